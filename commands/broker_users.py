@@ -67,7 +67,13 @@ def main(args: argparse.Namespace) -> int:
 
 def _table(config: ServiceConfig, path: Path) -> tuple[Topics, int]:
     if config.mqtt is None:
-        raise ConfigError([Problem("is missing, so this table has no broker: add the section [mqtt]", str(path), key="mqtt")])
+        raise ConfigError(
+            [
+                Problem(
+                    "is missing, so this table has no broker: add the section [mqtt]", str(path), key="mqtt"
+                )
+            ]
+        )
     return Topics(config.mqtt.base, config.table.id), config.table.seats
 
 

@@ -39,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the file to check: a table's configuration, a display's configuration or a house's theme",
     )
     which.add_argument(
-        "--game", metavar="FILE", help="the game to check: a game file, or the name of a game that ships with punto"
+        "--game",
+        metavar="FILE",
+        help="the game to check: a game file, or the name of a game that ships with punto",
     )
 
 

@@ -184,10 +184,19 @@ def _simulated(source: Iterable[bytes], name: str, number: int | None) -> Iterat
             yield at, line
     if number is None and shoe != (wanted or 0):
         raise ConfigError(
-            [Problem(f"the file has several shoes: add --shoe with the number of a shoe; the first shoe has the number {wanted}", name)]
+            [
+                Problem(
+                    f"the file has several shoes: add --shoe with the number of a shoe; the first shoe has the number {wanted}",
+                    name,
+                )
+            ]
         )
     if shoe and not given:
-        there = f"the last shoe has the number {shoe}" if shoe < (wanted or 0) else f"the first shoe has the number {shoe}"
+        there = (
+            f"the last shoe has the number {shoe}"
+            if shoe < (wanted or 0)
+            else f"the first shoe has the number {shoe}"
+        )
         raise ConfigError([Problem(f"there is no shoe {number} in this file; {there}", name)])
 
 
@@ -264,7 +273,9 @@ def of_record(path: Path, number: int | None) -> Shoe:
     if number is None and len(shoes) == 1:
         (number,) = shoes
     if number is None or number not in shoes:
-        there = f"the shoes of the record are {shoes[0]} to {shoes[-1]}" if shoes else "the record has no coups"
+        there = (
+            f"the shoes of the record are {shoes[0]} to {shoes[-1]}" if shoes else "the record has no coups"
+        )
         what = (
             "the shoe is missing: write --shoe N"
             if number is None

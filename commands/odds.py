@@ -113,8 +113,14 @@ def main(args: argparse.Namespace) -> int:
     else:
         _refuse(args, "the odds of one shoe", *_OF_COUNTABLE)
     if args.game is None:
-        raise ConfigError([Problem("the game is missing: add --game with a game file, or with the name of a game that ships with "
-        "punto")])
+        raise ConfigError(
+            [
+                Problem(
+                    "the game is missing: add --game with a game file, or with the name of a game that ships with "
+                    "punto"
+                )
+            ]
+        )
     game = game_with_decks(args)
     return _countable(args, game) if args.countable else _one_shoe(args, game)
 
@@ -208,7 +214,9 @@ def _meters(exact: GameOdds, asked: Iterable[tuple[str, int]]) -> dict[str, Frac
             )
             raise ConfigError([Problem(message)])
         if wager in amounts:
-            raise ConfigError([Problem(f"--meter: {wager} is there twice: write this option once for each wager")])
+            raise ConfigError(
+                [Problem(f"--meter: {wager} is there twice: write this option once for each wager")]
+            )
         amounts[wager] = amount
     return {name: Fraction(amounts[wager]) for name, wager in names.items() if wager in amounts}
 

@@ -40,8 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("enable", "enable an account again, and end the account's lock-out"),
         (
             "restore",
-            "repair an account that does not match the log: the account gets its state from the log, and a new password; it "
-            "then has no card and no security key",
+            (
+                "repair an account that does not match the log: the account gets its state from the log, and a new password; it "
+                "then has no card and no security key"
+            ),
         ),
     ):
         action = actions.add_parser(name, help=text, description=text)

@@ -72,7 +72,9 @@ class TomlFile:
             text = data.decode("utf-8-sig")  # some editors write a mark at the start
         except UnicodeDecodeError as error:
             line = error.object.count(b"\n", 0, error.start) + 1
-            raise ConfigError([Problem("the file is not UTF-8 text: save the file as UTF-8", name, line)]) from None
+            raise ConfigError(
+                [Problem("the file is not UTF-8 text: save the file as UTF-8", name, line)]
+            ) from None
         text = text.replace("\r\n", "\n")
         try:
             document = tomllib.loads(text, parse_float=parse_float)
@@ -210,7 +212,9 @@ OneLine = Annotated[str, AfterValidator(_one_line)]
 
 def _host(host: str) -> str:
     if not host or set(host) & set("/ @"):
-        raise ValueError(f"{host!r} is not a host: write only the name or address of the host, such as 127.0.0.1")
+        raise ValueError(
+            f"{host!r} is not a host: write only the name or address of the host, such as 127.0.0.1"
+        )
     return host
 
 

@@ -119,7 +119,9 @@ class Aquarius(Procedure[State]):
         if isinstance(event, StartGame | GameOver) and self.state.key is Key.JPH:
             # 7f: "Returning the supervisor key to the “Run” position will restore normal operation of the
             # table".
-            raise RefusedError("key_in_jph", "the key is at JPH: a supervisor must turn the key to RUN before this order")
+            raise RefusedError(
+                "key_in_jph", "the key is at JPH: a supervisor must turn the key to RUN before this order"
+            )
         return super().carry_out(event)
 
     def own(self, event: TurnKey | Jpot | NobodyWon | GameOver) -> tuple[State, list[Order]]:

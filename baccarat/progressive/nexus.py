@@ -75,8 +75,10 @@ TRANSITIONS: Final = procedure.with_own(
 
 _TO_COMPLETE: Final[procedure.Refusal] = (
     "already_confirmed",
-    "the result of this game is already confirmed: swipe a card or sign to complete the confirmation, or press a hand button to "
-    "cancel the confirmation",
+    (
+        "the result of this game is already confirmed: swipe a card or sign to complete the confirmation, or press a hand button to "
+        "cancel the confirmation"
+    ),
 )
 _NOT_CONFIRMED: Final[procedure.Refusal] = (
     "not_confirmed",

@@ -130,7 +130,8 @@ def adjust(turn: Turn, event: events.Adjust) -> None:
         )
     if event.amount <= 0:
         raise RefusedError(
-            "no_amount", "the amount must be above 0: the cause decides whether the amount is added to the meter or taken off"
+            "no_amount",
+            "the amount must be above 0: the cause decides whether the amount is added to the meter or taken off",
         )
     if event.amount + whole(turn.state.ledger.primary + turn.state.ledger.overflow) > MOST:
         raise RefusedError("too_much", f"a meter holds at most {written(MOST)}: enter a smaller amount")
@@ -163,7 +164,9 @@ def counted(event: events.CountCoins) -> effects.CoinsCounted:
     if not _DAY.fullmatch(event.day):
         raise RefusedError("no_day", f"{event.day!r} is not a day: write the day in the form 2026-11-21")
     if event.amount < 0:
-        raise RefusedError("no_amount", f"{written(event.amount)} cannot be the total of the counted wagers: enter 0 or more")
+        raise RefusedError(
+            "no_amount", f"{written(event.amount)} cannot be the total of the counted wagers: enter 0 or more"
+        )
     return effects.CoinsCounted(event.day, event.amount, event.who)
 
 
@@ -184,8 +187,9 @@ def change_settings(turn: Turn, event: events.ChangeSettings) -> None:
     before, after = turn.state.settings, event.settings
     if event.before not in {None, before}:
         raise RefusedError(
-            "settings_changed", "another person has changed the settings in the meantime: check the new settings, then make your "
-            "change again"
+            "settings_changed",
+            "another person has changed the settings in the meantime: check the new settings, then make your "
+            "change again",
         )
     if after == before:
         raise RefusedError("same_settings", "these settings already apply: there is no change")
@@ -254,7 +258,8 @@ def _refuse_while_open(turn: Turn, what: str) -> None:
     if turn.state.locked:
         award = turn.state.locked[0]
         raise RefusedError(
-            "award_open", f"award {award.id} at {award.table} is not booked yet: {what} after the award is booked"
+            "award_open",
+            f"award {award.id} at {award.table} is not booked yet: {what} after the award is booked",
         )
     for each in turn.state.rounds:
         if not each.over:

@@ -22,7 +22,10 @@ Refusal = tuple[str, str]
 """The code and the text of a `RefusedError`."""
 
 NO_GAME: Final[Refusal] = ("not_started", "the game is not started: press START GAME before this order")
-HAND_NOT_OVER: Final[Refusal] = ("hand_not_over", "the hand is not over: finish dealing the hand before this order")
+HAND_NOT_OVER: Final[Refusal] = (
+    "hand_not_over",
+    "the hand is not over: finish dealing the hand before this order",
+)
 NO_HAND_YET: Final[Refusal] = (
     "no_hand_selected",
     "no seat can be selected yet: finish dealing the hand, then select the seat",
@@ -119,8 +122,10 @@ REFUSED: Final[Refusals] = {
         game_events.AwardTakenBack: OF_NO_ROUND,
         game_events.ReopenGame: (
             "already_started",
-            "the next game is already started, so the previous game cannot be reopened: resolve the award of the previous game at "
-            "the Game Manager",
+            (
+                "the next game is already started, so the previous game cannot be reopened: resolve the award of the previous game at "
+                "the Game Manager"
+            ),
         ),
     },
     SETTLING: _NOT_OVER,

@@ -61,7 +61,8 @@ def _take_now(turn: Turn, seen: Draw | CutCardSeen, *, late: bool = False) -> No
             _burn(turn, seen)
         case Phase.LOCKED | Phase.CLOSED | Phase.SHOE_CHANGE as phase:
             turn.alarm(
-                "card_outside_play", f"a card left the shoe while no hand could use a card (phase {phase.value})"
+                "card_outside_play",
+                f"a card left the shoe while no hand could use a card (phase {phase.value})",
             )
             let_go(turn, seen, "outside_play")
         case Phase.BETTING if begins and not isinstance(seen, CardOverdrawn):
@@ -172,7 +173,8 @@ def _reach_cut_card(turn: Turn) -> None:
     state = turn.state
     if state.burn_left != 0 or state.phase is Phase.SHOE_CHANGE:
         turn.alarm(
-            "cut_card_outside_play", "the cut card came before the first coup: check where the cut card was placed"
+            "cut_card_outside_play",
+            "the cut card came before the first coup: check where the cut card was placed",
         )
         return
     if state.last_coup is not None:

@@ -61,8 +61,7 @@ _NOT_NOW: Final = (
     (
         "slowed_down",
         "too_many",
-        "too many wrong passwords for this name, from several places: try again in {seconds} s, or sign on at a browser where you "
-        "have signed on before",
+        "too many wrong passwords for this name, from several places: try again in {seconds} s, or sign on at a browser where you have signed on before",
     ),
 )
 """For wrong passwords from here, and from all other origins: the record's code, the answer's code, and its message."""

@@ -182,9 +182,7 @@ class EdgeConfig(Section):
 
 
 class ConsoleConfig(Section):
-    """`[console]`: the consoles, which are web pages for operators, and their HTTP API. Without this section there are no
-    consoles.
-    """
+    """`[console]`: the consoles, which are web pages for operators, and their HTTP API. Without this section there are no consoles."""
 
     host: Host = "127.0.0.1"
     """The address at which browsers open the pages. Any address other than loopback needs TLS."""

@@ -138,7 +138,9 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
 def cannot_open(path: Path, error: Exception) -> RecordError:
     """The error of a record that cannot be opened."""
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return RecordError(f"cannot open the record {path}: {reason}; check the path, the owner of the file, and the disk")
+    return RecordError(
+        f"cannot open the record {path}: {reason}; check the path, the owner of the file, and the disk"
+    )
 
 
 def damaged(error: sqlite3.Error | OverflowError) -> RecordError:

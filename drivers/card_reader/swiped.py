@@ -5,7 +5,7 @@ from typing import Final
 from punto.drivers.base import CardAnswer, CardReaderUser
 from punto.drivers.card_reader.number import card_number
 
-UNREADABLE: Final = CardAnswer("refused", "the card could not be read: swipe the card again")
+UNREADABLE: Final = CardAnswer("refused", "the card could not be read: swipe it again")
 
 
 async def answer_to(track: str, user: CardReaderUser) -> CardAnswer:

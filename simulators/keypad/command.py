@@ -23,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `punto keypad`; docs/reference/keypad.md explains each."""
     add_line_arguments(parser, "keypad", "VK-000001")
     parser.add_argument(
-        "--key-switch", action="store_true", help="simulate a keypad with a key switch; the key is at RUN at the start"
+        "--key-switch",
+        action="store_true",
+        help="simulate a keypad with a key switch; the key is at RUN at the start",
     )
 
 

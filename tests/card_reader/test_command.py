@@ -37,7 +37,7 @@ async def test_an_award_by_typing(tmp_path):
     user.awaits = True
     assert await said.readline() == b"a swipe is awaited\n"
     typed.write(b"garble\n")
-    assert await said.readline() == b"refused: the card could not be read: swipe the card again\n"
+    assert await said.readline() == b"refused: the card could not be read: swipe it again\n"
     user.answer = CardAnswer("second_factor", "give your password at the console")
     typed.write(b"swipe ;6000170042=2912?\n")
     assert await said.readline() == b"second factor: give your password at the console\n"

@@ -50,7 +50,7 @@ async def test_the_sentinels_may_come_with_the_number(at):
 async def test_a_card_that_cannot_be_read_is_told_to_both_sides(at, track):
     async with at.running():
         answer = await swipe(at, track)
-        assert (answer.result, answer.text) == ("refused", "the card could not be read: swipe the card again")
+        assert (answer.result, answer.text) == ("refused", "the card could not be read: swipe it again")
         assert at.user.unread == 1
         assert (await swipe(at)).result == "accepted"
 

@@ -161,7 +161,10 @@ def test_a_file_of_one_simulated_shoe_needs_no_number(tmp_path, simulated, repor
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ([], "rounds.csv: the file has several shoes: add --shoe with the number of a shoe; the first shoe has the number 1\n"),
+        (
+            [],
+            "rounds.csv: the file has several shoes: add --shoe with the number of a shoe; the first shoe has the number 1\n",
+        ),
         (["--shoe", "5"], "rounds.csv: there is no shoe 5 in this file; the last shoe has the number 4\n"),
         (["--shoe", "0"], "rounds.csv: there is no shoe 0 in this file; the first shoe has the number 1\n"),
     ],
@@ -321,8 +324,16 @@ async def test_what_is_wrong_with_a_record_is_told(tmp_path, report):
         "",
         f"{record}: shoe 1: 9S cannot be removed: all 8 copies are already removed\n",
     )
-    assert which == (2, "", f"{record}: the shoe is missing: write --shoe N; the shoes of the record are 1 to 2\n")
-    assert other == (2, "", f"{record}: there is no shoe 3 in this record; its shoes are 1 to 2\n")
+    assert which == (
+        2,
+        "",
+        f"{record}: the shoe is missing: write --shoe N; the shoes of the record are 1 to 2\n",
+    )
+    assert other == (
+        2,
+        "",
+        f"{record}: there is no shoe 3 in this record; the shoes of the record are 1 to 2\n",
+    )
     assert own == (2, "", f"{record}: a record includes its game: remove --game\n")
     assert [(status, out) for status, out, _ in damaged] == [(1, ""), (1, "")]
     assert [err.splitlines()[0][:20] for _, _, err in damaged] == [

@@ -92,7 +92,9 @@ def test_a_card_reader_is_at_a_port_or_is_an_input(file):
     reader = '[card_reader]\nport = "reader"\nlink_version = 1\n'
     assert load_config(file(nexus, CONSOLE, reader)).card_reader is not None
     assert "give either port or input, such as port =" in problem(file(nexus, CONSOLE, "[card_reader]\n"))
-    assert "card_reader: needs accounts: add [accounts] with the path of the accounts' file" in problem(file(nexus, reader))
+    assert "card_reader: needs accounts: add [accounts] with the path of the accounts' file" in problem(
+        file(nexus, reader)
+    )
 
 
 def test_a_wager_of_several_amounts_has_no_meter(file):

@@ -29,13 +29,13 @@ def line(tmp_path):
     ("path", "reason"),
     [
         ("", r"^.* is not a serial port: name a serial port, preferably by its path in /dev/serial/by-id; "),
-        ("file", r"^.*/file is not a serial port: name one"),
+        ("file", r"^.*/file is not a serial port: name a serial port"),
         (
             "absent",
             r"^there is no port .*/absent: check the shoe's cable and the path; in /dev/serial/by-id there is ",
         ),
         ("file/below", r"^there is no port .*/file/below: check"),
-        ("/dev/null", r"^/dev/null is not a serial port: name one"),
+        ("/dev/null", r"^/dev/null is not a serial port: name a serial port"),
     ],
     ids=["a directory", "a file", "nothing", "below a file", "a device that is no terminal"],
 )

@@ -193,7 +193,10 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
             "--removed: a coup may need 6 cards, but only 4 are left in the shoe",
         ),
         (["--game", "progressive-3", "--meter", "progressive=x"], "'progressive=x' is not a meter"),
-        ([], "the game is missing: add --game with a game file, or with the name of a game that ships with punto"),
+        (
+            [],
+            "the game is missing: add --game with a game file, or with the name of a game that ships with punto",
+        ),
         (["--published", "--decks", "8"], "--decks cannot be used with --published: remove one of them"),
         (
             ["--game", "mini-baccarat", "--countable", "--removed", "9S"],

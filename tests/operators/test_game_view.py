@@ -170,7 +170,12 @@ def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
             "hand_buttons",
             f"{AWARD_25}: press the hand button of seats 2 and 5",
         ),
-        ((*TO_JPH, "j-pot", "turn run", "turn jph"), {}, "key_to_run", "The key is at JPH: turn the key to RUN"),
+        (
+            (*TO_JPH, "j-pot", "turn run", "turn jph"),
+            {},
+            "key_to_run",
+            "The key is at JPH: turn the key to RUN",
+        ),
         (
             (*WON, "hand 2", "hand 5"),
             NEXUS,

@@ -491,7 +491,11 @@ async def test_an_order_that_was_refused_is_told_as_refused(tmp_path):
         ([LidMoved(0, open=True)], "lid_open", "the shoe's lid was opened in play"),
         ([CardDrawn(0, Card("KS"), 40)], "low_confidence", "the shoe is only 40% sure of the card"),
         ([CardUnread(0)], "unread", "the shoe could not read the card"),
-        ([CardDrawn(0, Card("KS"), 99)] * 9, "surplus_copy", "the shoe read a card although all copies of this card"),
+        (
+            [CardDrawn(0, Card("KS"), 99)] * 9,
+            "surplus_copy",
+            "the shoe read a card although all copies of this card",
+        ),
         (
             [CardOverdrawn(0, Card("KS"), 99)],
             "overdraw",
