@@ -359,7 +359,7 @@ def test_it_goes_on_with_the_record_that_it_kept(kept):
     [
         (
             "UPDATE inputs SET payload = payload || ' ' WHERE seq = 1",
-            "was changed after it was written",
+            "was changed after the record was written",
         ),
         ("DROP TABLE inputs", "no such table: inputs"),
     ],
