@@ -15,9 +15,9 @@ from punto.game_manager.slip import PrinterError, send, slip
 from punto.game_manager.win_page import WinPage, win_page
 
 HELP = (
-    "Print a copy of the win page of an award. Only the Game Manager can print the original, because it records the print. N is "
-    "the "
-    "number of the input that fixed the amount of the award. `punto progressive report --awards` shows this number under `input`."
+    "Print a copy of the win page of an award. Only the Game Manager can print the original, because the Game Manager puts that "
+    "print on the record. N is the number of the input that fixed the amount of the award. `punto progressive report --awards` "
+    "shows this number under `input`."
 )
 
 
@@ -27,7 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--config", type=Path, required=True, metavar="FILE", help="the table's configuration"
     )
     parser.add_argument(
-        "--input", type=int, required=True, metavar="N", help="the number of the award's input on the record"
+        "--input",
+        type=int,
+        required=True,
+        metavar="N",
+        help="the number of the input that fixed the amount of the award",
     )
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument(
