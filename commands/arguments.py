@@ -14,8 +14,8 @@ from punto.configs.game_files import game_file, game_of, is_table
 from punto.configs.problems import cut
 
 A_GAME: Final = (
-    "the game to use: the name of a game that ships with punto, a game file, or a table's configuration (for its game with the "
-    "house's rules)"
+    "the game to use: the name of a game that ships with punto, a game file, or a table's configuration (the game of this "
+    "table, with the house's rules)"
 )
 """The help of an argument that `game_or_table` reads."""
 

@@ -15,11 +15,12 @@ from punto.controller.messages.topics import Topics
 from punto.controller.messages.topics_page import house_access_list, users_of
 
 HELP: Final = (
-    "Make the broker's users for these tables. There is a user for each table's service, for its displays and for each of its "
-    "seats. The user `displays` is for a display of several tables, and the user `surveillance` for surveillance. "
+    "Make the broker's users for these tables. Each table has one user for its service, one for its displays, and one for each "
+    "seat. The user `displays` is for a display that shows several tables, and the user `surveillance` is for surveillance. "
     "DIR/punto.acl has the topics that each user may read and write. DIR/punto.passwd has the password hashes for Mosquitto. "
-    "DIR/passwords has a file with the password of each user; only you can read these files. Existing passwords stay the "
-    "same. To add a table, run the command again with the old and the new tables."
+    "DIR/passwords has one file for each user, with the password of this user; only you can read these files. Existing "
+    "passwords stay the "
+    "same. To add a table, run the command again with the configurations of all tables, old and new."
 )
 ROUNDS: Final = 1000
 """How often a password is hashed. It has 192 random bits, so more would only make connections slower."""
@@ -66,7 +67,13 @@ def main(args: argparse.Namespace) -> int:
 
 def _table(config: ServiceConfig, path: Path) -> tuple[Topics, int]:
     if config.mqtt is None:
-        raise ConfigError([Problem("is missing: this table has no broker", str(path), key="mqtt")])
+        raise ConfigError(
+            [
+                Problem(
+                    "is missing, so this table has no broker: add the section [mqtt]", str(path), key="mqtt"
+                )
+            ]
+        )
     return Topics(config.mqtt.base, config.table.id), config.table.seats
 
 

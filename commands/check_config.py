@@ -23,8 +23,8 @@ _WITH_ODDS: Final = find_spec("numpy") is not None
 """Whether the extra `odds` is installed. A table does not need it."""
 
 HELP: Final = (
-    "Check the configuration of a table or a display, a house's theme, or a game. If there are errors, the command prints "
-    "each with its line and key, and the exit status is 1. If there are no errors, the command prints a summary."
+    "Check a table's configuration, a display's configuration, a house's theme or a game. If there are errors, the command "
+    "prints each error with the line and the key, and the exit status is 1. If there are no errors, the command prints a summary."
 )
 
 
@@ -36,10 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="the configuration of a table or a display, or a house's theme",
+        help="the file to check: a table's configuration, a display's configuration or a house's theme",
     )
     which.add_argument(
-        "--game", metavar="FILE", help="check a game file, or the game of this name that ships with punto"
+        "--game",
+        metavar="FILE",
+        help="the game to check: a game file, or the name of a game that ships with punto",
     )
 
 
@@ -222,7 +224,8 @@ def _remedy(name: str) -> str:
         return ": compare its pays (`punto odds`) with its sheet, and correct the game file"
     bases = " and ".join(beside.split("+"))
     return (
-        f": a seat with wagers on {bases} wins {wager} if either of them wins. No sheet forbids these wagers: make a house "
+        f": a seat with wagers on {bases} wins {wager} if either of these base wagers wins. No sheet forbids these wagers: make a "
+        "house "
         "rule against them, set high minimums, or watch such seats (docs/explanation/progressive.md, A seat with both base "
         "wagers)"
     )
@@ -241,8 +244,8 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
         for wager in config.game.wagers:
             if wager.progressive is not None:
                 yield (
-                    f"warning: {wager.name} pays from a meter, but the table has no meter: write [progressive]. Without it, awards are "
-                    "settled without books"
+                    f"warning: {wager.name} pays from a meter, but the table has no meter: write [progressive]. Without this "
+                    "section, awards are settled without books"
                 )
     if config.mqtt is not None:
         yield from config.mqtt.warnings()
@@ -262,7 +265,8 @@ def _device_warnings(config: ServiceConfig) -> Iterator[str]:
             )
         elif device.link_version == 1:
             yield (
-                f"warning: {section}: link_version = 1, so another device could replace this one unnoticed: write key_file if this "
+                f"warning: {section}: link_version = 1, so another device could replace this one unnoticed: write key_file if "
+                "this "
                 "device can have a key (docs/how-to/add-a-device.md)"
             )
 

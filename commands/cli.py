@@ -71,7 +71,7 @@ _HELP: Final = {
     "edge-report": "draw the exact edge of each wager over a shoe",
     "progressive": "report and audit the books of a progressive (jackpot)",
     "schema": "write the JSON Schemas and the AsyncAPI document",
-    "replay": "compute a table's record again from its inputs, and compare the two",
+    "replay": "compute a table's record again from the record's inputs, and compare the result with the record",
 }
 SUBCOMMANDS: Final = {
     name: Subcommand(_ELSEWHERE.get(name, f"punto.commands.{name.replace('-', '_')}"), text)

@@ -10,8 +10,9 @@ from typing import Final
 from punto.drivers.seal import KEY_BYTES
 
 HELP: Final = (
-    "Make a device's key: 64 hexadecimal digits in a new file that only you can read. Copy the key to the device with the tool of "
-    "the device's maker. In the table's configuration, set key_file of the device to this file. Make a separate key for each "
+    "Make a device's key: 64 hexadecimal digits in a new file that only you can read. Copy the key to the device with the "
+    "maker's tool. In the table's configuration, set the device's key_file to the path of this file. Make a separate key for "
+    "each "
     "device."
 )
 

@@ -35,10 +35,12 @@ from punto.odds.composition import CARDS_OF_A_COUP, MOST_DECKS, Composition, Com
 from punto.odds.exact import GameOdds
 
 HELP: Final = (
-    "Draw the exact house edge of each wager over a shoe: before its first coup (deal), and after each coup. SHOE can be a file of "
+    "Draw a chart of the exact house edge of each wager before the first coup (deal) of a shoe, and after each coup. SHOE can "
+    "be a file of "
     'JSON Lines, as for `punto score`. Each line is one coup, such as {"cards":["9S","KD","3H","4C","8D"]}. A line '
     '{"burn":["3S","9H"]} has cards that were not dealt to a hand. SHOE can also be a file that `punto simulate --shoes --csv` '
-    "wrote, or the record of a table. A record includes its game. With --json, print the edges as figures."
+    "wrote, or the record of a table. A record includes the game: do not give --game with a record. With --json, print the "
+    "edges as figures."
 )
 
 SUFFIXES: Final = (".png", ".svg")
@@ -81,13 +83,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHOE",
         help="a file of coups, - for the standard input, a file of simulated rounds, or the record of a table",
     )
-    add_game(parser, note=". Not with a record")
-    add_decks(parser, MOST_DECKS, ". Not with a record")
+    add_game(parser, note=". Do not give this option with a record")
+    add_decks(parser, MOST_DECKS, ". Do not give this option with a record")
     number = "the number of the shoe in a record or in a file of simulated rounds"
     parser.add_argument("--shoe", dest="number", type=int, metavar="N", help=number)
     wagers = "draw only these wagers, in this order (default: every wager of the game)"
     parser.add_argument("--wagers", metavar="A,B", help=wagers)
-    alarm = "the players' advantage at which the line of the alarm is drawn (default: 1%%)"
+    alarm = "the players' advantage at which the chart has the alarm line (default: 1%%)"
     parser.add_argument("--alarm", type=share, default="1%", metavar="SHARE", help=alarm)
     parser.add_argument("--out", type=_picture, metavar="FILE", help="the file for the drawing, .png or .svg")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object")
@@ -105,7 +107,7 @@ def _picture(text: str) -> Path:
 def main(args: argparse.Namespace) -> int:
     """Draw, print or both; 1 if the shoe cannot be read or the drawing cannot be written."""
     if args.out is None and not args.json:
-        raise ConfigError([Problem("the output is missing: write --out FILE, --json or both")])
+        raise ConfigError([Problem("the output is missing: add --out FILE or --json, or both")])
     try:
         shoe = _read(args)
         series = _series(shoe, args.wagers)
@@ -145,7 +147,7 @@ def _read(args: argparse.Namespace) -> Shoe:
 
 def _of_lines(file: IO[bytes], name: str, args: argparse.Namespace) -> Shoe:
     if args.game is None:
-        raise ConfigError([Problem("the game is missing: write --game FILE", name)])
+        raise ConfigError([Problem("the game is missing: add --game FILE", name)])
     game = game_with_decks(args)
     source = lines(file)
     first = next(source, b"")
@@ -182,10 +184,19 @@ def _simulated(source: Iterable[bytes], name: str, number: int | None) -> Iterat
             yield at, line
     if number is None and shoe != (wanted or 0):
         raise ConfigError(
-            [Problem(f"the file has several shoes: write --shoe N; the first is {wanted}", name)]
+            [
+                Problem(
+                    f"the file has several shoes: add --shoe with the number of a shoe; the first shoe has the number {wanted}",
+                    name,
+                )
+            ]
         )
     if shoe and not given:
-        there = f"the last is {shoe}" if shoe < (wanted or 0) else f"the first is {shoe}"
+        there = (
+            f"the last shoe has the number {shoe}"
+            if shoe < (wanted or 0)
+            else f"the first shoe has the number {shoe}"
+        )
         raise ConfigError([Problem(f"there is no shoe {number} in this file; {there}", name)])
 
 
@@ -262,7 +273,9 @@ def of_record(path: Path, number: int | None) -> Shoe:
     if number is None and len(shoes) == 1:
         (number,) = shoes
     if number is None or number not in shoes:
-        there = f"its shoes are {shoes[0]} to {shoes[-1]}" if shoes else "it has no coups"
+        there = (
+            f"the shoes of the record are {shoes[0]} to {shoes[-1]}" if shoes else "the record has no coups"
+        )
         what = (
             "the shoe is missing: write --shoe N"
             if number is None

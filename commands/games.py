@@ -9,9 +9,9 @@ from punto.commands.arguments import A_GAME, game_or_table
 from punto.commands.games_page import FILE, games, page, sections
 
 HELP: Final = (
-    "List the games that ship with punto, with name, title and source. With GAME, describe these games in Markdown, with their pays "
-    "in words and their exact odds. With --out, write the description of these games to DIR/games.md. Without GAME, the file has all "
-    "games that ship."
+    "List the games that ship with punto, with name, title and source. If you name games, print a description of these games in "
+    "Markdown: the pays in words, and the exact odds. With --out, write the description to DIR/games.md. If you then name no "
+    "game, the file describes all games that ship with punto."
 )
 
 

@@ -39,12 +39,14 @@ _OWN: Final = True
 
 HELP: Final = (
     "Compute the exact odds of every wager of a game. The output has the house edge per unit staked (pushes included), the "
-    "probabilities of a win and a push, and the variance. For each rule it has the number of orders of six cards that the "
-    "rule decides. A coup of four or five cards counts once for every order of the cards that follow, so all counts have the "
-    "same total. With --published, compare the figures on the regulators' sheets with the exact ones. The file of the printed "
-    "figures marks how closely each figure must agree. If a figure does not agree so closely, the exit status is 1. With "
-    "--countable, deal whole shoes at random, and find how often each wager favours the players before the cut card. 1,000 "
-    "shoes take some seconds if only points count, and 15 to 50 seconds for wagers on ranks and suits."
+    "probabilities of a win and a push, and the variance. For each rule, the output also has a count: the number of sequences "
+    "of six cards in which this rule decides the wager. A coup of four or five cards counts once for each sequence that begins "
+    "with these cards, so the counts of every wager have the same total. With --published, compare the figures that are printed "
+    "on "
+    "the regulators' sheets with the exact figures. For each printed figure, a mark in the file says how closely the exact "
+    "figure must agree. If a figure agrees less closely, the exit status is 1. With "
+    "--countable, deal whole shoes at random, and find how often each wager favours the players before the cut card. For 1,000 "
+    "shoes, this takes some seconds if the wagers depend only on points, and 15 to 50 seconds if they depend on ranks or suits."
 )
 
 
@@ -65,8 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="WAGER=AMOUNT",
-        help="the amount on the meter of a progressive wager, in cents (default: the average amount when the whole meter is won). "
-        "Give this option for each such wager",
+        help="the amount on the meter of a progressive wager, in cents (default: the average amount when the whole meter is "
+        "won). "
+        "Give this option once for each progressive wager",
     )
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument(
@@ -94,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     behind = f"the number of cards behind the cut card (default: {DEFAULT_CUT_CARD})"
     counted.add_argument("--cut-card", type=whole(0, _MOST), metavar="N", help=behind)
-    burned = "how many cards are burned: as many as the first card's points (first_card, the default), or N unseen cards (0 for none)"
+    burned = "how many cards are burned. first_card (the default): as many cards as the points of the first card. N: N unseen cards (0 for none)"
     counted.add_argument("--burn", type=burn, metavar="first_card|N", help=burned)
     threshold = "the players' advantage above which a wager counts as favourable (default: 0%%)"
     counted.add_argument("--threshold", type=share, metavar="P%", help=threshold)
@@ -110,7 +113,14 @@ def main(args: argparse.Namespace) -> int:
     else:
         _refuse(args, "the odds of one shoe", *_OF_COUNTABLE)
     if args.game is None:
-        raise ConfigError([Problem("--game is missing: write a game file, or a game that ships with punto")])
+        raise ConfigError(
+            [
+                Problem(
+                    "the game is missing: add --game with a game file, or with the name of a game that ships with "
+                    "punto"
+                )
+            ]
+        )
     game = game_with_decks(args)
     return _countable(args, game) if args.countable else _one_shoe(args, game)
 
@@ -204,7 +214,9 @@ def _meters(exact: GameOdds, asked: Iterable[tuple[str, int]]) -> dict[str, Frac
             )
             raise ConfigError([Problem(message)])
         if wager in amounts:
-            raise ConfigError([Problem(f"--meter: {wager} is there twice: write it once")])
+            raise ConfigError(
+                [Problem(f"--meter: {wager} is there twice: write this option once for each wager")]
+            )
         amounts[wager] = amount
     return {name: Fraction(amounts[wager]) for name, wager in names.items() if wager in amounts}
 

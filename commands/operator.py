@@ -20,9 +20,11 @@ from punto.configs.problems import cut, nearest
 from punto.controller.config.file import load_config
 
 HELP: Final = (
-    "Give a running table an order over its local socket. If the table has accounts, --as is the account that gives the order. "
+    "Give a running table an order over its local socket. If the table has accounts, --as names the account that gives the "
+    "order. "
     "The password of the account is read at the prompt, or from the first line of the standard input. `punto operator ORDER "
-    "--help` shows the arguments of an order. If the table refuses the order, the reason is printed, and the exit status is 1. If "
+    "--help` shows the arguments of an order. If the table refuses the order, the reason is printed, and the exit status is 1. "
+    "If "
     "no service answers, the exit status is 2. With --wait, the command waits for a service that is still starting."
 )
 TIMEOUT_SECONDS: Final = 10
@@ -43,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--approved-by",
         dest="second",
         metavar="NAME",
-        help="the account of the second person who approves the order",
+        help="the account of the person who approves the order",
     )
     parser.add_argument(
         "--wait",

@@ -14,7 +14,8 @@ from punto.controller.config.file import load_config
 from punto.controller.messages.building import timestamp
 
 HELP: Final = (
-    "Make and change the accounts of operators. A password or a card's number is read at the prompt, or from the first line of the "
+    "Make and change the accounts of operators. A password or a card's number is read at the prompt, or from the first line of "
+    "the "
     "standard input. Anyone who can write the accounts' file can use this command. There are no accounts outside this file."
 )
 
@@ -29,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, text in (
         ("add", "make an account"),
-        ("list", "list the accounts, their cards and security keys, and their problems"),
-        ("log", "show each change of an account, with its time, its author and the hash of the entry"),
+        ("list", "list the accounts, with the cards, the security keys and the problems of each account"),
+        ("log", "show each change of an account, with the time, the author and the hash of the log's entry"),
         ("password", "set the password of an account, and end the account's session and lock-out"),
         ("roles", "replace the roles of an account, and end the account's session"),
         ("card", "replace or remove the card of an account, and end the account's session"),
@@ -39,7 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("enable", "enable an account again, and end the account's lock-out"),
         (
             "restore",
-            "repair an account that does not match the log: it gets the log's state, a new password, and no card or security key",
+            (
+                "repair an account that does not match the log: the account gets its state from the log, and a new password; it "
+                "then has no card and no security key"
+            ),
         ),
     ):
         action = actions.add_parser(name, help=text, description=text)
@@ -126,7 +130,8 @@ def _list(accounts: Accounts) -> None:
         state, card = _state(each.disabled), _card(each.has_card)
         key = "no key" if each.security_key is None else f"key since {each.security_key.added}"
         print(
-            f"{each.number}\t{each.name}\t{', '.join(each.roles)}\t{state}\tlast sign-on {each.last_sign_on or 'never'}\t{card}\t{key}"
+            f"{each.number}\t{each.name}\t{', '.join(each.roles)}\t{state}\tlast sign-on "
+            f"{each.last_sign_on or 'never'}\t{card}\t{key}"
         )
         for other in found:
             if other.number < each.number and alike(other.name, each.name):

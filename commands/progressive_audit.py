@@ -12,9 +12,10 @@ from punto.controller.journal.schema import RecordError
 __all__ = ["HELP", "add_arguments", "main"]
 
 HELP = (
-    "Compute the whole record again and check the books after every input. The sum of seed money, contributions and adjustments must "
-    "equal the balances of the meter's accounts and its payments. No award may be paid twice or lost. The rows on the record must "
-    "follow from the inputs. The exit status is 1 if a check fails, and 2 if the record cannot be opened."
+    "Compute the whole record again and check the books after every input. The sum of seed money, contributions and adjustments "
+    "must equal the sum of the balances of the meter's accounts and the payments from the meter. No award may be paid twice or "
+    "lost. Every row on the record must be the row that the inputs give. The exit status is 1 if a check fails, and 2 if the record "
+    "cannot be opened."
 )
 
 

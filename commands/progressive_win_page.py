@@ -15,8 +15,9 @@ from punto.game_manager.slip import PrinterError, send, slip
 from punto.game_manager.win_page import WinPage, win_page
 
 HELP = (
-    "Print a copy of the win page of an award. Only the Game Manager can print the original, because it records the print. N is the "
-    "number of the input that fixed the amount of the award. `punto progressive report --awards` shows this number under `input`."
+    "Print a copy of the win page of an award. Only the Game Manager can print the original, because the Game Manager puts that "
+    "print on the record. N is the number of the input that fixed the amount of the award. `punto progressive report --awards` "
+    "shows this number under `input`."
 )
 
 
@@ -26,13 +27,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--config", type=Path, required=True, metavar="FILE", help="the table's configuration"
     )
     parser.add_argument(
-        "--input", type=int, required=True, metavar="N", help="the number of the award's input on the record"
+        "--input",
+        type=int,
+        required=True,
+        metavar="N",
+        help="the number of the input that fixed the amount of the award",
     )
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument(
         "--pdf", type=Path, metavar="FILE", help="write a PDF to this file; this needs punto[print]"
     )
-    printer = "print at this slip printer: HOST:PORT, or a device such as /dev/usb/lp0"
+    printer = "print on this slip printer: HOST:PORT, or a device such as /dev/usb/lp0"
     where.add_argument("--printer", metavar="WHERE", help=printer)
     encoding = "the character set of the slip printer (default: cp437)"
     parser.add_argument("--encoding", choices=("cp437", "gb18030"), default="cp437", help=encoding)

@@ -12,8 +12,9 @@ from punto.controller.journal.recovery import Replayed, replay
 from punto.controller.journal.schema import RecordError
 
 HELP: Final = (
-    "Compute everything in a table's record again from its inputs, compare the result with the record, and report the first "
-    "difference. The record is not changed. The exit status is 1 if there is a difference, and 2 if the record cannot be opened."
+    "Compute everything in a table's record again from the inputs of the record, compare the result with the record, and report "
+    "the first difference. The record is not changed. The exit status is 1 if there is a difference, and 2 if the record cannot "
+    "be opened."
 )
 
 
@@ -28,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SEQ:HASH",
-        help="check that the record still has this head: the number and hash of an input, as an earlier replay printed them or the "
-        "topic restricted/head published them. You can give this option more than once",
+        help="check that the record still has this head: the number and the hash of an input. An earlier replay printed them, "
+        "or the topic restricted/head published them. You can give this option more than once",
     )
 
 

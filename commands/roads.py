@@ -13,9 +13,12 @@ from punto.baccarat.roads.scoreboard import draw, to_json
 from punto.commands.json_lines import LineError, check_keys, lines, parse, quoted
 
 HELP: Final = (
-    "Draw the five roads (score charts) of one shoe, and the ask marks, which are the next cells if Player or Banker wins. Each line of "
-    'the standard input is one round, the oldest first, such as {"winner":"banker","player_pair":false,"banker_pair":false,"natural":false}. Keys that are left out are false. '
-    "Lines of `punto score` are accepted too. The output is one JSON object. If a line is invalid, there is no output, and the exit "
+    "Draw the five roads (score charts) of one shoe, and the ask marks. The ask marks are the next cells of the derived roads: "
+    "one set if Player wins the next round, and one set if Banker wins. Each line of "
+    'the standard input is one round, the oldest first, such as {"winner":"banker","player_pair":false,"banker_pair":false,"natural":false}. A key that is left out counts as false. '
+    "Output lines of `punto score` are accepted too. The output is one JSON object. If a line is invalid, there is no output, "
+    "and the "
+    "exit "
     "status is 1."
 )
 
@@ -30,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tail",
         choices=get_args(Tail),
         default="turn",
-        help="how a long streak goes on after it has turned to the right. With turn (the default), it stays in its row. With fall, it "
-        "falls again when it can",
+        help="how a long streak goes on after it has turned to the right. With turn (the default), the streak stays in that "
+        "row. With fall, the streak goes down again if the cell below is free",
     )
 
 

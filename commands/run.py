@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate
 
 HELP: Final = (
-    "Run one table's service until SIGTERM or Ctrl-C. The service writes its log to the standard error. It continues where its "
-    "record ends. The table is locked until an operator signs on (`punto operator sign-on`, or a console). The exit status is 1 "
-    "if the record cannot be used with this configuration, and 2 if the configuration is invalid. A message has the reason."
+    "Run one table's service until SIGTERM or Ctrl-C. The service writes its log to the standard error. The service continues "
+    "where the table's record ends. The table is locked until an operator signs on (`punto operator sign-on`, or a console). "
+    "The exit status is 1 "
+    "if the record cannot be used with this configuration, and 2 if the configuration is invalid. In both cases, a message "
+    "gives the reason."
 )
 
 

@@ -14,8 +14,9 @@ from punto.controller.messages.schema import asyncapi, json_schemas
 from punto.controller.messages.topics_page import access_list, topics_tables
 
 HELP: Final = (
-    "Write one JSON Schema for each MQTT payload into DIR/schema, and the AsyncAPI document with every topic to DIR/asyncapi.json. If "
-    "DIR has the pages commands.md, configuration.md, roles.md and topics.md, write their tables too."
+    "Write one JSON Schema for each MQTT payload into DIR/schema, and the AsyncAPI document with every topic to "
+    "DIR/asyncapi.json. If "
+    "DIR has the pages commands.md, configuration.md, roles.md and topics.md, write the generated tables of these pages too."
 )
 PAGES: Final[dict[str, Callable[[], str]]] = {
     # It is imported late because it needs every extra.

@@ -33,8 +33,8 @@ from punto.odds.simulation.tally import Estimate, Tally, WagerEstimate, estimate
 HELP: Final = (
     "Deal random rounds, settle every wager of a game on each round, and compare the results with the exact odds. Each round is "
     "dealt from a full, freshly shuffled shoe, as in the exact odds. With --shoes, whole shoes are played from the burn to "
-    "the cut card; the last shoe ends with the last requested round. The same seed gives the same answer with any number of "
-    "jobs."
+    "the cut card; the last shoe ends with the last requested round. The same seed gives the same results, with any number of "
+    "processors."
 )
 ROUNDS: Final = 1_000_000
 SEED: Final = 1
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kept.add_argument("--parquet", type=_name_of_file, metavar="FILE", help=parquet)
     shoes = parser.add_argument_group("whole shoes")
     shoes.add_argument("--shoes", action="store_true", help="play whole shoes, from the burn to the cut card")
-    burned = "how many cards are burned: as many as the first card's points (first_card, the default), or N unseen cards (0 for none)"
+    burned = "how many cards are burned. first_card (the default): as many cards as the points of the first card. N: N unseen cards (0 for none)"
     shoes.add_argument("--burn", type=burn, metavar="first_card|N", help=burned)
     ace = f"how many cards are burned if the first card is an ace (default: {usual.burn_ace})"
     shoes.add_argument("--burn-ace", type=int, choices=(1, 11), help=ace)
@@ -71,7 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--coups-after-cut-card",
         type=whole(0, 1_000_000),
         metavar="N",
-        help=f"how many more coups are dealt if the cut card comes during a coup (default: {usual.coups_after_cut_card}). If the cut "
+        help=f"how many more coups are dealt if the cut card comes during a coup (default: {usual.coups_after_cut_card}). If "
+        "the cut "
         "card comes before a coup's first card, that coup is the last one",
     )
 
@@ -118,7 +119,7 @@ def _shoe(args: argparse.Namespace) -> ShoeRules | None:
     given = {name: getattr(args, name) for name in _OF_SHOES if getattr(args, name) is not None}
     if not args.shoes:
         for name in given:
-            raise ConfigError([Problem(f"--{name.replace('_', '-')} is for whole shoes: write --shoes too")])
+            raise ConfigError([Problem(f"--{name.replace('_', '-')} is for whole shoes: add --shoes")])
         return None
     try:
         return ShoeRules(**given)

@@ -241,6 +241,6 @@ def _unknown(kind: Kind, name: str, path: Path) -> Problem:
         return Problem(f"there is no {kind} file {cut(str(path), 200)}")
     return Problem(
         f"there is no {kind} {cut(name)!r}; the shipped {kind}s are: {', '.join(names)}; "
-        f"for a {kind} file of your own write its path",
+        f"to use your own {kind} file, write the path of the file",
         suggestion=nearest(name, names),
     )

@@ -40,7 +40,9 @@ _AT_LINE: Final = re.compile(r" \(at line (\d+), column \d+\)$")
 # The hint for a message of the standard reader that begins like this.
 _HINTS: Final = {
     "Cannot overwrite": "this name already exists: check whether a [[header]] is missing above it, or has only one bracket",
-    "Cannot declare": "this header already exists. If the file can have it several times, write it with two brackets, such as [[wagers]]",
+    "Cannot declare": "this header already exists. If the file can have this header several times, write the header with two "
+    "brackets, such as "
+    "[[wagers]]",
     "Invalid value": 'a value is missing, or is text without straight quotes: write it "like this"',
     "Expected newline": 'the line should end here: write text in straight quotes, "like this", and one key per line',
     "Illegal character '\\n'": "the closing quote of a text is missing",
@@ -70,7 +72,9 @@ class TomlFile:
             text = data.decode("utf-8-sig")  # some editors write a mark at the start
         except UnicodeDecodeError as error:
             line = error.object.count(b"\n", 0, error.start) + 1
-            raise ConfigError([Problem("the file is not UTF-8 text: save it as UTF-8", name, line)]) from None
+            raise ConfigError(
+                [Problem("the file is not UTF-8 text: save the file as UTF-8", name, line)]
+            ) from None
         text = text.replace("\r\n", "\n")
         try:
             document = tomllib.loads(text, parse_float=parse_float)
@@ -208,7 +212,9 @@ OneLine = Annotated[str, AfterValidator(_one_line)]
 
 def _host(host: str) -> str:
     if not host or set(host) & set("/ @"):
-        raise ValueError(f"{host!r} is not a host: write only its name or address, such as 127.0.0.1")
+        raise ValueError(
+            f"{host!r} is not a host: write only the name or address of the host, such as 127.0.0.1"
+        )
     return host
 
 

@@ -374,11 +374,11 @@ class _Game:
             return "confirm", f"{call} and presses CONFIRM, then swipes a card or signs"
         if self.procedure.key is Key.RUN:
             return "key_to_jph", f"{call}, turns the key to JPH and presses J-POT"
-        return "jpot", "The key is in JPH: the supervisor presses J-POT"
+        return "jpot", "The key is at JPH: the supervisor presses J-POT"
 
     def _pay(self) -> tuple[str, str]:
         if self.procedure.kind == "aquarius" and self.procedure.key is Key.JPH:
-            return "key_to_run", "The key is in JPH: turn it to RUN"
+            return "key_to_run", "The key is at JPH: turn the key to RUN"
         if self.award is None:
             return "end", f"Nothing is left to pay: press {self.end}"
         order = ", in this order" if len(self.award.shares) > 1 else ""

@@ -298,7 +298,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
             **order_answers(413, 415),
             202: {
                 "model": OrderAnswer,
-                "description": "the order waits for a second person, at a session of their own",
+                "description": "the order waits until a second person approves it in their own session",
             },
         },
     )

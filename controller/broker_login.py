@@ -33,7 +33,7 @@ class BrokerConfig(BaseModel):
     base: Annotated[str, AfterValidator(_topic)] = "punto"
     """The first part of every topic. It can have several levels, such as `casino/punto`."""
     username: str | None = None
-    """The name with which the program signs on at the broker."""
+    """The user name with which the program signs on at the broker."""
     password_file: SecretFile | None = None
     """A text file whose only line is the user's password, or `$CREDENTIALS_DIRECTORY/NAME` for a credential from systemd."""
     ca_file: FromFolder | None = None

@@ -91,7 +91,7 @@ def read_day(text: str) -> date:
     except ValueError:
         day = None
     if day is None or len(text) != len("2026-11-21"):
-        raise ValueError(f"{cut(text)!r} is not a day: write it as 2026-11-21")
+        raise ValueError(f"{cut(text)!r} is not a day: write the day in the form 2026-11-21")
     if not FIRST_DAY <= day <= LAST_DAY:
         raise ValueError(f"{text} is too far from today: write a day from {FIRST_DAY} to {LAST_DAY}")
     return day

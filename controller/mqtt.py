@@ -58,7 +58,7 @@ REQUESTED_SNAPSHOTS_EVERY_SECONDS: Final = 1.0
 LONGEST_VERB: Final = 64
 LONGEST_REQUEST: Final = 4096
 """Bytes: several times as many as the longest request has."""
-_TOO_LONG: Final = f"a request has at most {LONGEST_REQUEST} bytes: send what its schema says"
+_TOO_LONG: Final = f"a request has at most {LONGEST_REQUEST} bytes: send what the schema of the request says"
 _TOO_FAST: Final = (
     "too many requests in a short time: wait some seconds. Until then, requests are not answered"
 )
@@ -255,7 +255,7 @@ class Broker:
                     _log.warning(
                         "retained request ignored",
                         topic=message.topic,
-                        hint="publish it without the retain flag",
+                        hint="publish the request without the retain flag",
                     )
                 case ["wagers", seat, "set"]:
                     await self._wager(seat, message.payload)

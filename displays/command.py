@@ -29,7 +29,7 @@ OPTIONS = {
 
 HELP: Final = (
     "Serve the tables' score displays to browsers, or show one table in this terminal (--text). The display reads the tables' "
-    "messages from an MQTT broker, and never sends orders. Ctrl-C ends it."
+    "messages from an MQTT broker, and never sends orders. Ctrl-C ends the display."
 )
 
 
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="tables",
         action="append",
         metavar="ID",
-        help="the id of a table to show, as in its topics; repeat it for each table",
+        help="the id of a table to show, as in the table's topics; give this option once for each table",
     )
     parser.add_argument(
         "--host",
@@ -79,7 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="origins",
         action="append",
         metavar="URL",
-        help="another website whose pages may read the display's event stream, such as https://floor.example; you can give this option more than once",
+        help="another website whose pages may read the display's event stream, such as https://floor.example; you can give this "
+        "option more than once",
     )
     log.add_level(parser)
 

@@ -64,7 +64,7 @@ class HouseFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     logo: Path | None = None
-    """An SVG or PNG picture of at most 100 kB. Its path is relative to the folder of this file."""
+    """An SVG or PNG picture of at most 100 kB. The path of the picture is relative to the folder of the theme file."""
     names: dict[_Language, _Name] = Field(default_factory=dict)
     """The house's name in each language, such as `en = "The Golden Crane"`. A name has 1 to 60 characters."""
     dark: _Colours = Field(default_factory=dict)

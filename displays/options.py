@@ -34,7 +34,7 @@ class PageOptions(BaseModel):
     tables: Annotated[tuple[str, ...], Field(min_length=1)]
     """The tables' ids, as in their topics. A page with several tables shows them in this order."""
     host: Host = "127.0.0.1"
-    """The address at which browsers open the pages. With loopback, only browsers on this machine can open them."""
+    """The address at which browsers open the pages. With a loopback address, only browsers on this machine can open the pages."""
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
     """The port of the pages. With 0, the display chooses a free port."""
     layout: Literal["landscape", "portrait", "roads"] = "landscape"
@@ -46,12 +46,12 @@ class PageOptions(BaseModel):
     house: FromFolder | None = None
     """The file of the [house's theme](#a-houses-theme): colours, logo and names."""
     origins: tuple[str, ...] = ()
-    """Other websites whose pages may read the display's event stream in a browser. Each is a scheme, a host and a port, such as
-    `https://floor.example`.
+    """Other websites whose pages may read the display's event stream in a browser. Each entry is a scheme, a host and a port,
+    such as `https://floor.example`.
     """
     reserved: Reserved = ()
-    """The IP addresses of up to 6 other machines with screens. If there are too many connections, the server closes
-    those of other addresses first. Up to 50 connections of each of these machines, and of this machine, stay open.
+    """The IP addresses of up to 6 other machines with screens. If there are too many connections, the server first closes
+    connections of addresses that are not listed here. Each listed machine keeps up to 50 connections, and so does this machine.
     """
 
     @field_validator("tables")
@@ -60,7 +60,7 @@ class PageOptions(BaseModel):
         for table in tables:
             if not re.fullmatch("[a-z0-9_-]+", table):
                 raise ValueError(
-                    f"{table!r} is not a table's id: it has small letters, digits, - and _, such as table-1"
+                    f"{table!r} is not a table's id: an id has small letters, digits, - and _, such as table-1"
                 )
         twice = sorted({table for table in tables if tables.count(table) > 1})
         if twice:

@@ -223,8 +223,8 @@ def why_not_open(path: str, device: str, error: OSError) -> str:
         case errno.EACCES | errno.EPERM:
             return f"no permission for {path}: add the user of this service to the group input, or install the udev rule"
         case errno.EBUSY:
-            return f"another program has grabbed {path}: stop it (`fuser -v {path}` names it)"
+            return f"another program has grabbed {path}: stop that program (`fuser -v {path}` names it)"
         case errno.ENOTTY | errno.EINVAL:
-            return f"{path} is not an input device: name one, preferably by its path in {BY_ID}; {listing(BY_ID)}"
+            return f"{path} is not an input device: name an input device, preferably by its path in {BY_ID}; {listing(BY_ID)}"
         case _:
             return f"cannot open {path}: {error.strerror or error}"

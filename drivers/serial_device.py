@@ -19,7 +19,7 @@ REOPEN_SECONDS = (
     10.0  # after which a silent port is opened again, in case the adapter hangs, and one that babbles
 )
 
-_BABBLES: Final = "sends more than such a device can: check which device is at the end of its cable"
+_BABBLES: Final = "sends more than such a device can: check which device is at the end of the cable"
 
 
 class SerialDevice(Retried[AnyUser]):

@@ -156,11 +156,11 @@ def why_not_open(path: str, baud: int, device: str, error: Exception) -> str:
     if code in {errno.EACCES, errno.EPERM}:
         return f"no permission for {path}: give the device to the group punto by a line in 60-punto.rules (docs/how-to/add-a-device.md); its group is {_group(path)}"
     if code in {errno.EAGAIN, errno.EBUSY}:
-        return f"another program uses {path}: stop it (`fuser -v {path}` names it)"
+        return f"another program uses {path}: stop that program (`fuser -v {path}` names it)"
     if code in {errno.ENXIO, errno.ENODEV, errno.EIO}:
         return f"the port {path} does not answer: unplug the {device}'s cable and plug it in again"
     if not _is_terminal(path):
-        return f"{path} is not a serial port: name one, preferably by its path in {BY_ID}; {listing(BY_ID)}"
+        return f"{path} is not a serial port: name a serial port, preferably by its path in {BY_ID}; {listing(BY_ID)}"
     return f"cannot open {path} at {baud} baud: {error}"
 
 

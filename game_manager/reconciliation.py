@@ -228,6 +228,6 @@ def _todo(difference: int) -> str:
     )
     return (
         f"Count again. If {cents(abs(difference))} {'is still missing' if missing else 'is still too much'}, then {cause}: "
-        "find the round with surveillance. Do not change the meter for this difference. If a malfunction is "
+        "find that round on the recordings of surveillance. Do not change the meter for this difference. If a malfunction is "
         "found and documented, correct it by a separate manual adjustment."
     )

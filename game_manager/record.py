@@ -314,7 +314,8 @@ def opened(path: Path) -> Iterator[Record]:
         try:
             if not schema.is_complete(connection):
                 raise schema.RecordError(
-                    f"an earlier version began the record {path}: start the service with this record once, then make the report"
+                    f"an earlier version of the program began the record {path}: start the service with this record once, then make "
+                    "the report"
                 )
             yield Record(connection)
         except ValidationError as error:

@@ -333,7 +333,7 @@ def _add_win_pages(reads: APIRouter, house: House, own_page: Callable[..., Any])
             pdf = await asyncio.to_thread(_pdf)
         except ModuleNotFoundError:
             raise HTTPException(
-                503, "this table's PC cannot make PDFs: install punto[print] on it, or print a slip"
+                503, "this table's PC cannot make PDFs: install punto[print] on this PC, or print a slip"
             ) from None
         made = await asyncio.to_thread(pdf, await printed(number, caller))
         name = f'inline; filename="award-{number}.pdf"'

@@ -201,8 +201,8 @@ def add_line_arguments(parser: argparse.ArgumentParser, device: str, serial: str
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="simulate a fault of the line. NAME is drop, double, noise or delay. VALUE is a chance from 0 to 1; for delay, VALUE is in "
-        "seconds. You can give this option more than once",
+        help="simulate a fault of the line. NAME is drop, double, noise or delay. VALUE is a probability from 0 to 1; for "
+        "delay, VALUE is a time in seconds. You can give this option more than once",
     )
 
 
@@ -212,8 +212,8 @@ def add_key_argument(parser: argparse.ArgumentParser) -> None:
         "--key-file",
         type=Path,
         metavar="FILE",
-        help="a file with the device's key, 64 hexadecimal digits (`punto device-key`). With a key, the device uses version 2 of "
-        "its protocol",
+        help="a file with the device's key, which is 64 hexadecimal digits (`punto device-key`). With a key, the device uses "
+        "version 2 of the protocol",
     )
 
 

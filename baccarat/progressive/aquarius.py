@@ -73,7 +73,7 @@ TRANSITIONS: Final = procedure.with_own(
 
 _KEY_IN_RUN: Final[procedure.Refusal] = (
     "key_in_run",
-    "the key is in RUN: a supervisor must turn it to JPH first",
+    "the key is at RUN: a supervisor must turn the key to JPH before this order",
 )
 
 REFUSED: Final = procedure.with_own(
@@ -85,13 +85,13 @@ REFUSED: Final = procedure.with_own(
         LOGGED: {
             HandDecided: (
                 "award_open",
-                "the award is logged and the key is in JPH: turn the key to RUN, then correct the round",
+                "the award is logged, but the key is still at JPH: turn the key to RUN, then correct the round",
             ),
             game_events.AwardTakenBack: procedure.OF_NO_ROUND,
             **dict.fromkeys((HandButton, NobodyWon, Jpot), procedure.ALREADY_CONFIRMED),
             GameOver: (
                 "key_in_jph",
-                "the key is in JPH and the meter is not adjusted yet: a supervisor must turn the key to RUN first",
+                "the key is still at JPH, so the meter is not adjusted yet: a supervisor must turn the key to RUN before this order",
             ),
         },
         ADJUSTED: {Jpot: procedure.ALREADY_CONFIRMED},
@@ -119,7 +119,9 @@ class Aquarius(Procedure[State]):
         if isinstance(event, StartGame | GameOver) and self.state.key is Key.JPH:
             # 7f: "Returning the supervisor key to the “Run” position will restore normal operation of the
             # table".
-            raise RefusedError("key_in_jph", "the key is in JPH: a supervisor must turn it to RUN first")
+            raise RefusedError(
+                "key_in_jph", "the key is at JPH: a supervisor must turn the key to RUN before this order"
+            )
         return super().carry_out(event)
 
     def own(self, event: TurnKey | Jpot | NobodyWon | GameOver) -> tuple[State, list[Order]]:

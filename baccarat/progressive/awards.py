@@ -119,14 +119,15 @@ def back_out(turn: Turn, event: BackOut) -> None:
     if award is None:
         raise RefusedError(
             "unknown_award",
-            f"award {event.award} cannot be backed out, because it is not one of the last awards: make a manual adjustment instead, and write the award's number into the reason",
+            f"award {event.award} is too old to be backed out: make a manual adjustment of the meter, and write the award's number "
+            "into the reason of the adjustment",
         )
     if award.state is AwardState.BACKED_OUT:
         raise RefusedError("already_backed_out", f"award {award.id} has been backed out already")
     if award.state is AwardState.LOCKED:
         raise RefusedError(
             "not_booked",
-            f"award {award.id} is logged and the meter is not adjusted yet: turn the key at {award.table} to "
+            f"award {award.id} is logged, but the meter is not adjusted yet: turn the key at {award.table} to "
             "RUN, then back out the award",
         )
     refuse_unreasoned(event.reason)
@@ -167,7 +168,8 @@ def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
     if played.over:
         raise RefusedError(
             "round_over",
-            f"the game of round {event.round} at {event.table} is over: to confirm an award, correct the cards of the round first",
+            f"the game of round {event.round} at {event.table} is over: to confirm an award of this round, first correct the cards "
+            "of the round",
         )
     won, authority, settings = event.won, event.authority, turn.state.settings
     rule = settings.tier(won.rule)
@@ -223,7 +225,7 @@ def _refuse_again(turn: Turn, event: LockAward) -> None:
             raise RefusedError(
                 "already_confirmed",
                 f"award {award.id} of round {award.round} ({written(award.amount)} for {award.rule}) is already "
-                "confirmed: if this award is wrong, have it backed out at the Game Manager first",
+                "confirmed: if this award is wrong, have it backed out at the Game Manager, then confirm the correct award",
             )
 
 
@@ -233,13 +235,13 @@ def _refuse_unpayable(turn: Turn, award: Award) -> None:
     if not award.amount:
         raise RefusedError(
             "meter_dry",
-            "the meter has no money for this award: first add money to the meter by a manual adjustment",
+            "the meter has no money for this award: add money to the meter by a manual adjustment, then repeat the order",
         )
     if award.amount > held:
         raise RefusedError(
             "meter_dry",
-            f"the award is {written(award.amount)}, but the meter has only {written(held)}: first add at least "
-            f"{written(award.amount - held)} to the meter by a manual adjustment",
+            f"the award is {written(award.amount)}, but the meter has only {written(held)}: add at least "
+            f"{written(award.amount - held)} to the meter by a manual adjustment, then repeat the order",
         )
 
 
@@ -263,8 +265,8 @@ def _refuse_authority(turn: Turn, award: Award) -> None:
     if award.confirmed_by == award.who:
         raise RefusedError(
             "second_person_needed",
-            f"an award of {written(award.amount)} needs two people, and {award.who} pressed CONFIRM: another "
-            "executive must complete it",
+            f"an award of {written(award.amount)} needs two people. {award.who} pressed CONFIRM, so another executive must complete "
+            "the award",
         )
 
 

@@ -75,11 +75,14 @@ TRANSITIONS: Final = procedure.with_own(
 
 _TO_COMPLETE: Final[procedure.Refusal] = (
     "already_confirmed",
-    "the result of this game is already confirmed: swipe a card or sign to complete the confirmation, or press a hand button to cancel it",
+    (
+        "the result of this game is already confirmed: swipe a card or sign to complete the confirmation, or press a hand button to "
+        "cancel the confirmation"
+    ),
 )
 _NOT_CONFIRMED: Final[procedure.Refusal] = (
     "not_confirmed",
-    "no award is confirmed yet, so there is nothing to complete: select the hands and press CONFIRM first",
+    "no award is confirmed yet, so there is nothing to complete: select the hands, then press CONFIRM",
 )
 
 _NOTHING_TO_COMPLETE: Final[dict[type, procedure.Refusal]] = dict.fromkeys(
@@ -96,7 +99,7 @@ REFUSED: Final = procedure.with_own(
             **dict.fromkeys((NobodyWon, Confirm), _TO_COMPLETE),
             EndGame: (
                 "award_unconfirmed",
-                "the confirmed award is not completed: swipe a card or sign first",
+                "the confirmed award is not completed: swipe a card or sign before this order",
             ),
         },
         ADJUSTED: dict.fromkeys((Confirm, SwipeCard, SignAward), procedure.ALREADY_CONFIRMED),

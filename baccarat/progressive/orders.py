@@ -43,7 +43,8 @@ def contribute(turn: Turn, event: events.Contribute) -> None:
     if event.table not in {each.table for each in settings.tables}:
         raise RefusedError(
             "unknown_table",
-            f"{event.table} is not linked to the progressive {settings.progressive}: link the table in its settings",
+            f"{event.table} is not linked to the progressive {settings.progressive}: add the table to the settings of this "
+            "progressive",
         )
     last = turn.state.round_at(event.table)
     if last is not None and not last.over:
@@ -91,7 +92,7 @@ def end_round(turn: Turn, event: events.EndRound) -> None:
         if award.table == event.table:
             raise RefusedError(
                 "award_open",
-                f"award {award.id} is logged and the meter is not adjusted yet: turn the key to RUN first",
+                f"award {award.id} is logged, but the meter is not adjusted yet: turn the key to RUN, then end the game",
             )
     turn.change(rounds=turn.rounds_with(replace(played, over=True)))
 
@@ -125,11 +126,12 @@ def adjust(turn: Turn, event: events.Adjust) -> None:
         raise RefusedError(
             "not_a_cause",
             f"a manual adjustment cannot have the cause {event.cause}: write increase, malfunction, over_limit or "
-            "recovery_of_seed. An award and a retirement have their own orders",
+            "recovery_of_seed. Awards and retirements have other orders",
         )
     if event.amount <= 0:
         raise RefusedError(
-            "no_amount", "the amount must be above 0: the cause says whether it is added or taken off"
+            "no_amount",
+            "the amount must be above 0: the cause decides whether the amount is added to the meter or taken off",
         )
     if event.amount + whole(turn.state.ledger.primary + turn.state.ledger.overflow) > MOST:
         raise RefusedError("too_much", f"a meter holds at most {written(MOST)}: enter a smaller amount")
@@ -160,9 +162,11 @@ def counted(event: events.CountCoins) -> effects.CoinsCounted:
         RefusedError: the day or the amount is invalid.
     """
     if not _DAY.fullmatch(event.day):
-        raise RefusedError("no_day", f"{event.day!r} is not a day: write it as 2026-11-21")
+        raise RefusedError("no_day", f"{event.day!r} is not a day: write the day in the form 2026-11-21")
     if event.amount < 0:
-        raise RefusedError("no_amount", f"{written(event.amount)} cannot be counted: enter 0 or more")
+        raise RefusedError(
+            "no_amount", f"{written(event.amount)} cannot be the total of the counted wagers: enter 0 or more"
+        )
     return effects.CoinsCounted(event.day, event.amount, event.who)
 
 
@@ -183,7 +187,9 @@ def change_settings(turn: Turn, event: events.ChangeSettings) -> None:
     before, after = turn.state.settings, event.settings
     if event.before not in {None, before}:
         raise RefusedError(
-            "settings_changed", "another person has changed the settings in the meantime: check them again"
+            "settings_changed",
+            "another person has changed the settings in the meantime: check the new settings, then make your "
+            "change again",
         )
     if after == before:
         raise RefusedError("same_settings", "these settings already apply: there is no change")
@@ -200,7 +206,7 @@ def change_settings(turn: Turn, event: events.ChangeSettings) -> None:
     if after.display_limit is not None and after.display_limit < turn.state.shown:
         raise RefusedError(
             "limit_below_meter",
-            f"the display limit is less than the meter shows now: write at least {written(turn.state.shown)}",
+            f"the display limit is less than the amount that the meter shows now: enter at least {written(turn.state.shown)}",
         )
     linked = {each.table for each in after.tables}
     turn.change(settings=after, rounds=tuple(each for each in turn.state.rounds if each.table in linked))
@@ -236,7 +242,7 @@ def table_round(turn: Turn, table: str, number: int) -> TableRound:
     if last.round != number:
         raise RefusedError(
             "not_last_round",
-            f"round {number} of {table} cannot change now: only the last round can, which is round {last.round}",
+            f"round {number} of {table} cannot change now: only the last round, {last.round}, can change",
         )
     return last
 
@@ -244,7 +250,7 @@ def table_round(turn: Turn, table: str, number: int) -> TableRound:
 def refuse_unreasoned(reason: str) -> None:
     """Refuse an order for the record that has no reason."""
     if not reason.strip():
-        raise RefusedError("no_reason", "enter a reason: it goes on the record")
+        raise RefusedError("no_reason", "enter a reason for the record")
 
 
 def _refuse_while_open(turn: Turn, what: str) -> None:
@@ -252,7 +258,8 @@ def _refuse_while_open(turn: Turn, what: str) -> None:
     if turn.state.locked:
         award = turn.state.locked[0]
         raise RefusedError(
-            "award_open", f"award {award.id} at {award.table} is not booked yet: {what} after it is booked"
+            "award_open",
+            f"award {award.id} at {award.table} is not booked yet: {what} after the award is booked",
         )
     for each in turn.state.rounds:
         if not each.over:

@@ -21,11 +21,14 @@ from punto.baccarat.progressive.value import Value
 Refusal = tuple[str, str]
 """The code and the text of a `RefusedError`."""
 
-NO_GAME: Final[Refusal] = ("not_started", "the game is not started: press START GAME first")
-HAND_NOT_OVER: Final[Refusal] = ("hand_not_over", "the hand is not over: finish dealing it first")
+NO_GAME: Final[Refusal] = ("not_started", "the game is not started: press START GAME before this order")
+HAND_NOT_OVER: Final[Refusal] = (
+    "hand_not_over",
+    "the hand is not over: finish dealing the hand before this order",
+)
 NO_HAND_YET: Final[Refusal] = (
     "no_hand_selected",
-    "no seat can be selected yet: first finish dealing a hand",
+    "no seat can be selected yet: finish dealing the hand, then select the seat",
 )
 OF_NO_ROUND: Final[Refusal] = (
     "of_no_round",
@@ -33,7 +36,7 @@ OF_NO_ROUND: Final[Refusal] = (
 )
 ALREADY_CONFIRMED: Final[Refusal] = (
     "already_confirmed",
-    "this award is confirmed and logged: if it is wrong, have it backed out at the Game Manager",
+    "this award is confirmed and logged: if the award is wrong, have it backed out at the Game Manager",
 )
 
 
@@ -119,7 +122,10 @@ REFUSED: Final[Refusals] = {
         game_events.AwardTakenBack: OF_NO_ROUND,
         game_events.ReopenGame: (
             "already_started",
-            "the next game is already started, so the previous game cannot be reopened: resolve its award at the Game Manager",
+            (
+                "the next game is already started, so the previous game cannot be reopened: resolve the award of the previous game at "
+                "the Game Manager"
+            ),
         ),
     },
     SETTLING: _NOT_OVER,
@@ -338,7 +344,8 @@ def reopen(hand: Hand, event: game_events.ReopenGame) -> tuple[Hand, events.Reop
     if hand.won is None or not hand.denied:
         raise RefusedError(
             "not_ended_so",
-            "only a game that ended with NOBODY WON can be reopened: correct the cards of the last game, or have its award backed out",
+            "only a game that ended with NOBODY WON can be reopened: correct the cards of the last game, or have the award of that "
+            "game backed out",
         )
     refuse_unreasoned(event.reason)
     by = events.ReopenedBy(event.who, event.reason, event.approved_by)
@@ -374,7 +381,7 @@ def confirm(hand: Hand) -> tuple[Hand, events.Won]:
     if missing and hand.won.certain:
         raise RefusedError(
             "hand_missing",
-            f"seat {_and(missing)} won as well: press its hand button too, or correct the round",
+            f"seat {_and(missing)} also won: press the hand button of each winning seat, or correct the round",
         )
     awarded = replace(hand.won, seats=hand.selected)
     return hand.but(awarded=awarded), awarded
@@ -401,8 +408,8 @@ def deny(hand: Hand) -> tuple[Hand, events.Won]:
     if hand.selected:
         raise RefusedError(
             "hand_selected",
-            f"the hand button of seat {_and(hand.selected)} is on: press the button again if the "
-            "hand did not win, or have the award confirmed",
+            f"the hand button of seat {_and(hand.selected)} is on: if the hand did not win, press the button again; if the hand "
+            "won, have the award confirmed",
         )
     return hand.but(awarded=replace(won, seats=())), won
 
@@ -438,7 +445,7 @@ def end(hand: Hand, system: str) -> tuple[Hand, events.EndRound]:
         seats = won.seats if won.certain else hand.selected
         raise RefusedError(
             "award_unconfirmed",
-            f"the award {won.rule} of seat {_and(seats)} is not confirmed: a supervisor must confirm it"
+            f"the award {won.rule} of seat {_and(seats)} is not confirmed: a supervisor must confirm this award"
             if seats
             else f"seat {_and(won.seats)} can have won {won.rule}: press the hand button of each seat whose Player or "
             f"Banker wager won, and have the award confirmed. If no such wager won, {system}",

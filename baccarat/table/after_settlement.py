@@ -105,7 +105,8 @@ def _coup(order: CorrectRound, last: RoundRecord) -> Coup:
     if not coup.over or (coup.player, coup.banker) != (order.player, order.banker):
         raise RefusedError(
             "cards_disagree",
-            "the round cannot be corrected to these cards, because they need one more card, which was not drawn: void the round instead",
+            "the round cannot be corrected to these cards, because by the rules these hands need one more card, which was not "
+            "drawn: void the round instead",
         )
     return coup
 

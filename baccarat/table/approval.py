@@ -47,7 +47,9 @@ def refuse_unapproved(state: TableState, event: Event) -> None:
         return
     why = second_person_needed(state, event)
     if why is not None:
-        raise RefusedError("needs_approval", f"{why}: let this person sign with their own name and password")
+        raise RefusedError(
+            "needs_approval", f"{why}: the second person must sign with their own name and password"
+        )
 
 
 def _above_threshold(progressive: TablesProgressive, order: _OfMoney) -> str | None:

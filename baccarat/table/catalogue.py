@@ -59,7 +59,7 @@ order(
 )(game_events.WagerLifted)
 order(
     label="START GAME",
-    sentence="count the progressive wagers of this round into the meter",
+    sentence="start the progressive's game: add the meter's share of this round's progressive wagers to the meter",
     roles=DEALERS,
     group="game",
     twice=True,
@@ -68,7 +68,7 @@ order(
 )(game_events.StartGame)
 order(
     label="Hand button",
-    sentence="mark this seat's hand as winning an award; a second press removes the mark",
+    sentence="mark this seat as the winner of an award; the same order again removes the mark",
     roles=DEALERS,
     group="game",
 )(game_events.HandButton)
@@ -114,7 +114,7 @@ order(
 )(nexus.SignAward)
 order(
     label="NOBODY WON",
-    sentence="confirm that no seat won the award of the hand",
+    sentence="confirm that no seat won the award that this hand could have won",
     roles=SUPERVISORS,
     group="award",
     dealers=_confirms,
@@ -160,7 +160,7 @@ order(
 )(events.Adjust)
 order(
     label="Back out the award",
-    sentence="put a booked award back on the meter",
+    sentence="put the amount of a booked award back on the meter",
     roles=SUPERVISORS,
     group="meter",
     usual=("Wrong seats confirmed", "Wrong hand confirmed", "Confirmed twice"),
@@ -184,7 +184,7 @@ order(
 )(events.Retire)
 order(
     label="Enter the coins counted",
-    sentence="enter the counted total of a gaming day's wagers",
+    sentence="enter the total of a gaming day's progressive wagers, as it was counted",
     roles=SUPERVISORS,
     group="meter",
 )(events.CountCoins)

@@ -61,7 +61,8 @@ def _take_now(turn: Turn, seen: Draw | CutCardSeen, *, late: bool = False) -> No
             _burn(turn, seen)
         case Phase.LOCKED | Phase.CLOSED | Phase.SHOE_CHANGE as phase:
             turn.alarm(
-                "card_outside_play", f"a card left the shoe while no hand could use it (phase {phase.value})"
+                "card_outside_play",
+                f"a card left the shoe while no hand could use a card (phase {phase.value})",
             )
             let_go(turn, seen, "outside_play")
         case Phase.BETTING if begins and not isinstance(seen, CardOverdrawn):
@@ -94,7 +95,7 @@ def _let_card_go(turn: Turn, card: Card, why: _Why) -> None:
     if surplus(turn, card):
         turn.alarm(
             "surplus_copy",
-            "a card left the shoe too often: all its copies had already left the shoe. Check the shoe's cards",
+            "a card left the shoe although all copies of this card had already left the shoe. Check the shoe's cards",
         )
     turn.change(drawn=(*turn.state.drawn, card))
     turn.emit(effects.CardHeld(card, why, turn.state.round))
@@ -172,7 +173,8 @@ def _reach_cut_card(turn: Turn) -> None:
     state = turn.state
     if state.burn_left != 0 or state.phase is Phase.SHOE_CHANGE:
         turn.alarm(
-            "cut_card_outside_play", "the cut card came before the first coup: check where it was placed"
+            "cut_card_outside_play",
+            "the cut card came before the first coup: check where the cut card was placed",
         )
         return
     if state.last_coup is not None:
@@ -245,13 +247,13 @@ def _deal(turn: Turn, draw: CardDrawn | CardUnread) -> None:
 def _read(turn: Turn, draw: Draw) -> Card | Doubt:
     """The card, or the reason why it is not known for certain."""
     if isinstance(draw, CardUnread) or draw.card is None:
-        return Doubt("unread", "the shoe could not read the card: key it")
+        return Doubt("unread", "the shoe could not read the card: key the card")
     least = turn.state.settings.minimum_confidence
     if draw.confidence < least:
         text = f"the shoe is only {draw.confidence}% sure of the card, but the table requires {least}%: key the card"
         return Doubt("low_confidence", text, draw.card, draw.confidence)
     if surplus(turn, draw.card):
-        text = "the shoe read a card too often: all its copies had already left the shoe. A supervisor must check the card"
+        text = "the shoe read a card although all copies of this card had already left the shoe. A supervisor must check the card"
         return Doubt("surplus_copy", text, draw.card, draw.confidence)
     return draw.card
 
@@ -414,7 +416,7 @@ def _overdraw(turn: Turn, draw: Draw) -> None:
     turn.stop(
         Stop(
             code="overdraw",
-            text="a card left the shoe although the table did not call for one: a supervisor must check the card and resume play",
+            text="a card left the shoe although the table needed no card: a supervisor must check the card and resume play",
             overdrawn=draw,
             of_the_shoe=False,
         )

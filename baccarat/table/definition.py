@@ -55,7 +55,7 @@ LONGEST_REASON: Final = 200
 FIELDS: Final[dict[str, Field]] = {
     "reason": Field(help="why, for the record", longest=LONGEST_REASON),
     "position": Field(
-        help="the number of the card in the hand, in the order of dealing, from 1; 0 is the first card of the shoe",
+        help="the card's number in the coup (deal): 1 is the card that was dealt first; 0 is the first card of the shoe",
         least=0,
         most=6,
     ),
@@ -76,7 +76,9 @@ FIELDS: Final[dict[str, Field]] = {
     "supervisor_from": Field(
         help="the amount in cents from which an award from the tray needs a supervisor", least=0, most=MOST
     ),
-    "progressive": Field(help="the id of the progressive, if it is not the table's own", longest=200),
+    "progressive": Field(
+        help="the id of the progressive (default: the table's own progressive)", longest=200
+    ),
     "day": Field(help="the gaming day, such as 2026-11-21", longest=10),
     "seed": Field(help="the amount in cents with which the meter starts", least=0, most=MOST),
     "contribution": Field(help="the share of each wager that goes to the meter, such as 20%", longest=20),

@@ -30,7 +30,7 @@ def on_device(turn: Turn, event: DeviceHeard) -> None:
     name, serial = _NAMES[event.device], event.serial
     wanted = getattr(turn.state.settings, f"{event.device}_serial")
     if serial is None:
-        text = f"the connected {name} does not have the configured key: check which device is at the end of its cable"
+        text = f"the connected {name} does not have the configured key: check which device is at the end of the cable"
         turn.alarm(alarm_code(event.device), text)
     elif serial in {known.accepted, wanted} or {known.accepted, wanted} == {None}:
         _accept(turn, known, serial)

@@ -77,7 +77,7 @@ class CloseBetting:
 
 @order(
     label="Reveal",
-    sentence="show the hidden cards on the table, and settle every wager if the hands are complete",
+    sentence="make the hidden cards public, and settle every wager if the hands are complete",
     roles=DEALERS,
     group="play",
     twice=True,
@@ -130,7 +130,7 @@ class CloseTable:
 
 @order(
     label="Change the shoe",
-    sentence="begin a shoe change: the cards are loaded, the first one is turned, and cards are burned",
+    sentence="begin a shoe change: the cards are loaded, the first card is turned, and cards are burned",
     roles=SUPERVISORS,
     group="shoe",
     of_this_hand=True,
@@ -286,7 +286,7 @@ class VoidRound:
 
 @order(
     label="Change game or limits",
-    sentence="change the game or its limits from the next shoe on",
+    sentence="change the game, or the limits of its wagers, from the next shoe on",
     roles=SUPERVISORS,
     group="games",
     takes={"game": FIELDS["game"], "limits": FIELDS["limits"]},
@@ -347,7 +347,7 @@ class HoldPlay:
 
 @order(
     label="Acknowledge",
-    sentence="acknowledge an alarm whose cause has been dealt with",
+    sentence="acknowledge an alarm after its cause has been resolved",
     roles=OF_DEVICES,
     group="alarms",
     report="acknowledged alarm {number}",

@@ -115,15 +115,15 @@ def _key(turn: Turn, order: kinds.KeyCard) -> None:
     if state.doubt is None and state.settings.cards != "keyed" and not state.keyed_for_shoe:
         raise RefusedError(
             "no_card_awaited",
-            "no card is awaited, because the shoe reads the cards. Key a card only if the shoe could not read it, or "
-            "to end a hand while the shoe is offline",
+            "the table needs no keyed card now, because the shoe reads the cards. Key a card only in two cases: the shoe could not "
+            "read the card, or the shoe is offline during a hand",
         )
     _refuse_another_place(state, order)
     if dealing.surplus(turn, card):
         raise RefusedError(
             "surplus_copy",
-            f"all copies of {card} ({state.settings.game.decks}) have already left the shoe: key the card on the "
-            "table, correct an earlier misread, or void the coup",
+            f"all copies of {card} ({state.settings.game.decks}) have already left the shoe: key the card that is on the table, "
+            "correct an earlier misread, or void the coup",
         )
     turn.change(doubt=None)
     if state.keyed_for_shoe and state.doubt is None:
@@ -234,7 +234,8 @@ def corrected_coup(state: TableState, order: kinds.CorrectCard) -> Coup:
     if corrected.over and state.doubt is not None:
         raise RefusedError(
             "cards_disagree",
-            f"card {order.position} cannot be corrected to {order.card}, because the coup would then be over, but one more card has left the shoe. Void the coup instead",
+            f"card {order.position} cannot be corrected to {order.card}, because the coup would then be over before the last card "
+            "that has left the shoe. Void the coup instead",
         )
     return corrected
 
@@ -269,7 +270,7 @@ def _acknowledge(turn: Turn, number: int) -> None:
     if found is None:
         raise RefusedError(
             "no_such_alarm",
-            f"there is no alarm {number} now: it was acknowledged, or was raised again under another number",
+            f"there is no alarm {number} now: the alarm was acknowledged, or was raised again under another number",
         )
     turn.change(alarms=tuple(each for each in turn.state.alarms if each is not found))
     turn.say(AlarmAcknowledged(number, found.code))
@@ -316,13 +317,13 @@ def on_record(turn: Turn, event: events.OfTheRecord) -> None:
         turn.alarm(
             "record_differs",
             f"{event.found}: the record was damaged, or another program changed it. Keep a copy of the record, run "
-            "`punto replay`, and compare the meter and the last rounds with surveillance",
+            "`punto replay`, and compare the meter and the last rounds with the recordings of surveillance",
         )
     if isinstance(event, events.Flooded):
         turn.alarm(
             "flood",
-            f"{_in_public(event.who)} sends too many requests: the table refuses them. "
-            "The record has the client and the number of requests",
+            f"{_in_public(event.who)} sends too many requests: the table refuses these requests. The record has the client and the "
+            "number of requests",
         )
 
 
@@ -384,13 +385,13 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
     if event.settings.table != state.settings.table:
         raise RefusedError(
             "other_table",
-            f"this record is of table {state.settings.table!r}, but the configuration is of table {event.settings.table!r}",
+            f"this is the record of table {state.settings.table!r}, but the configuration is for table {event.settings.table!r}",
         )
     if state.configured is not None and event.settings.simulation != state.configured.simulation:
         record, configuration = ("a simulation", "a live table")[:: 1 if state.configured.simulation else -1]
         raise RefusedError(
             "simulation_differs",
-            f"this record is of {record}, but the configuration is of {configuration}: give each of them its own record",
+            f"this is the record of {record}, but the configuration is for {configuration}: use a separate record for the simulation",
         )
     chosen = event.settings == state.configured and event.settings != state.settings
     outlawed = event.outlawed if chosen else ""
@@ -398,7 +399,7 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
         if state.phase not in {Phase.LOCKED, Phase.CLOSED}:
             text = (
                 "the game, the limits and the policies can change only between shoes: start with the previous configuration, "
-                "close the table, and then start with the new one"
+                "close the table, and then start with the new configuration"
             )
             if outlawed:
                 text = (
@@ -413,8 +414,8 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
     if outlawed:
         turn.alarm(
             "outside_the_law",
-            f"{outlawed}. So the game and the limits of the configuration replace those that a supervisor chose. Check the "
-            "limits. If the house wants other limits, choose them within the law",
+            f"{outlawed}. So the table uses the game and the limits in the configuration, and not those that a supervisor chose. "
+            "Check the limits. If the house wants other limits, choose limits within the law",
         )
     if state.configured is None or event.settings.progressive != state.configured.progressive:
         progressive.start(turn, event.settings)

@@ -52,9 +52,7 @@ def _refusal(state: TableState, definition: Definition) -> RefusedError | None:
         if refused is None or refused.code in _WHATEVER_IT_SAYS:
             return refused
         first = first or refused
-    return first or RefusedError(
-        "not_now", f"{definition.label}: the table has nothing now that this order could apply to"
-    )
+    return first or RefusedError("not_now", f"{definition.label}: this order is not possible now")
 
 
 @cache

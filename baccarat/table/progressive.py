@@ -140,7 +140,7 @@ def refuse_wager(state: TableState, wager: str) -> None:
     if state.progressive is not None and state.progressive.books.settings.wager.name == wager:
         raise RefusedError(
             "on_the_sensor",
-            f"{wager} cannot be requested here: place this wager on the sensor before the seat",
+            f"{wager} cannot be requested here: place this wager on the seat's sensor",
         )
 
 
@@ -319,7 +319,7 @@ def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[Pl
         turn.alarm(
             "award_astray",
             f"the booked award of round {hand.round} does not fit the corrected cards: have it backed out at the Game "
-            "Manager. Then confirm the award that is due, if there is one",
+            "Manager. Then, if an award is due, confirm that award",
         )
 
 

@@ -17,7 +17,7 @@ from punto.baccarat.table.turn import RefusedError, Turn
 _SAID: Final[Mapping[str, str]] = {
     "missing": "no wager sensor answers at {}, so wagers there cannot be in a game: check the cable",
     "doubled": "two wager sensors answer at {}, so wagers there cannot be in a game: remove one of the sensors",
-    "stuck": "a wager of an earlier game is still detected at {}: remove it, or have the sensor checked",
+    "stuck": "a wager of an earlier game is still detected at {}: remove the wager, or have the sensor checked",
     "unassigned": "a wager sensor answers at {}, for which no seat is configured: wagers on this sensor do not count",
 }
 

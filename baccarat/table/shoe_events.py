@@ -165,7 +165,7 @@ def _on_records_lost(turn: Turn, first: int, last: int) -> None:
             code="records_lost",
             text=(
                 f"records {first} to {last} of the shoe never arrived, and the shoe no longer has them. A supervisor "
-                "must check the cards on the table, void the coup if they differ from the recorded cards, and resume play"
+                "must check the cards on the table, void the coup if these cards differ from the recorded cards, and resume play"
             ),
         )
     )
@@ -179,7 +179,7 @@ def _on_record(turn: Turn, event: events.ShoeRecord) -> None:
     if turn.state.link.offered is not None:
         turn.alarm(
             OFFERED,
-            f"the table ignored record {event.record}, because it came from a shoe that is not accepted",
+            f"the table ignored record {event.record}, because the record came from a shoe that is not accepted",
         )
         return
     if event.record < expected:
@@ -187,7 +187,7 @@ def _on_record(turn: Turn, event: events.ShoeRecord) -> None:
     if event.record > expected:
         turn.alarm(
             "record_gap",
-            f"the table ignored record {event.record}, because record {expected} must come before it",
+            f"the table ignored record {event.record}, because record {expected} must come first",
         )
         return
     turn.change_link(taken=event.record)
@@ -214,7 +214,7 @@ def _stop_if_overfull(turn: Turn) -> None:
     if turn.state.overfull and not any(stop.code == OVERFULL for stop in turn.state.stops):
         text = (
             "more cards came from the shoe than two shoes hold, so the table takes no more. Check which device is at the "
-            "end of the shoe's cable. If a hand is on the table, void it. Then order a shoe change"
+            "end of the shoe's cable. If a hand is on the table, void this hand. Then order a shoe change"
         )
         turn.stop(Stop(code=OVERFULL, text=text))
 
@@ -242,7 +242,7 @@ def _compare_with_keyed(
             text=(
                 f"card {keyed.position} of round {keyed.round} was keyed while the shoe was offline, but the "
                 f"shoe has read another card{'' if hidden else f': keyed {keyed.card}, read {card}'}. A "
-                "supervisor must check the cards, correct the hand or void it if it is wrong, and resume play"
+                "supervisor must check the cards, correct or void a wrong hand, and resume play"
             ),
         )
     )

@@ -61,7 +61,7 @@ class Turn:
             self.alarm(
                 "configuration_keypad",
                 f"the score display's configuration keypad is plugged in at {self.state.configuration_keypad} "
-                "while a shoe is in use: remove it; its key presses are ignored",
+                "while a shoe is in use: remove this keypad; its key presses are ignored",
             )
 
     def alarm(self, code: str, text: str) -> None:

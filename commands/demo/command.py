@@ -1,9 +1,10 @@
-"""`punto demo`: run a whole table on one machine, without special hardware, root or a network.
+"""`punto demo`: run a whole table on one machine. The demo needs no special hardware, no root rights and no network.
 
 The demo runs the table's service, a score display, a broker, a simulated shoe and simulated people. The service and
 the display are the real programs. If the rules do not allow a shoe to read the game's cards, a simulated dealer enters
-them by hand. A game with a progressive (a jackpot) also has simulated wager sensors. Its dealer works at a keypad, or at a
-console with a card reader. Its shoe contains a hand for each tier of the pay table, so each tier is won within minutes.
+the cards by hand. For a game with a progressive (a jackpot), the demo also simulates the wager sensors. The dealer of such
+a game works at a keypad, or at a console with a card reader. The shoe of such a game contains a hand for each tier of the
+pay table, so each tier is won within minutes.
 """
 
 import argparse
@@ -52,34 +53,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--game",
         type=lambda name: _PROGRESSIVE_GAME if name == "progressive" else name,
         default="dragon-bonus-1",
-        help=f"a game file or the name of a shipped game; progressive means {_PROGRESSIVE_GAME} (default: dragon-bonus-1)",
+        help=f"a game file, or the name of a game that ships with punto; progressive stands for {_PROGRESSIVE_GAME} (default: "
+        "dragon-bonus-1)",
     )
     parser.add_argument(
         "--seed",
         type=int,
         default=8,
-        help="the number that determines the cards and the players' wagers; --pace also decides which wagers are in time (default: 8)",
+        help="the number that determines the cards and the players' wagers (default: 8). Which wagers are in time also depends "
+        "on --pace",
     )
     pace = "the pause between two cards (default: 0.7)"
     parser.add_argument("--pace", type=_seconds, default=0.7, metavar="SECONDS", help=pace)
     between = "the pause between two coups (default: 4)"
     parser.add_argument("--between", type=_seconds, default=4, metavar="SECONDS", help=between)
-    rounds = "end after this number of rounds, counted over all tables (default: run until Ctrl-C)"
+    rounds = "end when all tables together have played this number of rounds (default: run until Ctrl-C)"
     parser.add_argument("--rounds", type=whole(1), metavar="N", help=rounds)
-    display = "the display's port; if it is in use, the demo takes a free one (default: 8080)"
+    display = "the port of the display; if this port is in use, the demo takes a free port (default: 8080)"
     parser.add_argument("--port", type=_port, default=8080, metavar="PORT", help=display)
     parser.add_argument(
         "--console-port",
         type=_port,
         default=8090,
         metavar="PORT",
-        help="the port of the first table's consoles; if it is in use, the demo takes a free one (default: 8090)",
+        help="the port of the first table's consoles; if this port is in use, the demo takes a free port (default: 8090)",
     )
     parser.add_argument(
         "--procedure",
         choices=("aquarius", "nexus"),
-        help="how awards are confirmed at a table with a progressive: with a keypad and a key (aquarius, the default), or with a "
-        "console and cards (nexus)",
+        help="how awards of a progressive are confirmed. aquarius (the default): with a keypad and a supervisor's key. nexus: "
+        "with a console and swiped cards",
     )
     attended = "practise as the dealer and the supervisor at the consoles; only the players are simulated"
     parser.add_argument("--attended", action="store_true", help=attended)
@@ -89,9 +92,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="HAND",
-        help="deal this hand as long as the shoe has its cards. HAND is jackpot (wins the whole meter), awards (each tier of the "
-        "pay table, one after the other), or cards in the order of dealing, such as '9S 4H TD 3C'. If --deal is repeated, the "
-        "hands take turns",
+        help="deal this hand again and again, until the shoe no longer has the cards of the hand. HAND is jackpot (a hand that "
+        "wins the whole meter), awards (a hand for each tier of the pay table, one after the other), or cards in the order of "
+        "dealing, such as '9S 4H TD 3C'. If you give --deal several times, these hands are dealt in turn",
     )
     tables = f"the number of tables, 1 to {_MOST_TABLES}; each has its own consoles, and one display shows all tables (default: 1)"
     parser.add_argument("--tables", type=whole(1, _MOST_TABLES), default=1, metavar="N", help=tables)

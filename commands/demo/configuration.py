@@ -118,7 +118,7 @@ def write_config(args: argparse.Namespace, place: Place, accounts: Path) -> Serv
     own = load_game(game)
     metered = next((wager.name for wager in own.wagers if wager.progressive is not None), None)
     if metered is None and args.procedure is not None:
-        message = f"--procedure needs a progressive, which {own.name} does not have: remove it, or add --game progressive"
+        message = f"--procedure needs a progressive, which {own.name} does not have: remove --procedure, or add --game progressive"
         raise ConfigError([Problem(message)])
     wagers = {wager.name: wager for wager in own.wagers}
     limits = "".join(

@@ -143,7 +143,7 @@ def _coups_of(wanted: list[str | tuple[Card, ...]], config: ServiceConfig) -> di
     for each in wanted:
         coups = hands_named(each, config.game) if isinstance(each, str) else [each]
         if not coups:
-            message = f"--deal {each}: {config.game.title} has no such hand: write its cards, or add --game progressive"
+            message = f"--deal {each}: {config.game.title} has no such hand: write the cards of the hand, or add --game progressive"
             raise ConfigError([Problem(message)])
         dealt += coups
     return {"coups": tuple(dealt), "every": 1}

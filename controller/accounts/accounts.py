@@ -26,7 +26,7 @@ _CARD: Final = "card"
 _LONG_CARD: Final = f"{_CARD} of {SHORTEST_ENROLLED} digits or more"
 """What the log says of a new card. Only its hash is kept, so nothing else shows that a card is as long as it must be today."""
 SHORT_CARD: Final = (
-    f"has a card that an earlier version stored. Its number may have fewer than {SHORTEST_ENROLLED} digits, so it could be "
+    f"has a card that an earlier version stored. Its number may have fewer than {SHORTEST_ENROLLED} digits, so the number could be "
     "guessed: enter this card again, or a new card, with `punto operators card`"
 )
 """The warning for each of `Accounts.short_cards`, after the account's name."""

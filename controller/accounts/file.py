@@ -150,7 +150,8 @@ def check_or_upgrade(connection: sqlite3.Connection, path: Path) -> None:
     found = _format_of(connection)
     if found != _FORMAT:
         raise AccountsError(
-            f"{path} has accounts in format {found} and this program reads {_FORMAT}: use the program that wrote it"
+            f"{path} has accounts in format {found} and this program reads {_FORMAT}: use the version of the program that wrote "
+            "this record"
         )
 
 
@@ -240,7 +241,7 @@ def _what_is_wrong(connection: sqlite3.Connection) -> str | None:
     before = ""
     for place, each in enumerate(entries(connection), start=1):
         if (each.entry, each.hash) != (place, each.chained_to(before)):
-            return f"entry {place} is missing or does not follow from the one before"
+            return f"entry {place} is missing or does not follow from the entry before"
         before = each.hash
     return None
 
@@ -253,5 +254,5 @@ def using(path: Path, what: str = "read or written") -> Iterator[None]:
     except (OSError, sqlite3.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise AccountsError(
-            f"the accounts {path} cannot be {what}: {reason}; check the path, its owner and the disk"
+            f"the accounts {path} cannot be {what}: {reason}; check the path, the owner of the file, and the disk"
         ) from error

@@ -453,7 +453,7 @@ def _refuse_another_key(account: Account | None) -> None:
         raise RefusalError(
             409,
             "has_key",
-            "you already have a security key: ask a technician to remove it first (punto operators key --remove)",
+            "you already have a security key: ask a technician to remove that key (punto operators key --remove)",
         )
 
 

@@ -36,13 +36,14 @@ class DeviceConfig(Section):
     table accepts the first device that is connected.
     """
     key_file: SecretFile | None = None
-    """A text file with the device's key, 64 hexadecimal digits (`punto device-key`), or `$CREDENTIALS_DIRECTORY/NAME`. With a key,
-    the line uses [version 2 of the link](link-2.md), and the table ignores devices that do not have this key.
+    """A text file with the device's key, which is 64 hexadecimal digits (`punto device-key`). For a credential from systemd,
+    write `$CREDENTIALS_DIRECTORY/NAME`. With a key, the line uses [version 2 of the link](link-2.md), and the table ignores
+    devices that do not have this key.
     """
     link_version: Literal[1, 2] = 2
-    """The version of the line's protocol. With version 2, a device at a `port` needs a key, and a device at an `input` needs its own
-    serial number. Write 1 only if the house allows a device without key or serial number. Another device can then replace this
-    device unnoticed. A [simulation](../explanation/random-numbers.md) needs neither the key nor version 1.
+    """The version of the line's protocol. With version 2, a device at a `port` needs a key, and a device at an `input` needs its
+    own serial number. Write 1 only if the house allows a device without key or serial number. With version 1, another device can
+    replace this device unnoticed. In a [simulation](../explanation/random-numbers.md), a device without a key can use version 2.
     """
 
     def key(self) -> bytes | None:
@@ -66,7 +67,9 @@ class SerialConfig(DeviceConfig):
     """A device at a serial `port`."""
 
     port: DevicePath
-    """The serial port. Use a path below `/dev/serial/by-id`, because it stays the same when other devices are plugged in."""
+    """The serial port. Use a path below `/dev/serial/by-id`, because such a path stays the same when other devices are plugged
+    in.
+    """
     baud: Baud = BAUD
     """The line's speed."""
 
@@ -106,11 +109,11 @@ class KeypadConfig(SerialOrInputConfig):
     timeout: Annotated[float, Field(ge=0.5, le=30), Unit("seconds")] = 3.0
     """How long the table waits for the next key of a sequence."""
     keys: dict[str, str] = Field(default_factory=dict)
-    """The orders of keys. The name is a key, or a sequence of keys with spaces between them; the value is the order. The entries
-    add to [the default map](keypad.md#set-it-up) or replace its entries.
+    """The orders of keys. The name of an entry is a key, or several keys that are pressed in sequence, separated by spaces. The
+    value is the order. An entry adds to [the default map](keypad.md#set-it-up), or replaces the default entry of the same name.
     """
     key_switch: bool = False
-    """Whether the keypad has a switch for the supervisor's key of an Aquarius table. Only a keypad at a `port` can have a switch."""
+    """Whether the keypad has a switch for the supervisor's key (Aquarius). Only a keypad at a `port` can have a switch."""
     start_label: Literal["START GAME", "COIN IN"] = "START GAME"
     """The label of the key that starts a game of the progressive."""
 
@@ -144,7 +147,9 @@ class CoinSpotConfig(SerialConfig):
     seats: tuple[int, ...]
     """The seat of each sensor, in the order of the sensors on the cable. Use 0 for a sensor without a seat."""
     stuck_seconds: Annotated[float, Field(ge=1, le=600), Unit("seconds")] = 20.0
-    """If a sensor still detects a wager this long after the wager's game, the table reports the sensor as stuck."""
+    """If a sensor still detects a wager this many seconds after the game of the wager has ended, the table reports the sensor as
+    stuck.
+    """
 
     def positions(self, seats: int) -> Seats:
         """The seat of each position, at a table with this number of seats.

@@ -199,7 +199,9 @@ def _section_problems(file: TomlFile, written: ConfigFile, game: Game) -> Iterat
         yield file.problem(("edge",), message)
     for section in ("console", "card_reader"):
         if written.accounts is None and getattr(written, section) is not None:
-            yield file.problem((section,), "needs accounts: write [accounts] with their path too")
+            yield file.problem(
+                (section,), "needs accounts: add [accounts] with the path of the accounts' file"
+            )
 
 
 def _key_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:

@@ -29,18 +29,18 @@ class LimitsConfig(Section):
 
 
 class RulesConfig(Section):
-    """`[rules.WAGER]`: the rules of a wager that the regulator's rule sheet leaves to the house.
+    """`[rules.WAGER]`: the house's rules for a wager, where the regulator's rule sheet leaves the choice to the house.
 
-    The game file lists these rules under the wager's `house`, each with its clause of the sheet. If a key is left out, the game
-    file's rule applies.
+    The game file lists these rules under the wager's `house`, with the clause of the sheet for each rule. If a key is left out,
+    the game file's rule applies.
     """
 
     requires_base: Literal["none", "any", "same_side"] | None = None
-    """The base wager that a seat must also have: none, any, or the base wager on the same side."""
+    """The base wager that a seat must have beside this wager: none, any, or the base wager on the same side."""
     requires_base_win: bool | None = None
     """Whether the wager wins only if the seat's own Player or Banker wager wins."""
     natural_nine: bool | None = None
-    """Whether a win by 9 points with a natural (8 or 9 in two cards) counts as a win by 9."""
+    """Whether a natural (8 or 9 in two cards) that wins by 9 points counts as a win by 9."""
 
 
 def house_game(game: Game, limits: dict[str, LimitsConfig], rules: dict[str, RulesConfig], law: Law) -> Game:

@@ -45,7 +45,7 @@ class TableConfig(Section):
     `[shoe]`.
     """
     minimum_confidence: Annotated[int, Unit("%")] = 90
-    """From 0 to 100. If the shoe reads a card with less confidence than this, an operator must enter the card by hand."""
+    """From 0 to 100. If the shoe's confidence in a card is lower than this value, an operator must enter the card by hand."""
     betting_closes: Literal["first_card", "order"] = "first_card"
     """When betting closes: when the first card is drawn, or when the dealer gives the order."""
     next_coup: Literal["automatic", "order"] = "automatic"
@@ -59,8 +59,8 @@ class TableConfig(Section):
     coups_after_cut_card: int = 1
     """How many more coups are dealt after the coup with the cut card, from 0 to 9. The cut card announces the end of the shoe."""
     overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
-    """What happens to a card that was drawn by mistake, after a supervisor resumes play. `next_coup`: it begins the next coup.
-    `burn`: it is burned. `dummy`: it begins a dummy hand, which does not count.
+    """The use of a card that was drawn by mistake, after a supervisor has resumed play. `next_coup`: the card begins the next
+    coup. `burn`: the card is burned. `dummy`: the card begins a dummy hand, which does not count.
     """
     reveal: Literal["dealer", "player"] | None = None
     """Who turns cards that lie face down: the dealer, or the player with the largest wager on Player or Banker. If left out, the
@@ -97,8 +97,8 @@ class MqttConfig(Section, BrokerConfig):
     """`[mqtt]`: the broker. Without this section nothing is published."""
 
     restricted: bool = False
-    """Whether to publish the restricted topics too. They have cards that the public has not seen, and the record's last hash. Use
-    `true` only if the broker lets only surveillance read these topics (`configs/mosquitto.acl`).
+    """Whether to publish the restricted topics too. These topics have the cards that the public has not seen, and the record's
+    last hash. Use `true` only if the broker refuses these topics to everyone except surveillance (`configs/mosquitto.acl`).
     """
 
 
@@ -109,7 +109,7 @@ class AccountsConfig(Section):
     """
 
     path: FromFolder
-    """The file of the accounts. `punto operators` writes it. Tables on one PC may share it."""
+    """The file of the accounts. `punto operators` writes it. Tables on one PC may share this file."""
     lock_out_after: Annotated[int, Field(ge=1, le=100)] = 5
     """The number of wrong passwords in a row that locks an account out. The lock-out applies only to the address or
     browser that sent these passwords.
@@ -117,18 +117,18 @@ class AccountsConfig(Section):
     lock_out_minutes: Annotated[int, Field(ge=1, le=1440), Unit("minutes")] = 15
     """How long a lock-out lasts."""
     refusals_per_minute: Annotated[int, Field(ge=1, le=1000)] = 10
-    """After this number of refusals in a minute, an address must wait until the minute ends."""
+    """After this number of refused attempts in a minute, an address must wait until the minute ends."""
     approval: Literal["session", "page"] = "session"
-    """Where a second person approves an order. `session`: only at a session of their own. `page`: also with a password at the page
-    of the person who gives the order.
+    """Where the second person approves an order. `session`: only in their own session. `page`: also on the page of the person who
+    gives the order, with the second person's password.
     """
 
 
 class OperatorConfig(Section):
     """`[operator]`: the socket for `punto operator` on this machine. Without this section there is no socket.
 
-    With `[accounts]`, each order needs the name and password of an account. Without `[accounts]`, the socket takes only a dealer's
-    orders.
+    With `[accounts]`, each order needs the name and password of an account. Without `[accounts]`, the socket takes only a
+    dealer's orders.
     """
 
     socket: FromFolder
@@ -189,18 +189,20 @@ class ConsoleConfig(Section):
     port: Annotated[int, Field(ge=1, le=65535)] = 8090
     """The port of the pages and of the HTTP API."""
     certificate: FromFolder | None = None
-    """The file of the TLS certificate, in PEM form. The service reads it only at its start."""
+    """The file of the TLS certificate, in PEM form. The service reads this file only when the service starts."""
     key: FromFolder | None = None
     """The file of the certificate's key, in PEM form and without a passphrase."""
     idle_minutes: Annotated[int, Field(ge=1, le=480), Unit("minutes")] = 15
-    """A session ends after this time without a request. Reading the table does not count as a request."""
+    """A session ends after this time without a request. A request that only reads the table does not count."""
     notice: Annotated[str, Field(max_length=200)] = ""
     """A line of text at the top of each page, such as "Practice table"."""
     lang: Literal["en", "zh-Hans", "zh-Hant"] = "en"
-    """The language of the pages. If a page's address has `?lang=`, its browser tab uses that language instead."""
+    """The language of the pages. If a page's address has `?lang=`, the browser tab with this page uses the language in the
+    address.
+    """
     reserved: Reserved = ()
-    """The IP addresses of up to 6 other machines with consoles. If there are too many connections, the server closes
-    those of other addresses first. Up to 50 connections of each of these machines, and of this machine, stay open.
+    """The IP addresses of up to 6 other machines with consoles. If there are too many connections, the server first closes
+    connections of addresses that are not listed here. Each listed machine keeps up to 50 connections, and so does this machine.
     """
 
     @model_validator(mode="after")
@@ -230,7 +232,7 @@ class ProgressiveConfig(Section):
     id: str
     """The meter's name in the topic `progressive/ID` and in the books: small letters, digits, `-` and `_`."""
     wager: str | None = None
-    """The wager that wins from the meter. It may be left out if only one wager of the game has a meter."""
+    """The wager that wins from the meter. You may leave this key out if only one wager of the game has a meter."""
     seed: Annotated[int, Unit("minor units")] | None = None
     """The amount with which the meter starts. If left out, the amount in the game file applies."""
     contribution: str | None = None
@@ -238,7 +240,9 @@ class ProgressiveConfig(Section):
     reserve: str = "0%"
     """The share of each wager that goes to the hidden reserve. After a 100% award, the reserve is added to the next seed."""
     display_limit: Annotated[int, Unit("minor units")] | None = None
-    """The largest amount that the meter may show. The rest is kept as overflow for the next meter. If left out, there is no limit."""
+    """The largest amount that the meter may show. Any amount above this limit is kept as overflow for the next meter. If left
+    out, there is no limit.
+    """
     split: Literal["winners", "participants"] = "winners"
     """Who shares an award that is a percentage of the meter. `winners`: the seats that also won their base wager. `participants`:
     all seats that made the progressive wager.
@@ -250,7 +254,9 @@ class ProgressiveConfig(Section):
     cards.
     """
     executive_from: Annotated[int, Unit("minor units")] | None = None
-    """With `nexus`, an award of this amount or more needs an executive and a second person. If left out, no award needs them."""
+    """With `nexus`, an award of this amount or more needs an executive and a second person. If left out, no award needs an
+    executive or a second person.
+    """
     base_wagers: Literal["recorded", "unseen"] = "unseen"
     """`recorded`: the table receives the wagers on Player and Banker over MQTT, so it knows which seats won. `unseen`: the dealer
     marks the seats that won.
@@ -264,11 +270,13 @@ class ProgressiveConfig(Section):
     true with `base_wagers = "recorded"`, and otherwise false.
     """
     supervisor_from: Annotated[int, Field(ge=0), Unit("minor units")] = 0
-    """The dealer alone may confirm an award from the tray that is less than this amount. With 0, a supervisor must confirm every
+    """The dealer alone may confirm an award of less than this amount from the tray. With 0, a supervisor must confirm every
     award.
     """
     second_factor: bool = True
-    """Whether a person who swipes an Executive card must also enter their password at a console, for an award of any amount."""
+    """Whether a person who swipes an Executive card must also enter their password at a console. This applies to awards of any
+    amount.
+    """
     day_starts: str = "06:00"
     """The time at which the gaming day begins, in the time zone `zone`: `HH:MM`."""
     zone: str = "UTC"

@@ -151,7 +151,7 @@ _TITLES: Final = {
 }
 _WARNINGS: Final = {
     "shoe": "The shoe is offline: no card can be dealt. Check its power and its cable.",
-    "keypad": "The keypad is offline: give its orders at a console.",
+    "keypad": "The keypad is offline: give the keypad's orders at a console.",
     "coin_spot": "The wager sensors are offline: no progressive game can be started.",
     "card_reader": "The card reader is offline: a supervisor signs with name and password.",
     "broker": "The message broker is offline: displays do not follow the table. Play continues, and every hand is recorded.",

@@ -60,7 +60,7 @@ def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ())
         for account, balance in auditor.balances.items():
             if account is not Account.PAID and getattr(books.ledger, account.value) != balance:
                 raise RecordError(
-                    f"after input {step.entry.seq} the ledger's {account} is not the sum of its postings"
+                    f"after input {step.entry.seq} the ledger's balance of {account} is not the sum of the postings to this account"
                 )
         if moved:
             auditor.prove(step.entry.seq)
@@ -119,7 +119,7 @@ class _Auditor:
         kept = sum(balance for account, balance in held.items() if account not in SOURCES)
         if given != kept:
             raise RecordError(
-                f"after input {seq} the meter's sources gave {given}, but its other accounts have {kept}"
+                f"after input {seq} the meter's sources gave {given}, but the other accounts of the meter have {kept}"
             )
         below = [account for account in ACCOUNTS if account is not Account.ADJUSTMENTS and held[account] < 0]
         if below:

@@ -36,7 +36,7 @@ def _differences(connection: sqlite3.Connection, table: TableState) -> Iterator[
     yield from _of_ledger(connection, name, books)
     yield from _of_awards(connection, name, books)
     if not _settings_agree(connection, name, books):
-        yield f"the present settings of {name} differ from those of its last recorded change"
+        yield f"the present settings of {name} differ from those of the last recorded change"
     if not _stakes_agree(connection, name, books):
         yield f"the last wagers on {name} differ from those that were counted"
 
@@ -60,7 +60,7 @@ def _of_ledger(connection: sqlite3.Connection, name: str, books: State) -> Itera
         else:
             agrees = getattr(ledger, account.value) == (-balance if account in SOURCES else balance)
         if not agrees:
-            yield f"{account.value.replace('_', ' ')} of {name} is not the sum of its postings"
+            yield f"{account.value.replace('_', ' ')} of {name} is not the sum of the postings to this account"
 
 
 def _of_awards(connection: sqlite3.Connection, name: str, books: State) -> Iterator[str]:
@@ -72,14 +72,14 @@ def _of_awards(connection: sqlite3.Connection, name: str, books: State) -> Itera
     )
     last = {award: (_OF_AWARDS[kind], record) for award, kind, record in rows}
     if max(last, default=0) != books.next_award - 1:
-        yield f"the awards of {name} differ from its log"
+        yield f"the awards of {name} differ from the progressive's log"
     locked = [award for award, (state, _) in last.items() if state is AwardState.LOCKED]
     if sorted(locked) != sorted(award.id for award in books.locked):
-        yield f"the open awards of {name} differ from its log"
+        yield f"the open awards of {name} differ from the progressive's log"
     for award in books.awards:
         state, record = last.get(award.id, (None, ""))
         if state is not award.state or getattr(_logged(record), "award", None) != award:
-            yield f"award {award.id} of {name} differs from its log"
+            yield f"award {award.id} of {name} differs from the progressive's log"
 
 
 def _settings_agree(connection: sqlite3.Connection, name: str, books: State) -> bool:

@@ -88,7 +88,7 @@ class Journal:
                 on_error.callback(connection.close)
                 journal = cls(connection, lock)
             except BlockingIOError as error:
-                raise RecordError(f"another service has the record {path} open: stop it first") from error
+                raise RecordError(f"another service has the record {path} open: stop that service") from error
             except (OSError, sqlite3.Error) as error:
                 raise schema.cannot_open(path, error) from error
             on_error.pop_all()

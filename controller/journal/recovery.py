@@ -264,7 +264,7 @@ def _compare_heads(connection: sqlite3.Connection, noted: Sequence[Head], last: 
         link = store.link_of(connection, head.seq)
         if link is None:
             raise RecordError(
-                f"the noted head is of input {head.seq}, but the record ends with input {last.seq}"
+                f"the noted head belongs to input {head.seq}, but the record ends with input {last.seq}"
             )
         if link != head.hash:
             raise RecordError(
@@ -346,7 +346,7 @@ class _Comparison:
             {game.name: meters.game_row(game, record)} if begins else {},
         )
         if begins and meters.expectations_differ(self._connection, game):
-            raise RecordError(f"the expectations of {game.name} are not those of its rules")
+            raise RecordError(f"the expectations on the record do not follow from the rules of {game.name}")
         decided = self._connection.execute("SELECT * FROM decided WHERE round = ?", (record.round,))
         self._same(
             f"the rules that decided round {record.round} differ",

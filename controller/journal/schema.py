@@ -138,12 +138,14 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
 def cannot_open(path: Path, error: Exception) -> RecordError:
     """The error of a record that cannot be opened."""
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return RecordError(f"cannot open the record {path}: {reason}; check the path, its owner and the disk")
+    return RecordError(
+        f"cannot open the record {path}: {reason}; check the path, the owner of the file, and the disk"
+    )
 
 
 def damaged(error: sqlite3.Error | OverflowError) -> RecordError:
     """The error of an open record that cannot be read completely."""
-    return RecordError(f"the record cannot be read: {error}; it is damaged: restore a backup")
+    return RecordError(f"the record cannot be read: {error}; the record is damaged: restore a backup")
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
@@ -161,7 +163,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
             on_error.callback(connection.close)
             _check_format(connection, path)
         except sqlite3.Error as error:
-            reason = "it is not a record, it is damaged, or this user may not read it"
+            reason = "the file is not a record, the file is damaged, or this user may not read the file"
             raise RecordError(f"cannot read {path}: {error}; {reason}") from error
         on_error.pop_all()
     return connection
@@ -335,5 +337,6 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
     found = _format(connection)
     if found not in {FORMAT, *_EARLIER}:
         raise RecordError(
-            f"{path} has record format {found}, but this program reads {FORMAT}: use the program that wrote it"
+            f"{path} has record format {found}, but this program reads {FORMAT}: use the version of the program that wrote this "
+            "record"
         )

@@ -99,7 +99,7 @@ def stray_row(connection: sqlite3.Connection, inputs: int, rounds: int) -> str |
     else:
         later = later or _has_table(connection, *KEYS)
     if later is not None:
-        return f"the record has the table {later}, but its format has no such table: restore a backup"
+        return f"the record has the table {later}, but the format of the record has no such table: restore a backup"
     for table, column, last in places:
         for end in ("min", "max"):
             found = _value(connection, f"SELECT {end}({column}) FROM {table}")  # noqa: S608 - literals
@@ -227,7 +227,7 @@ def checked_entries(connection: sqlite3.Connection, seq: int, before: str) -> It
             raise RecordError(f"input {seq + 1} is missing from the record")
         if entry.chained_to(before) != link:
             raise RecordError(
-                f"input {entry.seq} of the record, or the one before it, was changed after it was written"
+                f"input {entry.seq} of the record, or the input before it, was changed after the record was written"
             )
         seq, before = entry.seq, link
         yield entry

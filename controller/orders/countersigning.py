@@ -78,7 +78,10 @@ class Countersigning:
         others = sum(each.kind != kind for each in own)
         if len(self.all(state)) >= _MOST or others >= _MOST_OF_ONE:
             raise RefusalError(
-                429, "too_many", "too many orders wait for a second person: have them approved first", 5
+                429,
+                "too_many",
+                "too many orders wait for a second person: have these orders approved or declined",
+                5,
             )
         self._number += 1
         hand, until = (state.shoe, state.round), self._clock() + APPROVAL_SECONDS
@@ -109,7 +112,8 @@ class Countersigning:
             raise RefusalError(
                 404,
                 "not_waiting",
-                "this order no longer waits for approval: its time is over, the table has changed, or another person has approved or declined it",
+                "this order no longer waits for approval: its time is over, the table has changed, or another person has approved "
+                "or declined it",
             )
         return found
 

@@ -210,7 +210,7 @@ class Desk:
             raise RefusalError(
                 403,
                 "not_approved",
-                "a second person must approve at a session of their own: give the order without `approval`",
+                "a second person must approve in their own session: give the order without `approval`",
             )
         second = await self._signed(approval, caller, kind, "approve")
         if second.name == giver.name and second_person_needed(self.engine.state, order) is None:
@@ -346,7 +346,7 @@ class Desk:
         if why is None or order.approved_by is not None or refusal(state, order) is not None:
             return await self._carry_out(orders, caller)
         waiting = self.waiting.add(order, caller, why, state)
-        reason = f"{why}: the order waits {APPROVAL_SECONDS:.0f} s until this person approves it at a session of their own"
+        reason = f"{why}: the order waits {APPROVAL_SECONDS:.0f} s until this person approves the order in their own session"
         return OrderAnswer(
             accepted=False,
             seq=self.engine.seq,

@@ -66,7 +66,7 @@ def _make_way(path: Path) -> None:
     if not path.exists():
         return
     if not path.is_socket():
-        raise _problem(f"{path} exists and is not a socket: give another path, or remove it")
+        raise _problem(f"{path} exists and is not a socket: give another path, or remove this file")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
         try:
@@ -76,7 +76,7 @@ def _make_way(path: Path) -> None:
             return
         except BlockingIOError:
             pass  # a service listens, and its queue is full
-    raise _problem(f"another service listens at {path}: stop it, or give another path")
+    raise _problem(f"another service listens at {path}: stop that service, or give another path")
 
 
 def _bind(door: socket.socket, path: Path) -> None:

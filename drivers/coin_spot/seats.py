@@ -37,7 +37,7 @@ class Seats:
                     f"position {position} has seat {seat}, which the table does not have: write 1 to {seats}"
                 )
             elif position in by_position:
-                wrong = f"position {position} has seat {by_position[position]} and seat {seat}: write it once"
+                wrong = f"position {position} has seat {by_position[position]} and seat {seat}: write the position once"
             elif seat in by_seat:
                 wrong = (
                     f"seat {seat} has position {by_seat[seat]} and position {position}: a seat has one sensor"

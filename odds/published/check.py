@@ -183,7 +183,7 @@ def check(path: Path | None = None, load: figures_file.Load = load_game, game: G
     )
     if game is not None and not figures:
         raise ConfigError(
-            [Problem(f"no printed figure is of {game.name}: leave out --game to compare them all")]
+            [Problem(f"no printed figure is of {game.name}: leave out --game to compare all figures")]
         )
     return Report(
         figures=figures,

@@ -20,9 +20,9 @@ from punto.simulators.sealed import read_key
 
 HELP: Final = (
     "Simulate a reader of supervisors' and executives' cards on a pseudo-terminal. A line of the standard input can be swipe "
-    "NUMBER or garble (swipe a card that cannot be read). It can also be unplug or plug (the cable), or power (off and on "
-    "again). The program prints whether the host waits for a swipe, and the host's answers. The program ends when its input "
-    "ends."
+    "NUMBER or garble (swipe a card that cannot be read). A line can also be unplug or plug (the cable), or power (turn the "
+    "reader off and on again). The program prints whether the host waits for a swipe, and prints the host's answers. The "
+    "program ends at the end of the standard input."
 )
 
 

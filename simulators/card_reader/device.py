@@ -77,7 +77,7 @@ class CardReaderDevice:
         if not self.connected(now):
             raise NotTakenError("no host is connected: the reader takes no card")
         if self._waiting is not None:
-            raise NotTakenError("the previous swipe has no answer yet: wait for it")
+            raise NotTakenError("the previous swipe has no answer yet: wait for the answer")
         self._number += 1
         self._waiting = _Waiting(frames.Swipe(self._number, self._session, self._token, track), now)
         self._sent_at = -inf

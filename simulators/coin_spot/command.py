@@ -18,10 +18,10 @@ from punto.simulators.line import (
 from punto.simulators.sealed import read_key
 
 HELP: Final = (
-    "Simulate a chain of wager sensors on a pseudo-terminal. A line of the standard input can be put, take, stuck, missing, "
-    "doubled or mend with one or more positions, such as put 3 5. It can also be unplug or plug (the cable), or power (off "
-    "and on again). The program prints which sensors the host lights, and which sensors held a wager when a round began. The "
-    "program ends when its input ends."
+    "Simulate a chain of wager sensors on a pseudo-terminal. A line of the standard input is a word and one or more positions, "
+    "such as put 3 5. The word is put, take, stuck, missing, doubled or mend. A line can also be unplug or plug (the cable), or "
+    "power (turn the sensors off and on again). The program prints which sensors the host lights, and which sensors held a "
+    "wager when a round began. The program ends at the end of the standard input."
 )
 
 

@@ -13,9 +13,9 @@ from punto.simulators.line import add_line_arguments, faults_of, run_command, ru
 from punto.simulators.sealed import read_key
 
 HELP: Final = (
-    "Simulate a dealer's keypad on a pseudo-terminal. A line of the standard input has names of keys with spaces between them, "
-    "such as F2 or 9 S. It can also be one of the words run or jph (turn the key), unplug or plug (the cable), or power (off and "
-    "on again). The program ends when its input ends."
+    "Simulate a dealer's keypad on a pseudo-terminal. A line of the standard input is the name of a key, such as F2, or several "
+    "names separated by spaces, such as 9 S. A line can also be run or jph (turn the key), unplug or plug (the cable), or power "
+    "(turn the keypad off and on again). The program ends at the end of the standard input."
 )
 
 
@@ -23,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `punto keypad`; docs/reference/keypad.md explains each."""
     add_line_arguments(parser, "keypad", "VK-000001")
     parser.add_argument(
-        "--key-switch", action="store_true", help="simulate a keypad with a key switch; the key begins at RUN"
+        "--key-switch",
+        action="store_true",
+        help="simulate a keypad with a key switch; the key is at RUN at the start",
     )
 
 

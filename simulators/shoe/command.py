@@ -24,9 +24,10 @@ from punto.simulators.shoe.virtual_shoe import VirtualShoe
 _GIVEN = ("link", "seed", "decks", "cut", "pace", "between", "window", "serial")
 
 HELP: Final = (
-    "Simulate a card-recognition shoe on a pseudo-terminal. It uses the protocol of docs/reference/ishoe-link.md, so a table's "
-    "service can use it like a real shoe. The cards are shuffled from a seed, or come from a scenario. The shoe keeps its memory "
-    "in a file (--store), and continues there after a restart. Ctrl-C ends it."
+    "Simulate a card-recognition shoe on a pseudo-terminal. The simulated shoe uses the protocol in "
+    "docs/reference/ishoe-link.md, so a table's service can work with this shoe as with a real one. The cards are shuffled from "
+    "a seed, or come from a scenario. The shoe keeps its memory "
+    "in a file (--store), and continues from this memory after a restart. Ctrl-C ends the program."
 )
 
 
@@ -40,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--store",
         type=Path,
         metavar="FILE",
-        help="the file of the shoe's memory (default: PATH.store for --link PATH, or else a temporary file)",
+        help="the file in which the shoe keeps its memory (default: PATH.store if you give --link PATH, otherwise a temporary "
+        "file)",
     )
     add("--seed", metavar="TEXT", help="the text that determines the shuffles (default: 1)")
     add("--decks", type=int, metavar="N", help="the number of decks in a shoe, 1 to 8 (default: 8)")
@@ -54,19 +56,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pace",
         type=float,
         metavar="SECONDS",
-        help="the pause between two cards (default: 0, which is as fast as the host acknowledges them)",
+        help="the pause between two cards (default: 0; the shoe then waits only for the host's acknowledgement)",
     )
     add(
         "--between",
         type=float,
         metavar="SECONDS",
-        help="the pause after a result, and while cards are loaded (default: 0)",
+        help="the pause after each result, and the time to load new cards (default: 0)",
     )
     add(
         "--window",
         type=int,
         metavar="N",
-        help="draw a card only while fewer than N reports wait for acknowledgement (default: 1)",
+        help="draw a card only if fewer than N reports still wait for the host's acknowledgement (default: 1)",
     )
     add("--serial", metavar="TEXT", help="the serial number (default: VS-000001)")
     add_key_argument(parser)
@@ -75,12 +77,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="simulate this fault at this rate, such as noise=0.01; you can give this option more than once",
+        help="simulate the fault NAME with the rate VALUE, such as noise=0.01; you can give this "
+        "option more than once",
     )
     add(
         "--scenario",
         metavar="NAME|FILE",
-        help="the cards of the shoe, and faults at chosen cards: a file, or one of "
+        help="the scenario, which gives the shoe's cards, and the faults at some of these cards: a file, or one of "
         + ", ".join(scenario_names()),
     )
     add("--quiet", action="store_true", help="print only errors")
@@ -98,7 +101,7 @@ def main(args: argparse.Namespace) -> int:
     except sqlite3.Error as error:
         # Data that the store does not hold must not be sent: a shoe that cannot remember stops.
         sys.stderr.write(
-            f"punto shoe: the store cannot be written: {error}; see to the disk and start again\n"
+            f"punto shoe: the store cannot be written: {error}; check the disk and start again\n"
         )
         return 1
     return 0

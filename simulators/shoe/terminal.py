@@ -25,7 +25,7 @@ class Terminal:
         self.path = ""  # of the host's end, such as /dev/pts/3; empty while unplugged
         self.dropped = 0  # bytes that were not delivered
         if link is not None and os.path.lexists(link) and _target(link) is None:
-            raise TerminalError(f"{link} exists and is not a symlink: give another link, or remove it")
+            raise TerminalError(f"{link} exists and is not a symlink: give another link, or remove this file")
 
     @property
     def plugged_in(self) -> bool:

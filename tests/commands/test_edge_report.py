@@ -161,9 +161,12 @@ def test_a_file_of_one_simulated_shoe_needs_no_number(tmp_path, simulated, repor
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ([], "rounds.csv: the file has several shoes: write --shoe N; the first is 1\n"),
-        (["--shoe", "5"], "rounds.csv: there is no shoe 5 in this file; the last is 4\n"),
-        (["--shoe", "0"], "rounds.csv: there is no shoe 0 in this file; the first is 1\n"),
+        (
+            [],
+            "rounds.csv: the file has several shoes: add --shoe with the number of a shoe; the first shoe has the number 1\n",
+        ),
+        (["--shoe", "5"], "rounds.csv: there is no shoe 5 in this file; the last shoe has the number 4\n"),
+        (["--shoe", "0"], "rounds.csv: there is no shoe 0 in this file; the first shoe has the number 1\n"),
     ],
 )
 def test_which_of_the_simulated_shoes_must_be_said(simulated, report, more, said):
@@ -315,14 +318,22 @@ async def test_what_is_wrong_with_a_record_is_told(tmp_path, report):
     (tmp_path / "torn.db").write_bytes(whole[:4096] + bytes(len(whole) - 4096))
     damaged = [report(tmp_path / name, "--json") for name in ("other.db", "torn.db")]
 
-    assert none == (2, "", f"{record}: the shoe is missing: write --shoe N; it has no coups\n")
+    assert none == (2, "", f"{record}: the shoe is missing: write --shoe N; the record has no coups\n")
     assert surplus == (
         1,
         "",
         f"{record}: shoe 1: 9S cannot be removed: all 8 copies are already removed\n",
     )
-    assert which == (2, "", f"{record}: the shoe is missing: write --shoe N; its shoes are 1 to 2\n")
-    assert other == (2, "", f"{record}: there is no shoe 3 in this record; its shoes are 1 to 2\n")
+    assert which == (
+        2,
+        "",
+        f"{record}: the shoe is missing: write --shoe N; the shoes of the record are 1 to 2\n",
+    )
+    assert other == (
+        2,
+        "",
+        f"{record}: there is no shoe 3 in this record; the shoes of the record are 1 to 2\n",
+    )
     assert own == (2, "", f"{record}: a record includes its game: remove --game\n")
     assert [(status, out) for status, out, _ in damaged] == [(1, ""), (1, "")]
     assert [err.splitlines()[0][:20] for _, _, err in damaged] == [
@@ -401,8 +412,8 @@ def test_all_lines_that_cannot_be_used_are_told(tmp_path, report):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["SHOE", "--game", "mini-baccarat"], "the output is missing: write --out FILE, --json or both"),
-        (["SHOE", "--json"], "the game is missing: write --game FILE"),
+        (["SHOE", "--game", "mini-baccarat"], "the output is missing: add --out FILE or --json, or both"),
+        (["SHOE", "--json"], "the game is missing: add --game FILE"),
         (["SHOE", "--game", "mini-bacarat", "--json"], "did you mean mini-baccarat?"),
         (["SHOE", "--game", "no/such.toml", "--json"], "there is no game file no/such.toml"),
         (

@@ -66,7 +66,9 @@ def test_a_host_is_a_name_or_an_address_alone(host, config):
         login(config)
 
     assert refused.value.problems[0].key.endswith(".host")
-    assert f"{host!r} is not a host: write only its name or address, such as 127.0.0.1" in str(refused.value)
+    assert f"{host!r} is not a host: write only the name or address of the host, such as 127.0.0.1" in str(
+        refused.value
+    )
 
 
 def test_a_user_without_a_password_is_warned_of(config):

@@ -201,7 +201,7 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         (
             "[operator]",
             "[console]\n[operator]",
-            "21: console: needs accounts: write [accounts] with their path too",
+            "21: console: needs accounts: add [accounts] with the path of the accounts' file",
         ),
         ("[operator]", "[accounts]\n[operator]", "21: accounts.path: is missing"),
         (

@@ -231,7 +231,7 @@ def test_in_mid_shoe_a_start_with_limits_that_the_law_forbids_is_refused(service
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"law": "washingtom"}, "9: jurisdiction.law: there is no jurisdiction 'washingtom'; the shipped jurisdictions are: washington; for a jurisdiction file of your own write its path"),
+        ({"law": "washingtom"}, "9: jurisdiction.law: there is no jurisdiction 'washingtom'; the shipped jurisdictions are: washington; to use your own jurisdiction file, write the path of the file"),
         ({"law": "none.toml"}, "9: jurisdiction.law: there is no jurisdiction file "),
         ({"currency": "EUR"}, "9: jurisdiction.law: the limits of Washington State are in USD, but the table plays in EUR"),
     ],

@@ -92,7 +92,9 @@ def test_a_card_reader_is_at_a_port_or_is_an_input(file):
     reader = '[card_reader]\nport = "reader"\nlink_version = 1\n'
     assert load_config(file(nexus, CONSOLE, reader)).card_reader is not None
     assert "give either port or input, such as port =" in problem(file(nexus, CONSOLE, "[card_reader]\n"))
-    assert "card_reader: needs accounts: write [accounts] with their path too" in problem(file(nexus, reader))
+    assert "card_reader: needs accounts: add [accounts] with the path of the accounts' file" in problem(
+        file(nexus, reader)
+    )
 
 
 def test_a_wager_of_several_amounts_has_no_meter(file):
@@ -117,7 +119,7 @@ def test_check_config_says_what_can_be_done_about_a_seat_with_both_base_wagers(f
     (said,) = (line for line in capsys.readouterr().out.splitlines() if "player+banker" in line)
     assert said == (
         "warning: progressive:player+banker favours the players by 37.1085%: a seat with wagers on player and banker wins "
-        "progressive if either of them wins. No sheet forbids these wagers: make a house rule against them, set high minimums, "
+        "progressive if either of these base wagers wins. No sheet forbids these wagers: make a house rule against them, set high minimums, "
         "or watch such seats "
         "(docs/explanation/progressive.md, A seat with both base wagers)"
     )

@@ -161,7 +161,7 @@ def test_any_value_ends_where_the_reader_says(pairs):
         (
             b"[[a]]\nb = 1\n\n[a]\nb = 2\n",
             (
-                "a.toml:4: this is not TOML: this header already exists. If the file can have it several times, write it with two brackets, "
+                "a.toml:4: this is not TOML: this header already exists. If the file can have this header several times, write the header with two brackets, "
                 "such as [[wagers]] (Cannot declare ('a',) twice)"
             ),
         ),
@@ -194,9 +194,9 @@ def test_any_value_ends_where_the_reader_says(pairs):
         ),
         (b"= 3\n", "a.toml:1: this is not TOML: Invalid statement"),
         (b'a = 1\n\nb = """', "a.toml:3: this is not TOML"),
-        (b"a = 1\n# \xff\n", "a.toml:2: the file is not UTF-8 text: save it as UTF-8"),
-        (b"\xef\xbb\xbf\n# \xff\n", "a.toml:2: the file is not UTF-8 text: save it as UTF-8"),
-        ("a = 1\n".encode("utf-16"), "a.toml:1: the file is not UTF-8 text: save it as UTF-8"),
+        (b"a = 1\n# \xff\n", "a.toml:2: the file is not UTF-8 text: save the file as UTF-8"),
+        (b"\xef\xbb\xbf\n# \xff\n", "a.toml:2: the file is not UTF-8 text: save the file as UTF-8"),
+        ("a = 1\n".encode("utf-16"), "a.toml:1: the file is not UTF-8 text: save the file as UTF-8"),
         (b"a = " + b"[" * 20_000, "a.toml: lists or tables are nested too deeply"),
         (b"a = " + b"1" * 5_000, "a.toml:1: this is not TOML"),
     ],

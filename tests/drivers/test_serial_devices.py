@@ -243,7 +243,8 @@ async def test_a_port_that_another_program_holds_is_taken_when_it_is_free(at):
         async with going(at.driver.run(at.user)):
             await until(
                 lambda: (
-                    at.reason == f"another program uses {at.link}: stop it (`fuser -v {at.link}` names it)"
+                    at.reason
+                    == f"another program uses {at.link}: stop that program (`fuser -v {at.link}` names it)"
                 )
             )
             holder.close()

@@ -28,14 +28,14 @@ def line(tmp_path):
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("", r"^.* is not a serial port: name one, preferably by its path in /dev/serial/by-id; "),
-        ("file", r"^.*/file is not a serial port: name one"),
+        ("", r"^.* is not a serial port: name a serial port, preferably by its path in /dev/serial/by-id; "),
+        ("file", r"^.*/file is not a serial port: name a serial port"),
         (
             "absent",
             r"^there is no port .*/absent: check the shoe's cable and the path; in /dev/serial/by-id there is ",
         ),
         ("file/below", r"^there is no port .*/file/below: check"),
-        ("/dev/null", r"^/dev/null is not a serial port: name one"),
+        ("/dev/null", r"^/dev/null is not a serial port: name a serial port"),
     ],
     ids=["a directory", "a file", "nothing", "below a file", "a device that is no terminal"],
 )
@@ -57,7 +57,7 @@ async def test_a_baud_rate_that_cannot_be(line):
             "EACCES",
             "no permission for {path}: give the device to the group punto by a line in 60-punto.rules (docs/how-to/add-a-device.md); its group is {group}",
         ),
-        ("EBUSY", "another program uses {path}: stop it (`fuser -v {path}` names it)"),
+        ("EBUSY", "another program uses {path}: stop that program (`fuser -v {path}` names it)"),
         ("ENODEV", "the port {path} does not answer: unplug the shoe's cable and plug it in again"),
     ],
 )

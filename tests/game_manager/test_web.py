@@ -143,9 +143,9 @@ async def test_the_meters_have_what_the_table_shows_however_slow_the_disk_is(tmp
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("/days/nonsense", "day: 'nonsense' is not a day: write it as 2026-11-21"),
-        ("/days/2026-02-30", "day: '2026-02-30' is not a day: write it as 2026-11-21"),
-        ("/csv/days/1763596800", "day: '1763596800' is not a day: write it as 2026-11-21"),
+        ("/days/nonsense", "day: 'nonsense' is not a day: write the day in the form 2026-11-21"),
+        ("/days/2026-02-30", "day: '2026-02-30' is not a day: write the day in the form 2026-11-21"),
+        ("/csv/days/1763596800", "day: '1763596800' is not a day: write the day in the form 2026-11-21"),
         (
             "/days/1999-12-31",
             "day: 1999-12-31 is too far from today: write a day from 2000-01-01 to 2999-12-31",

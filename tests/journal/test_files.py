@@ -152,7 +152,7 @@ def test_two_services_cannot_have_one_record(tmp_path):
 
         assert second.process.wait(30) == 1
         assert second.said()[-1] == (
-            f"punto run: another service has the record {second.record} open: stop it first"
+            f"punto run: another service has the record {second.record} open: stop that service"
         )
         assert first.up()
 

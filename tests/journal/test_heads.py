@@ -75,7 +75,7 @@ def test_a_record_that_was_cut_off_behind_what_follows_is_found_by_a_head_that_w
     assert replay(short).difference is None
 
     assert replay(short, noted=[head]).difference == (
-        f"the noted head is of input {head.seq}, but the record ends with input {head.seq - 1}"
+        f"the noted head belongs to input {head.seq}, but the record ends with input {head.seq - 1}"
     )
 
 

@@ -125,7 +125,7 @@ async def test_what_was_out_of_the_ordinary_is_on_the_record_by_its_input(troubl
 
     assert found == INCIDENTS
     assert refused[0] == '{"who":"mei","card":"9S","position":null,"kind":"key_card"}'
-    assert refused[1].startswith("no card is awaited, ")
+    assert refused[1].startswith("the table needs no keyed card now, ")
 
 
 async def test_incidents_that_a_crash_kept_back_are_added_by_the_next_start(troubled):

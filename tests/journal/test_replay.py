@@ -17,17 +17,17 @@ from tests.share import sampled
 EDITS = [
     pytest.param(
         "UPDATE inputs SET payload = replace(payload, '99', '98') WHERE seq = 5",
-        "input 5 of the record, or the one before it, was changed after it was written",
+        "input 5 of the record, or the input before it, was changed after the record was written",
         id="a read changed",
     ),
     pytest.param(
         "UPDATE inputs SET ts = '2020-01-01T00:00:00.000000+00:00' WHERE seq = 9",
-        "input 9 of the record, or the one before it, was changed after it was written",
+        "input 9 of the record, or the input before it, was changed after the record was written",
         id="a time changed",
     ),
     pytest.param(
         "UPDATE inputs SET source = 'operator eve' WHERE seq = 3",
-        "input 3 of the record, or the one before it, was changed after it was written",
+        "input 3 of the record, or the input before it, was changed after the record was written",
         id="a name changed",
     ),
     pytest.param(
@@ -36,7 +36,7 @@ EDITS = [
     pytest.param(
         "UPDATE inputs SET seq = 1000000 WHERE seq = 5; UPDATE inputs SET seq = 5 WHERE seq = 6; "
         "UPDATE inputs SET seq = 6 WHERE seq = 1000000",
-        "input 5 of the record, or the one before it, was changed after it was written",
+        "input 5 of the record, or the input before it, was changed after the record was written",
         id="two inputs exchanged",
     ),
 ]
@@ -65,7 +65,7 @@ def test_a_replay_goes_back_beyond_the_snapshots(record, edit, sentence):
     [
         pytest.param(
             "UPDATE inputs SET source = 'operator eve' WHERE seq = (SELECT max(seq) FROM inputs)",
-            r"input \d+ of the record, or the one before it, was changed after it was written",
+            r"input \d+ of the record, or the input before it, was changed after the record was written",
             id="the last input changed",
         ),
         pytest.param(
@@ -118,7 +118,7 @@ async def test_a_start_says_what_was_done_to_the_end_of_the_record(record, edit,
         ("INSERT INTO games SELECT 7, name, rules, definition FROM games", "the game of round 7 differs: "),
         (
             "UPDATE expectations SET mean = 0.5 WHERE rule = 'tie'",
-            "the expectations of dragon-bonus-1 are not those of its rules",
+            "the expectations on the record do not follow from the rules of dragon-bonus-1",
         ),
         (
             "UPDATE rounds SET round = 1000 WHERE round = 200",
@@ -246,7 +246,7 @@ def test_a_record_that_is_said_to_be_of_an_earlier_version_is_not_believed(troub
         shell.executescript("PRAGMA user_version = 1; UPDATE incidents SET code = 'nothing'")
 
     assert replay(troubled).difference == (
-        "the record has the table incidents, but its format has no such table: restore a backup"
+        "the record has the table incidents, but the format of the record has no such table: restore a backup"
     )
 
 

@@ -134,8 +134,7 @@ async def test_a_whole_hand_is_keyed_where_there_is_no_shoe(record):
         (
             "9 S",
             (
-                "no card is awaited, because the shoe reads the cards. Key a card only if the shoe could not "
-                "read it, or to end a hand while the shoe is offline"
+                "the table needs no keyed card now, because the shoe reads the cards. Key a card only in two cases: the shoe could not read the card, or the shoe is offline during a hand"
             ),
         ),
     ],

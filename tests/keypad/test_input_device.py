@@ -367,8 +367,8 @@ def test_a_read_with_nothing_there_is_nothing(at):
     [
         (errno.ENOENT, "there is no input device /dev/pad: check the keypad's cable and the path; in "),
         (errno.EACCES, "no permission for /dev/pad: add the user of this service to the group input"),
-        (errno.EBUSY, "another program has grabbed /dev/pad: stop it"),
-        (errno.ENOTTY, "/dev/pad is not an input device: name one"),
+        (errno.EBUSY, "another program has grabbed /dev/pad: stop that program"),
+        (errno.ENOTTY, "/dev/pad is not an input device: name an input device"),
         (errno.EIO, "cannot open /dev/pad: Input/output error"),
     ],
 )

@@ -194,7 +194,10 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
             "--removed: a coup may need 6 cards, but only 4 are left in the shoe",
         ),
         (["--game", "progressive-3", "--meter", "progressive=x"], "'progressive=x' is not a meter"),
-        ([], "--game is missing: write a game file, or a game that ships with punto"),
+        (
+            [],
+            "the game is missing: add --game with a game file, or with the name of a game that ships with punto",
+        ),
         (["--published", "--decks", "8"], "--decks cannot be used with --published: remove one of them"),
         (
             ["--game", "mini-baccarat", "--countable", "--removed", "9S"],
@@ -217,7 +220,7 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
         (["--game", "mini-baccarat", "--countable", "--threshold", "1"], "'1' is not a percentage"),
         (
             ["--game", "progressive-3", "--meter", "progressive=1", "--meter", "progressive=2"],
-            "--meter: progressive is there twice: write it once",
+            "--meter: progressive is there twice: write this option once for each wager",
         ),
         (["--published", ""], "argument --published: the path is empty: write one"),
         (["--published", "none.toml"], "none.toml: cannot be read: No such file or directory"),

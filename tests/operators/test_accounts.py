@@ -516,7 +516,7 @@ def _past_the_triggers(statement: str) -> str:
         *(
             (
                 _past_the_triggers(statement),
-                f"entry {entry} is missing or does not follow from the one before",
+                f"entry {entry} is missing or does not follow from the entry before",
             )
             for entry, statement in (
                 (2, "UPDATE audit_log SET who = 'nobody' WHERE entry = 2"),

@@ -346,8 +346,8 @@ def desk_says(order: Order, who: str) -> Said:
     said = table_says(order, who)
     if said.code != "needs_approval" or not table_says(order, who, SECOND).accepted:
         return said
-    why = said.text.removesuffix(": let this person sign with their own name and password")
-    text = f"{why}: the order waits {APPROVAL_SECONDS:.0f} s until this person approves it at a session of their own"
+    why = said.text.removesuffix(": the second person must sign with their own name and password")
+    text = f"{why}: the order waits {APPROVAL_SECONDS:.0f} s until this person approves the order in their own session"
     return Said(accepted=False, code="awaits_approval", text=text)
 
 

@@ -145,7 +145,7 @@ def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
             "Call a supervisor, who verifies the hand, turns the key to JPH",
         ),
         ((*WON, "hand 5"), UNSEEN, "key_to_jph", "Call a supervisor"),
-        (TO_JPH, {}, "jpot", "The key is in JPH: the supervisor presses J-POT"),
+        (TO_JPH, {}, "jpot", "The key is at JPH: the supervisor presses J-POT"),
         (
             (*TO_JPH, "j-pot"),
             {},
@@ -170,7 +170,12 @@ def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
             "hand_buttons",
             f"{AWARD_25}: press the hand button of seats 2 and 5",
         ),
-        ((*TO_JPH, "j-pot", "turn run", "turn jph"), {}, "key_to_run", "The key is in JPH: turn it to RUN"),
+        (
+            (*TO_JPH, "j-pot", "turn run", "turn jph"),
+            {},
+            "key_to_run",
+            "The key is at JPH: turn the key to RUN",
+        ),
         (
             (*WON, "hand 2", "hand 5"),
             NEXUS,
@@ -316,7 +321,7 @@ def test_the_seats_say_what_lies_there_what_counts_what_came_late_and_who_won():
 
     started = shown(at.do("start game"), Fitted(late=lambda: (6,)))
     assert (seats(started, "lit"), seats(started, "wagered"), seats(started, "late")) == ([2, 5], [2, 5], [6])
-    assert started.seats[1].refused == "the hand is not over: finish dealing it first"
+    assert started.seats[1].refused == "the hand is not over: finish dealing the hand before this order"
 
     settling = shown(at.do("lift 2", SUITED))
     assert (seats(settling, "wagered"), seats(settling, "won"), seats(settling, "selected")) == (
@@ -376,7 +381,7 @@ def test_an_award_of_cards_that_were_corrected_after_it_says_to_back_it_out():
 
     assert view.step == "settling"
     assert view.todo.code == "already_confirmed"
-    assert "have it backed out at the Game Manager first" in view.todo.text
+    assert "have it backed out at the Game Manager, then confirm the correct award" in view.todo.text
 
 
 @pytest.mark.parametrize(

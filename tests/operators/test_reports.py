@@ -491,11 +491,15 @@ async def test_an_order_that_was_refused_is_told_as_refused(tmp_path):
         ([LidMoved(0, open=True)], "lid_open", "the shoe's lid was opened in play"),
         ([CardDrawn(0, Card("KS"), 40)], "low_confidence", "the shoe is only 40% sure of the card"),
         ([CardUnread(0)], "unread", "the shoe could not read the card"),
-        ([CardDrawn(0, Card("KS"), 99)] * 9, "surplus_copy", "the shoe read a card too often"),
+        (
+            [CardDrawn(0, Card("KS"), 99)] * 9,
+            "surplus_copy",
+            "the shoe read a card although all copies of this card",
+        ),
         (
             [CardOverdrawn(0, Card("KS"), 99)],
             "overdraw",
-            "a card left the shoe although the table did not call for one",
+            "a card left the shoe although the table needed no card",
         ),
         ([RecordsLost(0, 0)], "records_lost", "records 1 to 3 of the shoe never arrived"),
         ([LinkNoise(40, 10)], "link_noise", "40 broken frames in 10 s"),
@@ -546,7 +550,7 @@ async def test_what_happens_outside_play_is_in_the_shift_too(tmp_path):
 
         assert [(kind, text) for kind, _, text in await alarms_of(here, browser)] == [
             ("lid_moved", "the shoe's lid was opened"),
-            ("card_outside_play", "a card left the shoe while no hand could use it (phase closed)"),
+            ("card_outside_play", "a card left the shoe while no hand could use a card (phase closed)"),
             ("configuration_keypad", "the configuration keypad was plugged in at /dev/keypad"),
             ("configuration_keypad", "the configuration keypad was unplugged from /dev/keypad"),
             ("lid_moved", "the shoe's lid was closed"),

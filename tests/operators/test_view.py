@@ -351,7 +351,7 @@ def test_a_device_is_shown_with_where_it_is_and_what_is_to_be_done_without_it():
     ]
     assert [each.warning for each in view.devices] == [
         None,
-        "The keypad is offline: give its orders at a console.",
+        "The keypad is offline: give the keypad's orders at a console.",
         None,
     ]
 

@@ -123,14 +123,14 @@ UNSEEN = (
     "seat 1 and 3 can have won two_three_four_suited: press the hand button of each seat whose Player or Banker "
     "wager won, and have the award confirmed. If no such wager won, "
 )
-KEY_IN_RUN = "the key is in RUN: a supervisor must turn it to JPH first"
-KEY_IN_JPH = "the key is in JPH: a supervisor must turn it to RUN first"
+KEY_IN_RUN = "the key is at RUN: a supervisor must turn the key to JPH before this order"
+KEY_IN_JPH = "the key is at JPH: a supervisor must turn the key to RUN before this order"
 CARDS_SAY = (
     "the recorded base wagers and the cards show that seat 1 and 3 won: have the award confirmed, or "
     "correct the round"
 )
-HAND_SELECTED = "the hand button of seat 3 is on: press the button again if the hand did not win, or have the award confirmed"
-NOT_ENDED_SO = "only a game that ended with NOBODY WON can be reopened: correct the cards of the last game, or have its award backed out"
+HAND_SELECTED = "the hand button of seat 3 is on: if the hand did not win, press the button again; if the hand won, have the award confirmed"
+NOT_ENDED_SO = "only a game that ended with NOBODY WON can be reopened: correct the cards of the last game, or have the award of that game backed out"
 
 
 def event_of(command: str) -> type:
@@ -198,7 +198,7 @@ def test_every_refusal_of_a_step_has_a_scenario():
             [*WON, "press 1", "press 3"],
             "jpot",
             "key_in_run",
-            "the key is in RUN: a supervisor must turn it to JPH first",
+            "the key is at RUN: a supervisor must turn the key to JPH before this order",
         ),
         (
             [*WON, "key jph"],
@@ -216,25 +216,25 @@ def test_every_refusal_of_a_step_has_a_scenario():
             [*WON, "press 3", "key jph"],
             "jpot",
             "hand_missing",
-            "seat 1 won as well: press its hand button too, or correct the round",
+            "seat 1 also won: press the hand button of each winning seat, or correct the round",
         ),
         (
             [*PLAY, "lost", "key jph"],
             "over",
             "key_in_jph",
-            "the key is in JPH: a supervisor must turn it to RUN first",
+            "the key is at JPH: a supervisor must turn the key to RUN before this order",
         ),
         (
             [*PAID, "key jph"],
             "over",
             "key_in_jph",
-            "the key is in JPH: a supervisor must turn it to RUN first",
+            "the key is at JPH: a supervisor must turn the key to RUN before this order",
         ),
         (
             WON,
             "over",
             "award_unconfirmed",
-            "the award two_three_four_suited of seat 1 and 3 is not confirmed: a supervisor must confirm it",
+            "the award two_three_four_suited of seat 1 and 3 is not confirmed: a supervisor must confirm this award",
         ),
         (
             MAY,
@@ -272,7 +272,7 @@ def test_every_refusal_of_a_step_has_a_scenario():
             LOGGED,
             "jpot",
             "already_confirmed",
-            "this award is confirmed and logged: if it is wrong, have it backed out at the Game Manager",
+            "this award is confirmed and logged: if the award is wrong, have it backed out at the Game Manager",
         ),
     ],
 )

@@ -288,7 +288,7 @@ def test_who_won_a_fixed_award_is_paid_in_full_or_the_house_adds_to_the_meter_fi
 
     assert refusal(floor, lambda: floor.order(lock("thousand", 1, 2))) == (
         "meter_dry",
-        "the award is 2,000.00, but the meter has only 1,500.40: first add at least 499.60 to the meter by a manual adjustment",
+        "the award is 2,000.00, but the meter has only 1,500.40: add at least 499.60 to the meter by a manual adjustment, then repeat the order",
     )
 
 
@@ -298,7 +298,7 @@ def test_a_meter_that_ran_dry_has_no_percentage():
 
     assert refusal(floor, lambda: floor.order(lock("all", 1))) == (
         "meter_dry",
-        "the meter has no money for this award: first add money to the meter by a manual adjustment",
+        "the meter has no money for this award: add money to the meter by a manual adjustment, then repeat the order",
     )
 
 
@@ -322,7 +322,7 @@ def test_a_meter_that_ran_dry_has_no_percentage():
         (
             lock("all", 1, number=2),
             "not_last_round",
-            "round 2 of t1 cannot change now: only the last round can, which is round 1",
+            "round 2 of t1 cannot change now: only the last round, 1, can change",
         ),
         (lock("all", 1, table="t2"), "no_round", "t2 has had no round of this progressive"),
         (LockAward("t1", 1, Won("lose", (1,)), Authority("bob")), "no_award", "lose is not an award of "),
@@ -385,7 +385,7 @@ def test_a_round_with_an_award_that_is_not_booked_does_not_end():
 
     assert refusal(floor, lambda: floor.order(EndRound("t1", 1))) == (
         "award_open",
-        "award 1 is logged and the meter is not adjusted yet: turn the key to RUN first",
+        "award 1 is logged, but the meter is not adjusted yet: turn the key to RUN, then end the game",
     )
 
 
@@ -419,7 +419,7 @@ def test_only_the_last_round_can_be_opened_again():
 
     assert refusal(floor, lambda: floor.order(ReopenRound("t1", 1))) == (
         "not_last_round",
-        "round 1 of t1 cannot change now: only the last round can, which is round 2",
+        "round 1 of t1 cannot change now: only the last round, 2, can change",
     )
 
 
@@ -479,9 +479,9 @@ def test_a_round_whose_award_was_backed_out_can_have_the_right_one():
         (
             BackOut(2, "misread", "eve", "ann"),
             "unknown_award",
-            "award 2 cannot be backed out, because it is not one of the last awards: make a manual adjustment instead, and write the award's number into the reason",
+            "award 2 is too old to be backed out: make a manual adjustment of the meter, and write the award's number into the reason of the adjustment",
         ),
-        (BackOut(1, " ", "eve", "ann"), "no_reason", "enter a reason: it goes on the record"),
+        (BackOut(1, " ", "eve", "ann"), "no_reason", "enter a reason for the record"),
     ],
 )
 def test_a_back_out_that_is_not_in_order_is_refused(order, code, says):
@@ -508,7 +508,7 @@ def test_an_award_that_is_not_booked_is_booked_before_it_is_backed_out():
 
     assert refusal(floor, lambda: floor.order(BackOut(1, "misread", "eve", "ann"))) == (
         "not_booked",
-        "award 1 is logged and the meter is not adjusted yet: turn the key at t1 to RUN, then back out the award",
+        "award 1 is logged, but the meter is not adjusted yet: turn the key at t1 to RUN, then back out the award",
     )
 
 

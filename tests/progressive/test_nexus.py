@@ -182,31 +182,31 @@ def test_every_refusal_of_a_step_has_a_scenario():
             [*WON, "press 1"],
             "confirm",
             "hand_missing",
-            "seat 3 won as well: press its hand button too, or correct the round",
+            "seat 3 also won: press the hand button of each winning seat, or correct the round",
         ),
         (
             WON,
             "end",
             "award_unconfirmed",
-            "the award two_three_four_suited of seat 1 and 3 is not confirmed: a supervisor must confirm it",
+            "the award two_three_four_suited of seat 1 and 3 is not confirmed: a supervisor must confirm this award",
         ),
         (
             CONFIRMED,
             "end",
             "award_unconfirmed",
-            "the confirmed award is not completed: swipe a card or sign first",
+            "the confirmed award is not completed: swipe a card or sign before this order",
         ),
         (
             WON,
             "swipe executive",
             "not_confirmed",
-            "no award is confirmed yet, so there is nothing to complete: select the hands and press CONFIRM first",
+            "no award is confirmed yet, so there is nothing to complete: select the hands, then press CONFIRM",
         ),
         (
             CONFIRMED,
             "confirm",
             "already_confirmed",
-            "the result of this game is already confirmed: swipe a card or sign to complete the confirmation, or press a hand button to cancel it",
+            "the result of this game is already confirmed: swipe a card or sign to complete the confirmation, or press a hand button to cancel the confirmation",
         ),
         (
             MAY,
@@ -248,7 +248,7 @@ def test_an_award_of_executive_level_needs_two_people(complete, confirmed):
 
     assert refusal(floor, lambda: floor.tell("t1", complete)) == (
         "second_person_needed",
-        "an award of 2,500.10 needs two people, and bob pressed CONFIRM: another executive must complete it",
+        "an award of 2,500.10 needs two people. bob pressed CONFIRM, so another executive must complete the award",
     )
 
 

@@ -202,7 +202,7 @@ def test_a_round_without_wagers_moves_no_money_and_is_the_tables_last_round():
         (
             Contribute("t3", 1, ONE),
             "unknown_table",
-            "t3 is not linked to the progressive dragon: link the table in its settings",
+            "t3 is not linked to the progressive dragon: add the table to the settings of this progressive",
         ),
         (
             Contribute("t1", 2, ONE),
@@ -228,7 +228,7 @@ def test_a_round_without_wagers_moves_no_money_and_is_the_tables_last_round():
         (
             EndRound("t1", 2),
             "not_last_round",
-            "round 2 of t1 cannot change now: only the last round can, which is round 1",
+            "round 2 of t1 cannot change now: only the last round, 1, can change",
         ),
         (EndRound("t3", 2), "no_round", "t3 has had no round of this progressive"),
     ],
@@ -294,8 +294,7 @@ def test_a_meter_is_adjusted_for_no_other_cause(cause):
     assert refusal(floor, lambda: floor.order(adjusted(cause, 50))) == (
         "not_a_cause",
         (
-            f"a manual adjustment cannot have the cause {cause}: write increase, malfunction, over_limit or recovery_of_seed. An "
-            "award and a retirement have their own orders"
+            f"a manual adjustment cannot have the cause {cause}: write increase, malfunction, over_limit or recovery_of_seed. Awards and retirements have other orders"
         ),
     )
 
@@ -306,14 +305,14 @@ def test_a_meter_is_adjusted_for_no_other_cause(cause):
         (
             adjusted(Cause.INCREASE, 0),
             "no_amount",
-            "the amount must be above 0: the cause says whether it is added or taken off",
+            "the amount must be above 0: the cause decides whether the amount is added to the meter or taken off",
         ),
         (
             adjusted(Cause.INCREASE, -5),
             "no_amount",
-            "the amount must be above 0: the cause says whether it is added or taken off",
+            "the amount must be above 0: the cause decides whether the amount is added to the meter or taken off",
         ),
-        (adjusted(Cause.INCREASE, 5, reason="  "), "no_reason", "enter a reason: it goes on the record"),
+        (adjusted(Cause.INCREASE, 5, reason="  "), "no_reason", "enter a reason for the record"),
         (
             adjusted(Cause.MALFUNCTION, SEED + 21),
             "more_than_meter",
@@ -405,7 +404,7 @@ def test_nothing_changes_while_an_award_is_open(order):
 
     assert refusal(floor, lambda: floor.order(order)) == (
         "award_open",
-        f"award 1 at t1 is not booked yet: {what} after it is booked",
+        f"award 1 at t1 is not booked yet: {what} after the award is booked",
     )
 
 
@@ -413,12 +412,12 @@ def test_nothing_changes_while_an_award_is_open(order):
     ("changes", "reason", "code", "says"),
     [
         ({}, "none", "same_settings", "these settings already apply: there is no change"),
-        ({"reserve": "1%"}, "", "no_reason", "enter a reason: it goes on the record"),
+        ({"reserve": "1%"}, "", "no_reason", "enter a reason for the record"),
         (
             {"display_limit": SEED + 19},
             "limit",
             "limit_below_meter",
-            "the display limit is less than the meter shows now: write at least 10,000.20",
+            "the display limit is less than the amount that the meter shows now: enter at least 10,000.20",
         ),
         *(
             (

@@ -201,7 +201,7 @@ def test_a_procedure_is_refused_where_there_is_no_progressive():
 
     assert ran.returncode == 2
     assert (
-        "--procedure needs a progressive, which dragon-bonus-1 does not have: remove it, or add --game progressive"
+        "--procedure needs a progressive, which dragon-bonus-1 does not have: remove --procedure, or add --game progressive"
         in ran.stderr
     )
 
@@ -359,7 +359,7 @@ def test_it_goes_on_with_the_record_that_it_kept(kept):
     [
         (
             "UPDATE inputs SET payload = payload || ' ' WHERE seq = 1",
-            "was changed after it was written",
+            "was changed after the record was written",
         ),
         ("DROP TABLE inputs", "no such table: inputs"),
     ],

@@ -176,7 +176,7 @@ def test_a_jackpot_wins_the_whole_meter_of_each_shipped_progressive(name):
         (["--deal", "9S 4H TD 3C 2D"], "write jackpot, awards, or a whole hand in the order of dealing"),
         (
             ["--deal", "jackpot"],
-            "--deal jackpot: Mini Baccarat, Dragon Bonus 1 has no such hand: write its cards, or add --game progressive",
+            "--deal jackpot: Mini Baccarat, Dragon Bonus 1 has no such hand: write the cards of the hand, or add --game progressive",
         ),
         (["--deal", "9S 4H TD 3C", "--game", "dai-bacc"], "are keyed: key the hand"),
         *(

@@ -137,7 +137,7 @@ def test_the_program_says_why_it_does_not_start(tmp_path):
         (
             'id = "table-1"',
             'id = "table-2"',
-            "this record is of table 'table-1', but the configuration is of",
+            "this is the record of table 'table-1', but the configuration is for",
         ),
     ):
         service.config.write_text(written.replace(old, new), encoding="utf-8")

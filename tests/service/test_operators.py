@@ -146,8 +146,13 @@ def _folder(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "name", "group", "sentence"),
     [
-        (_file, "operator.sock", None, "exists and is not a socket: give another path, or remove it"),
-        (_folder, "operator.sock", None, "exists and is not a socket: give another path, or remove it"),
+        (_file, "operator.sock", None, "exists and is not a socket: give another path, or remove this file"),
+        (
+            _folder,
+            "operator.sock",
+            None,
+            "exists and is not a socket: give another path, or remove this file",
+        ),
         (lambda _: None, "x" * 120, None, "cannot be made: AF_UNIX path too long"),
         (
             lambda path: _file(path.parent),
@@ -180,7 +185,7 @@ def test_a_service_without_a_door_ends_and_says_why(tmp_path):
     service.begin_to_start()
 
     assert service.process.wait(30) == 2
-    assert service.said()[-1].endswith("exists and is not a socket: give another path, or remove it")
+    assert service.said()[-1].endswith("exists and is not a socket: give another path, or remove this file")
     assert not any("Traceback" in line for line in service.said())
 
 
@@ -312,7 +317,7 @@ async def test_an_order_waits_at_the_socket_for_a_second_person_at_their_own_ses
         waits = await order(path, **game)
 
         assert (signed["accepted"], signed["code"], signed["waiting"]) == (False, "not_approved", None)
-        assert "at a session of their own: give the order without `approval`" in signed["reason"]
+        assert "in their own session: give the order without `approval`" in signed["reason"]
         assert (waits["accepted"], waits["code"]) == (False, "awaits_approval")
         assert waits["waiting"] is not None
         assert own.journal.last_seq == before

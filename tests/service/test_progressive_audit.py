@@ -86,7 +86,10 @@ def split_wrongly(monkeypatch):
 @pytest.mark.parametrize(
     ("break_rules", "says"),
     [
-        (forget_contributions, "the ledger's contributions is not the sum of its postings"),
+        (
+            forget_contributions,
+            "the ledger's balance of contributions is not the sum of the postings to this account",
+        ),
         (pay_twice, "award 1 is booked but was not locked before"),
         (split_wrongly, "the shares of award 1 do not sum to its amount"),
     ],

@@ -35,16 +35,16 @@ async def test_a_round_is_played_at_the_keypad_with_each_refusal(tmp_path):
 
         await here.deal(SUITED)
         assert "seat 3 has no progressive wager" in await refused(here, "F6 3")
-        assert "the key is in RUN" in await refused(here, "F7")
+        assert "the key is at RUN" in await refused(here, "F7")
         assert "is not confirmed" in await refused(here, "F8")
         await here.turn("jph")
         assert "no hand is selected" in await refused(here, "F7")
         assert (await here.press("F6 2")).text == "seat 2 is selected"
-        assert "seat 5 won as well" in await refused(here, "F7")
+        assert "seat 5 also won" in await refused(here, "F7")
         assert (await here.press("F6 KP5")).text == "seat 5 is selected"
         assert (await here.press("F6 5")).text == "seat 5 is no longer selected"
         await here.press("F6 5")
-        assert "the key is in JPH" in await refused(here, "F8")
+        assert "the key is at JPH" in await refused(here, "F8")
 
         assert (await here.press("F7")).text == "the award is logged: turn the key to RUN"
         assert (here.step, here.meter) == ("logged", 1_000_040)

@@ -69,8 +69,7 @@ def test_an_order_that_needs_approval_needs_another_person(by, accepted):
         assert (refusal.value.code, str(refusal.value)) == (
             "needs_approval",
             (
-                "by this table's settings, a second person must approve this order: let this person sign with their own name "
-                "and password"
+                "by this table's settings, a second person must approve this order: the second person must sign with their own name and password"
             ),
         )
 
@@ -246,8 +245,7 @@ def test_one_person_alone_makes_no_award_of_all_the_meter():
     assert (refusal.value.code, str(refusal.value)) == (
         "needs_approval",
         (
-            "the order changes the round's award from the meter, so a second person must approve it: let this person sign "
-            "with their own name and password"
+            "the order changes the round's award from the meter, so a second person must approve it: the second person must sign with their own name and password"
         ),
     )
     croupier.do("correct round 2D 3D 4D over KC JC KH", "hand 2 5", "turn jph", "j-pot", "turn run")

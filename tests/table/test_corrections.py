@@ -70,7 +70,7 @@ def test_a_third_card_goes_to_the_other_hand_when_the_correction_says_so():
             ["draw KS 2S 5S 3S", "unread"],
             "correct 3 9S",
             "cards_disagree",
-            "card 3 cannot be corrected to 9S, because the coup would then be over, but one more card has left the shoe. Void the coup instead",
+            "card 3 cannot be corrected to 9S, because the coup would then be over before the last card that has left the shoe. Void the coup instead",
         ),
         (
             ["draw KS"],

@@ -90,7 +90,9 @@ def test_a_read_is_certain_from_the_threshold_on(least, waits):
 
 
 def test_a_card_that_was_read_needs_no_keying():
-    with pytest.raises(RefusedError, match="no card is awaited, because the shoe reads the cards") as refused:
+    with pytest.raises(
+        RefusedError, match="the table needs no keyed card now, because the shoe reads the cards"
+    ) as refused:
         Croupier.at_betting("draw KS", "key 2S")
 
     assert refused.value.code == "no_card_awaited"

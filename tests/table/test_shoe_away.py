@@ -29,10 +29,7 @@ def test_the_hand_is_finished_by_keying_while_the_shoe_is_away():
 
 
 def test_no_other_card_is_keyed_at_a_table_with_a_shoe():
-    text = (
-        "no card is awaited, because the shoe reads the cards. Key a card only if the shoe could not read it, or "
-        "to end a hand while the shoe is offline"
-    )
+    text = "the table needs no keyed card now, because the shoe reads the cards. Key a card only in two cases: the shoe could not read the card, or the shoe is offline during a hand"
     for so_far in (["draw KS"], ["lose shoe"], [*AWAY, "hello"], [*AWAY, "key 5S 3S 4D 9D"]):
         croupier = Croupier.at_betting(*so_far)
         with pytest.raises(RefusedError) as refused:

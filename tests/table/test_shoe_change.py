@@ -164,7 +164,7 @@ def test_other_settings_go_on_in_the_records_of_the_same_shoe():
             [],
             settings(table="table-2"),
             "other_table",
-            "this record is of table 'table-1', but the configuration is of table 'table-2'",
+            "this is the record of table 'table-1', but the configuration is for table 'table-2'",
         ),
     ],
 )

@@ -53,15 +53,15 @@ def test_where_cards_are_keyed_a_virtual_shoe_stops_nothing():
 @pytest.mark.parametrize(
     ("before", "said"),
     [
-        (False, "this record is of a live table, but the configuration is of a simulation"),
-        (True, "this record is of a simulation, but the configuration is of a live table"),
+        (False, "this is the record of a live table, but the configuration is for a simulation"),
+        (True, "this is the record of a simulation, but the configuration is for a live table"),
     ],
 )
 def test_a_record_is_of_a_simulation_or_of_a_live_table_for_good(before, said):
     croupier = Croupier(simulation=before)
     croupier.handle(ServiceStarted("1.0.0", settings(simulation=before)))
 
-    with pytest.raises(RefusedError, match=f"{said}: give each of them its own record") as refused:
+    with pytest.raises(RefusedError, match=f"{said}: use a separate record for the simulation") as refused:
         croupier.handle(ServiceStarted("1.0.0", settings(simulation=not before)))
 
     assert refused.value.code == "simulation_differs"

@@ -89,7 +89,9 @@ def test_what_is_not_a_link_is_never_replaced(link):
     link.parent.mkdir()
     link.write_text("mine")
 
-    with pytest.raises(TerminalError, match="exists and is not a symlink: give another link, or remove it"):
+    with pytest.raises(
+        TerminalError, match="exists and is not a symlink: give another link, or remove this file"
+    ):
         Terminal(link)
     assert link.read_text() == "mine"
 

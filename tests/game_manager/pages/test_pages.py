@@ -89,7 +89,7 @@ async def test_an_executive_opens_the_meter_adjusts_it_and_changes_its_settings_
         await expect(dialog).to_contain_text("The meter will show 11,234.50")
         await approve(page, EXECUTIVE)
         await page.locator("dialog .go").click()
-        await expect(dialog.locator(".fault").first).to_contain_text("let this person sign")
+        await expect(dialog.locator(".fault").first).to_contain_text("the second person must sign")
         await approve(page)
         await confirm(page, "Adjust the meter")
         await expect(page.locator("#shown")).to_have_text("USD 11,234.50")

@@ -188,7 +188,7 @@ async def test_a_card_that_the_shoe_could_not_read_is_keyed(browser, tmp_path, b
         await here.draw_unread()
 
         await headline(page, "Key Player's second card")
-        await expect(page.locator("#detail")).to_have_text("The shoe could not read the card: key it")
+        await expect(page.locator("#detail")).to_have_text("The shoe could not read the card: key the card")
         if by == "touch":
             await page.get_by_role("button", name="10", exact=True).tap()
             await page.get_by_role("button", name="diamonds").tap()

@@ -132,7 +132,7 @@ async def test_an_award_with_aquarius_goes_by_the_dealers_page_to_game_over(brow
         await expect(page.locator("#award strong")).to_have_text("$2,500.15")
         await expect(page.locator('[data-seat="2"] .owed li')).to_have_text(["Player Pay $5.00"])
         await page.keyboard.press("F6")
-        await said(page, "is not confirmed: a supervisor must confirm it")
+        await said(page, "is not confirmed: a supervisor must confirm this award")
         await page.locator("#said-away").click()
         await hold_up(page)
 
@@ -202,7 +202,7 @@ async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tm
         )
         assert await page.evaluate(GOLD) == ["J-POT"]
         await here.table.order(TurnKey(Key.JPH, "omar"))
-        await headline(page, "The key is in JPH: the supervisor presses J-POT")
+        await headline(page, "The key is at JPH: the supervisor presses J-POT")
         assert await page.evaluate(GOLD) == ["J-POT"]
         await here.table.order(Jpot("omar"))
         await headline(page, "The award is logged: turn the key to RUN, which takes the award off the meter")

@@ -172,7 +172,9 @@ async def test_a_settled_round_is_corrected_only_after_its_pay_difference_is_sho
     await dialog.get_by_role("button", name="Misread by the shoe").click()
     await expect(go).to_be_disabled()
     await pick(dialog, "Player's second", "4h")
-    await expect(dialog).to_contain_text("because they need one more card, which was not drawn")
+    await expect(dialog).to_contain_text(
+        "because by the rules these hands need one more card, which was not drawn"
+    )
     await expect(go).to_be_disabled()
 
     await pick(dialog, "Player's second", "9h")  # as it was
