@@ -10,25 +10,27 @@ SOURCES := docs/site_links.py punto/*.py baccarat commands configs consoles cont
 COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers ishoe keypad coin_spot card_reader)
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
-OTHERS := $(filter-out $(COVERED:%=%/) tests/__pycache__/,$(wildcard tests/*/))
+test-consoles := $(addprefix tests/,operators game_manager tutorials)
+test-service := $(addprefix tests/,service displays examples)
+test-others := $(BY_CHANCE) $(filter-out $(addsuffix /,$(COVERED) $(test-consoles) $(test-service) tests/__pycache__),$(wildcard tests/*/))
 WHENEVER := -m "not soak and not punctual"
 
-.PHONY: demo test test-punctual test-covered test-others check bench soak fmt lock schema examples games fonts screenshots docs release system clean
+.PHONY: demo test test-punctual test-covered test-consoles test-service test-others check bench soak fmt lock schema examples games fonts screenshots docs release system clean
 
 # GAME is a game that ships, a game file, or `progressive`, which is progressive-2.
 demo: $(READY)
 	$(BIN)/punto demo $(if $(GAME),--game $(GAME)) $(DEMO)
 
-# Three groups at once, so that no processor waits for a disk, a page or a clock. What holds a limit in real time waits nearly
+# Several groups at once, so that no processor waits for a disk, a page or a clock. What holds a limit in real time waits nearly
 # all of its time, and goes before the others when it has something to do: they are nice to it. What must be covered whole runs
-# under coverage, and all else without. What is played many times by chance shows what holds and covers nothing that its
-# neighbours do not: under coverage it would only take three times as long. A file's tests are one worker's, so that what it has
-# prepared serves them all; by their names the last files are short, so that no worker waits long for the other. What they start
-# again and again is compiled once.
+# under coverage, and all else without, in three groups, because each worker reads all tests of its group. What is played many
+# times by chance shows what holds and covers nothing that its neighbours do not: under coverage it would only take three times
+# as long. A file's tests are one worker's, so that what it has prepared serves them all. What they start again and again is
+# compiled once.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) $(NODE) system
 	$(BIN)/coverage erase
-	$(MAKE) --no-print-directory --jobs --output-sync=line test-punctual test-covered test-others
+	$(MAKE) --no-print-directory --jobs --output-sync=line test-punctual test-covered test-consoles test-service test-others
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=100 --skip-covered
 
@@ -38,8 +40,8 @@ test-punctual:
 test-covered:
 	nice $(BIN)/coverage run -m pytest -n 2 --dist worksteal $(WHENEVER) $(COVERED) $(BY_CHANCE:%=--ignore=%)
 
-test-others:
-	nice $(BIN)/pytest -n 6 --dist loadfile --no-loadscope-reorder $(WHENEVER) $(BY_CHANCE) $(OTHERS)
+test-consoles test-service test-others:
+	nice $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(WHENEVER) $($@)
 
 check: $(READY) $(NODE)
 	$(BIN)/ruff format --check $(SOURCES)

@@ -23,7 +23,7 @@ def test_a_seat_may_have_no_sensor():
         ([(1, 1), (16, 2)], 16, "there is no position 16 on a chain: write 1 to 15"),
         ([(1, 8)], 1, "position 1 has seat 8, which the table does not have: write 1 to 7"),
         ([(1, 0)], 1, "position 1 has seat 0, which the table does not have: write 1 to 7"),
-        ([(1, 1), (1, 2)], 1, "position 1 has seat 1 and seat 2: write it once"),
+        ([(1, 1), (1, 2)], 1, "position 1 has seat 1 and seat 2: write the position once"),
         ([(1, 1), (2, 1)], 2, "seat 1 has position 1 and position 2: a seat has one sensor"),
     ],
 )

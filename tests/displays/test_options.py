@@ -42,7 +42,7 @@ def test_a_table_is_enough():
         ("[display]\nport = 8080", "display.toml:1: display.tables: is missing"),
         (
             "[display]\ntables = ['Table 1']",
-            "display.toml:2: display.tables: 'Table 1' is not a table's id: it has small letters",
+            "display.toml:2: display.tables: 'Table 1' is not a table's id: an id has small letters",
         ),
         ("[display]\ntables = []", "display.toml:2: display.tables: must not be empty"),
         (

@@ -96,7 +96,7 @@ async def test_a_coin_in_keypad_calls_the_key_so(tmp_path):
             KeypadConfig(port="/dev/keypad", start_label="COIN IN"),
         )
 
-        assert (await door.press("F8")).text == "the game is not started: press COIN IN first"
+        assert (await door.press("F8")).text == "the game is not started: press COIN IN before this order"
 
 
 async def test_a_keypad_that_bounces_takes_no_hand_back(tmp_path):
