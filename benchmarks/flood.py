@@ -20,7 +20,8 @@ from tests.ports import free_port
 
 RATE: Final = 1000
 """How often a flood asks in a second, if it is answered fast enough: fifty times as often as a client may."""
-FLOODS: Final = ("seat", "account", "device", "display")
+FLOODS: Final = ("elsewhere", "seat", "account", "device", "display")
+"""The first one is not the service's: it shows what a flood costs on this machine and at its broker."""
 BLOCK_SECONDS: Final = 10.0
 BLOCKS: Final = 3
 WAGERS_PER_SECOND: Final = 10
@@ -82,9 +83,8 @@ def _under_each(service: Service, broker: int, flooder: Helper) -> list[Line]:
         for percent in (50, 95):
             base, own = (1000 * _percentile(taken, percent) for taken in (quiet, flooded))
             figure = f"{own:.2f} ms, quiet {base:.2f} ms, ratio {own / base:.2f}"
-            lines.append(
-                Line(f"{name} floods, p{percent}", figure, f"at most {WITHIN}", own / base <= WITHIN)
-            )
+            limit, passed = (f"at most {WITHIN}", own / base <= WITHIN) if name in FLOODS[1:] else ("", True)
+            lines.append(Line(f"{name} floods, p{percent}", figure, limit, passed))
         pace = len(flooded) / len(quiet)
         lines.append(
             Line(

@@ -30,6 +30,7 @@ def main() -> None:
             "account": _account(console),
             "device": press,
             "display": _display(broker),
+            "elsewhere": _elsewhere(broker),
         }
         ready()
         ended, thread = threading.Event(), threading.Thread()
@@ -71,6 +72,14 @@ def _display(broker: int) -> Flood:
     client.loop_start()
     numbers = itertools.count()
     return lambda: client.publish("punto/bench/request/snapshot", json.dumps({"id": str(next(numbers))}))
+
+
+def _elsewhere(broker: int) -> Flood:
+    """As often as a display, at the same broker, on a topic that the service does not read."""
+    client = connected(broker)
+    client.loop_start()
+    numbers = itertools.count()
+    return lambda: client.publish("elsewhere", json.dumps({"id": str(next(numbers))}))
 
 
 def _account(console: int) -> Flood:

@@ -14,6 +14,7 @@ class SerialKeypad(SerialDevice[KeypadUser]):
 
     def __init__(self, path: str, baud: int, seal: Seal = UNSEALED) -> None:
         self._link = KeypadLink(seal)
+        self._session = 0
         super().__init__(path, baud, self._link)
 
     def _output(self, now: float, user: KeypadUser) -> bytes:
@@ -24,6 +25,9 @@ class SerialKeypad(SerialDevice[KeypadUser]):
         news = self._link.receive(data, now)
         if news:
             self._connected(user)  # nothing is reported of a device that is not known yet
+        if self._link.here is not None and self._link.here.session != self._session:
+            self._session = self._link.here.session
+            user.link_changed()  # a loss of power can be too short for a silence
         for received in news:
             meanwhile = asyncio.create_task(self._keep_alive())
             try:

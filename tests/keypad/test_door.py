@@ -194,6 +194,16 @@ async def test_half_a_card_does_not_outlive_who_pressed_it(record):
         assert (await at.type("S")).text == alone
 
 
+async def test_half_a_card_does_not_outlive_the_power_of_its_keypad(record):
+    async with table(record, settings(cards="keyed")) as own:
+        at = At(own, record)
+        await own.order(SignOn("mei"))
+        await at.type("9")
+        at.door.link_changed()
+
+        assert (await at.type("S")).text.startswith("S comes after another key")
+
+
 async def test_a_key_map_of_the_house_is_used(record):
     async with table(record, settings(**BY_ORDER)) as own:
         at = At(own, record, SPACE="open_betting")

@@ -42,6 +42,17 @@ async def test_every_key_of_the_default_map_arrives_in_order(at):
     assert driver.health().counters["presses"] == len(keys)
 
 
+async def test_a_loss_of_power_is_told_however_short(at):
+    async with at.running():
+        await press(at, "9")
+        changes = at.user.changes
+        at.far.lose_power()
+        await press(at, "S")
+
+        assert at.user.changes == changes + 1
+        assert at.driver.health().counters["silences"] == 0
+
+
 async def test_keys_pressed_faster_than_they_are_answered_come_in_order(at):
     async with at.running():
         waiting = [at.far.press(key) for key in ("9", "S", "F2")]
