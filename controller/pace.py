@@ -12,7 +12,7 @@ from typing import Final
 from punto.baccarat.table.events import Flooded
 from punto.drivers.bucket import Bucket
 
-PER_SECOND: Final = 20.0
+PER_SECOND: Final = 10.0
 """How often a client may ask on average: several times as often as a person or a seat's terminal does."""
 AT_ONCE: Final = 100
 """How often a client may ask at once, after a pause."""

@@ -1,8 +1,11 @@
 """How fast a client may ask, and what becomes of what it asks beyond that."""
 
+import re
+
 from punto.baccarat.table.events import Flooded
-from punto.controller.pace import DEAR, MOST_CLIENTS, SUMMED_SECONDS, Pace
+from punto.controller.pace import AT_ONCE, DEAR, MOST_CLIENTS, PER_SECOND, SUMMED_SECONDS, Pace
 from tests.operators.consoles import Clock
+from tests.service.table_in_this_process import HERE
 
 
 def test_a_client_may_ask_so_often_at_once_and_again_after_a_pause():
@@ -52,3 +55,13 @@ def test_whatever_clients_are_made_up_little_is_kept_and_they_share_what_is_left
 
     assert not pace.allows("one more")
     assert len(pace._clients) == MOST_CLIENTS + 1
+
+
+def test_the_pages_have_the_programs_numbers():
+    for page in ("topics", "api"):
+        text = (HERE / "docs" / "reference" / f"{page}.md").read_text(encoding="utf-8")
+        said = re.findall(
+            r"(\d+) requests?(?: for snapshots and rounds)? at once, and (\d+)[^.]* a second", text
+        )
+
+        assert set(said) == {(str(AT_ONCE), f"{PER_SECOND:.0f}")}
