@@ -6,6 +6,7 @@ flood. The floods are `benchmarks.flooder`.
 
 import itertools
 import json
+import random
 import sqlite3
 import statistics
 import threading
@@ -164,5 +165,7 @@ class _Honest:
             self._client.publish("punto/bench/wagers/7/set", json.dumps(wager), qos=1)
             if self._answered.wait(1.0):
                 taken.append(time.monotonic() - began)
-            time.sleep(max(0.0, began + 1 / WAGERS_PER_SECOND - time.monotonic()))
+            # At a beat of its own it would meet what a flood causes once a second either always or never.
+            pause = random.uniform(0.5, 1.5) / WAGERS_PER_SECOND
+            time.sleep(max(0.0, began + pause - time.monotonic()))
         return taken
