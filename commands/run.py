@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 HELP: Final = (
     "Run one table's service until SIGTERM or Ctrl-C. The service writes its log to the standard error. The service continues "
-    "where the table's record ends. The table is locked until an operator signs on (`punto operator sign-on`, or a console). "
+    "where the table's record ends, even in the middle of a hand. A new table is locked until an operator signs on (`punto operator "
+    "sign-on`, or a console). A restart does not lock the table: the sessions at the consoles end, but the table's operator stays "
+    "signed on at the table, so the keypad works as soon as it is connected. "
     "The exit status is 1 "
     "if the record cannot be used with this configuration, and 2 if the configuration is invalid. In both cases, a message "
     "gives the reason."

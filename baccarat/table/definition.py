@@ -66,7 +66,11 @@ FIELDS: Final[dict[str, Field]] = {
     "serial": Field(help="the serial number on the device's plate", longest=64),
     "game": Field(help="the game's name, as `punto games` lists it", longest=200),
     "limits": Field(help="the house's own limits for a wager", required=False),
-    "number": Field(help="the number of the alarm: the `seq` of its event", least=1, most=_NUMBER),
+    "number": Field(
+        help="the alarm's own number: the `seq` of the message on the topic `event`, or `alarms[].number` in `GET /api/table`. The `seq` in the log is another number",
+        least=1,
+        most=_NUMBER,
+    ),
     "seat": Field(help="the seat's number", least=1, most=99),
     "to": Field(help="the position to which the key is turned: jph or run"),
     "level": Field(help="the card's level"),

@@ -94,7 +94,11 @@ class RecordConfig(Section):
 
 
 class MqttConfig(Section, BrokerConfig):
-    """`[mqtt]`: the broker. Without this section nothing is published."""
+    """`[mqtt]`: the broker. Without this section nothing is published, and no seat can place a wager.
+
+    Seats place their wagers only over MQTT: no console, keypad or order of `punto operator` can place them. Progressive wagers on
+    sensors, or reported with `wager_placed`, do not need the broker.
+    """
 
     restricted: bool = False
     """Whether to publish the restricted topics too. These topics have the cards that the public has not seen, and the record's
