@@ -103,6 +103,9 @@ class KeypadUser(LinkUser, Protocol):
     async def press(self, key: str) -> KeyAnswer:
         """Handle one press of a key."""
 
+    def restarted(self) -> None:
+        """Handle a power-on of the keypad: it has forgotten what was pressed before."""
+
     async def turned(self, position: KeyPosition) -> None:
         """Handle the position of the key switch, if the keypad has one: when it is first known, and after each turn."""
 

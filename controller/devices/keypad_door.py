@@ -152,12 +152,12 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
             stopped=bool(state.stops),
         )
 
-    def link_changed(self) -> None:
-        """Publish the keypad's state, and forget half a card: who presses its suit may not know of its rank.
-
-        While the keypad is offline, the position of its key switch is unknown.
-        """
+    def restarted(self) -> None:
+        """Forget half a card: who presses its suit may not know of its rank."""
         self._keying.forget()
+
+    def link_changed(self) -> None:
+        """Publish the keypad's state. While the keypad is offline, the position of its key switch is unknown."""
         if not self._driver.health().connected:
             self._unrecorded, self._key_unknown = None, self._key_switch
         super().link_changed()

@@ -27,7 +27,7 @@ class SerialKeypad(SerialDevice[KeypadUser]):
             self._connected(user)  # nothing is reported of a device that is not known yet
         if self._link.here is not None and self._link.here.session != self._session:
             self._session = self._link.here.session
-            user.link_changed()  # a loss of power can be too short for a silence
+            user.restarted()  # a loss of power can be too short for a silence
         for received in news:
             meanwhile = asyncio.create_task(self._keep_alive())
             try:

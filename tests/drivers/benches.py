@@ -76,6 +76,7 @@ class KeypadUser(User):
     def __init__(self) -> None:
         super().__init__()
         self.positions: list[KeyPosition] = []
+        self.restarts = 0
         self.shown = KeypadLamps(ready=True)
 
     async def press(self, key: str) -> KeyAnswer:
@@ -85,6 +86,9 @@ class KeypadUser(User):
 
     async def turned(self, position: KeyPosition) -> None:
         self.positions.append(position)
+
+    def restarted(self) -> None:
+        self.restarts += 1
 
     def lamps(self) -> KeypadLamps:
         return self.shown

@@ -199,7 +199,7 @@ async def test_half_a_card_does_not_outlive_the_power_of_its_keypad(record):
         at = At(own, record)
         await own.order(SignOn("mei"))
         await at.type("9")
-        at.door.link_changed()
+        at.door.restarted()
 
         assert (await at.type("S")).text.startswith("S comes after another key")
 

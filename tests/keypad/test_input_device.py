@@ -175,6 +175,9 @@ class User:
     async def turned(self, position: KeyPosition) -> None:
         raise AssertionError(f"an input device has no key switch that stands at {position}")
 
+    def restarted(self) -> None:
+        raise AssertionError  # it has no power of its own
+
     def lamps(self) -> KeypadLamps:
         return KeypadLamps(ready=self.ready)
 
