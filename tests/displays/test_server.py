@@ -358,6 +358,8 @@ async def test_a_broker_that_refuses_the_display_is_asked_again_and_browsers_are
 
 # paho leaves the socket of a handshake that failed to the garbage collector, which says so; a handshake that was going on
 # when the display ended fails in its thread after it.
+# In `make test` a later test could be the one that hears of it.
+@pytest.mark.soak
 @pytest.mark.filterwarnings("ignore:.*SSLSocket:pytest.PytestUnraisableExceptionWarning")
 async def test_over_tls_the_display_follows_a_broker_that_its_authority_vouches_for_and_no_other(tmp_path):
     (tmp_path / "other").mkdir()
