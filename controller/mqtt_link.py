@@ -5,7 +5,7 @@ Only this module imports the MQTT client. It has all workarounds for the client:
 - Each connection gets a new client: a used client sends old messages again (empicano/aiomqtt 269, 288).
 - The client gets no timeout: it would wait with `asyncio.wait_for`, which in Python 3.11 loses a cancellation that
   comes together with the answer (python/cpython 86296). `asyncio.timeout` does not.
-- The client leaves the connection open if connecting is given up (`_abandon`).
+- The client leaves the connection open if connecting is given up (`_abandon`), or if TLS fails (`_TlsSocket`).
 - Messages are published through paho, the client under aiomqtt (`Connection.__init__`).
 """
 
@@ -14,6 +14,7 @@ import logging
 import re
 import secrets
 import socket
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -64,6 +65,15 @@ class Received:
     retained: bool
 
 
+class _TlsSocket(ssl.SSLSocket):
+    def do_handshake(self, block: bool = False) -> None:
+        try:
+            super().do_handshake(block)
+        except BaseException:
+            self.close()
+            raise
+
+
 class Link:
     """A connection that is made again whenever it is lost, with the pauses of `backoff` between the attempts.
 
@@ -87,6 +97,8 @@ class Link:
         broker.password()  # a password that cannot be read is reported now, not at each connection
         self._broker = broker
         self._tls = broker.tls()
+        if self._tls is not None:
+            self._tls.sslsocket_class = _TlsSocket
         self._backoff = backoff
         self._identifier = identifier or f"punto-{secrets.token_hex(8)}"
         self._will = will
