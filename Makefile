@@ -10,12 +10,17 @@ SOURCES := docs/site_links.py punto/*.py baccarat commands configs consoles cont
 COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers ishoe keypad coin_spot card_reader)
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
-test-consoles := $(addprefix tests/,operators game_manager tutorials)
-test-service := $(addprefix tests/,service displays examples)
-test-others := $(BY_CHANCE) $(filter-out $(addsuffix /,$(COVERED) $(test-consoles) $(test-service) tests/__pycache__),$(wildcard tests/*/))
+PAGES := $(addprefix tests/,operators/pages game_manager/pages displays/page)
+test-pages := $(PAGES)
+test-consoles := $(addprefix tests/,operators game_manager tutorials examples)
+test-service := $(addprefix tests/,service stranger interface)
+test-displays := $(addprefix tests/,displays commands journal virtual_shoe)
+test-odds := tests/odds
+test-others := $(BY_CHANCE) $(filter-out $(addsuffix /,$(COVERED) $(test-consoles) $(test-service) $(test-displays) $(test-odds) tests/__pycache__),$(wildcard tests/*/))
+GROUPS := test-consoles test-service test-displays test-odds test-others
 WHENEVER := -m "not soak and not punctual"
 
-.PHONY: demo test test-punctual test-covered test-consoles test-service test-others check bench soak fmt lock schema examples games fonts screenshots docs release system clean
+.PHONY: demo test test-punctual test-covered test-pages $(GROUPS) check bench soak fmt lock schema examples games fonts screenshots docs release system clean
 
 # GAME is a game that ships, a game file, or `progressive`, which is progressive-2.
 demo: $(READY)
@@ -30,7 +35,7 @@ demo: $(READY)
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) $(NODE) system
 	$(BIN)/coverage erase
-	$(MAKE) --no-print-directory --jobs --output-sync=line test-punctual test-covered test-consoles test-service test-others
+	$(MAKE) --no-print-directory --jobs --output-sync=line test-punctual test-covered test-pages $(GROUPS)
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=100 --skip-covered
 
@@ -40,8 +45,11 @@ test-punctual:
 test-covered:
 	nice $(BIN)/coverage run -m pytest -n 2 --dist worksteal $(WHENEVER) $(COVERED) $(BY_CHANCE:%=--ignore=%)
 
-test-consoles test-service test-others:
-	nice $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(WHENEVER) $($@)
+test-pages:
+	nice $(BIN)/pytest $(WHENEVER) $(PAGES)
+
+$(GROUPS):
+	nice $(BIN)/pytest $(WHENEVER) $($@) $(PAGES:%=--ignore=%)
 
 check: $(READY) $(NODE)
 	$(BIN)/ruff format --check $(SOURCES)

@@ -11,7 +11,7 @@ decks, where floating-point numbers are exact and their matrix products fast, an
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from math import perm
 from typing import Any, Final
@@ -78,22 +78,16 @@ class PlainCounts:
     def __init__(self, coups: Coups, wanted: Sequence[Sequence[Term]]) -> None:
         """Count the orders that do not depend on the shoe; `wanted` has the terms of each number."""
         used = np.logical_or.reduce([term.times != 0 for terms in wanted for term in terms])
-        cards = np.sort(np.where(coups.cards == NO_CARD, _LAST, coups.cards)[:, used], axis=0)
-        sizes = (cards != _LAST).sum(axis=0)
-        self._levels = list(_levels(cards, sizes))
-        place = np.zeros(len(sizes), dtype=np.int64)
-        ends = [0]
-        for size, level in enumerate(self._levels[_FEWEST - 1 :], _FEWEST):
-            mine = sizes == size
-            place[mine] = ends[-1] + np.searchsorted(level.sets, _number(cards[:size, mine]))
-            ends.append(ends[-1] + len(level.sets))
+        self._levels, place, ends = _sets(coups, used.tobytes())
         matrix = np.zeros((len(wanted), ends[-1]))
         for row, terms in enumerate(wanted):
             for term in terms:
                 matrix[row] += np.bincount(place, (coups.orders * term.times)[used], ends[-1])
         # Several rules often have the same condition, such as a tie that is not a natural: it is counted
         # once.
-        different, self._which = np.unique(matrix, axis=0, return_inverse=True)
+        rows: dict[bytes, int] = {}
+        self._which = [rows.setdefault(row.tobytes(), len(rows)) for row in matrix]
+        different = matrix[[self._which.index(number) for number in range(len(rows))]]
         by_size = np.split(different, ends[1:-1], axis=1)
         self._matrices = {
             np.dtype(kind): dict(enumerate((part.astype(kind) for part in by_size), _FEWEST))
@@ -120,6 +114,22 @@ class _Level:
     sets: Symbols
     parents: Symbols
     factors: Symbols
+
+
+@lru_cache(maxsize=8)
+def _sets(coups: Coups, used: bytes) -> tuple[list[_Level], Symbols, list[int]]:
+    """The sets of cards of the kinds used, the number of each kind's set, and the end of each size's numbers."""
+    cards = np.where(coups.cards == NO_CARD, _LAST, coups.cards)[:, np.frombuffer(used, dtype=np.bool_)]
+    cards = np.sort(cards, axis=0)
+    sizes = (cards != _LAST).sum(axis=0)
+    levels = list(_levels(cards, sizes))
+    place = np.zeros(len(sizes), dtype=np.int64)
+    ends = [0]
+    for size, level in enumerate(levels[_FEWEST - 1 :], _FEWEST):
+        mine = sizes == size
+        place[mine] = ends[-1] + np.searchsorted(level.sets, _number(cards[:size, mine]))
+        ends.append(ends[-1] + len(level.sets))
+    return levels, place, ends
 
 
 def _levels(cards: Symbols, sizes: Symbols) -> Iterator[_Level]:

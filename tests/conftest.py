@@ -1,3 +1,4 @@
+import gc
 import os
 import shutil
 import tempfile
@@ -22,6 +23,12 @@ CHEAP: dict[str, Any] = {"time_cost": 1, "memory_cost": 8, "parallelism": 1}
 # memory: a file there outlives a program that is killed. What must find commits half done is marked `disk`.
 if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 1 << 30:  # a container may have little of it
     os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+
+def pytest_collection_finish():
+    """What has been loaded stays: no collection has to look through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
