@@ -12,10 +12,10 @@ PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
 PAGES := $(addprefix tests/,operators/pages game_manager/pages displays/page)
 test-pages := $(PAGES)
-test-consoles := $(addprefix tests/,operators game_manager tutorials examples)
+test-consoles := tests/operators
 test-service := $(addprefix tests/,service stranger interface)
 test-displays := $(addprefix tests/,displays commands journal virtual_shoe)
-test-odds := tests/odds
+test-odds := $(addprefix tests/,odds simulation messages)
 test-others := $(BY_CHANCE) $(filter-out $(addsuffix /,$(COVERED) $(test-consoles) $(test-service) $(test-displays) $(test-odds) tests/__pycache__),$(wildcard tests/*/))
 GROUPS := test-consoles test-service test-displays test-odds test-others
 WHENEVER := -m "not soak and not punctual"
@@ -26,12 +26,16 @@ WHENEVER := -m "not soak and not punctual"
 demo: $(READY)
 	$(BIN)/punto demo $(if $(GAME),--game $(GAME)) $(DEMO)
 
-# Several groups at once, so that no processor waits for a disk, a page or a clock. What holds a limit in real time waits nearly
-# all of its time, and goes before the others when it has something to do: they are nice to it. What must be covered whole runs
-# under coverage, and all else without, in three groups, because each worker reads all tests of its group. What is played many
-# times by chance shows what holds and covers nothing that its neighbours do not: under coverage it would only take three times
-# as long. A file's tests are one worker's, so that what it has prepared serves them all. What they start again and again is
-# compiled once.
+# Several groups at once, so that a processor always has work while other tests wait for a disk, a page or a clock:
+#
+# - Tests that hold a limit in real time wait nearly all of their time. All other groups are nice to them.
+# - Tests of the packages that must be covered whole run under coverage. Those that play by chance cover nothing that their
+#   neighbours do not, and would take three times as long: they run in the group of the others.
+# - All pages are opened in one browser.
+# - Each process reads all tests of its group first. So there are several groups of one process, and not a group of several;
+#   only the service's tests are two processes' work, because they take longest and mostly wait.
+#
+# The programs that the tests start again and again are compiled once.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) $(NODE) system
 	$(BIN)/coverage erase
@@ -48,8 +52,9 @@ test-covered:
 test-pages:
 	nice $(BIN)/pytest $(WHENEVER) $(PAGES)
 
+test-service: AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 $(GROUPS):
-	nice $(BIN)/pytest $(WHENEVER) $($@) $(PAGES:%=--ignore=%)
+	nice $(BIN)/pytest $(AT_ONCE) $(WHENEVER) $($@) $(PAGES:%=--ignore=%)
 
 check: $(READY) $(NODE)
 	$(BIN)/ruff format --check $(SOURCES)

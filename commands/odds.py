@@ -273,7 +273,7 @@ def _table(answer: _Answer) -> Iterator[str]:
     game = exact.game
     yield f"{game.title} ({game.name}; source: {game.sheet})"
     yield f"{decks_text(game)}, {composition.cards} cards{' after ' + ' '.join(removed) if removed else ''}"
-    yield f"counted over the {composition.total:,} orders of six cards"
+    yield f"counted over the {composition.total:,} sequences of six cards"
     yield ""
     width = max(len("wager"), *(len(name) for name in odds))
     yield f"{'wager':<{width}}  {'house edge':>11}  {'wins':>9}  {'pushes':>9}  {'variance':>12}"

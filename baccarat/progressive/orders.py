@@ -259,11 +259,11 @@ def _refuse_while_open(turn: Turn, what: str) -> None:
         award = turn.state.locked[0]
         raise RefusedError(
             "award_open",
-            f"award {award.id} at {award.table} is not booked yet: {what} after the award is booked",
+            f"award {award.id} at {award.table} is not booked yet: book the award first, then {what}",
         )
     for each in turn.state.rounds:
         if not each.over:
             raise RefusedError(
                 "round_open",
-                f"the game of round {each.round} at {each.table} is not over: {what} after that game",
+                f"the game of round {each.round} at {each.table} is not over: end that game first, then {what}",
             )

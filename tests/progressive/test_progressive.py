@@ -404,7 +404,7 @@ def test_nothing_changes_while_an_award_is_open(order):
 
     assert refusal(floor, lambda: floor.order(order)) == (
         "award_open",
-        f"award 1 at t1 is not booked yet: {what} after the award is booked",
+        f"award 1 at t1 is not booked yet: book the award first, then {what}",
     )
 
 
