@@ -385,7 +385,7 @@ def test_a_change_of_settings_while_a_round_is_open_is_refused():
     order = ChangeSettings(settings(contribution="15%"), "less", "eve")
     assert refusal(floor, lambda: floor.order(order)) == (
         "round_open",
-        "the game of round 1 at t1 is not over: change the settings after that game",
+        "the game of round 1 at t1 is not over: end that game first, then change the settings",
     )
 
     floor.order(EndRound("t1", 1))
