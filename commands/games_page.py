@@ -55,7 +55,7 @@ How to read the tables:
 - The *meter* of a progressive (a jackpot) is the amount that can be won now.
   This page computes the house edge of a progressive wager for one amount on the meter, the *average top award*.
   The average top award is the average amount on the meter at the moment when the whole meter is won.
-  This average is for seats that all make the same wagers, for example all beside Player.
+  This average is for seats that all make the same wagers, for example all with a wager on Player.
 - *Beside Player* means that the seat also has a wager on Player.
 - A *source* of three digits is the regulator's rule sheet with this number.
   A figure that is marked *printed* is from a rule sheet.
@@ -211,7 +211,7 @@ class _Sections:
     def _edges(self, game: Game, wager: Wager) -> list[str]:
         """The house edge of each way in which a seat can hold a wager."""
         return [
-            f"{percent(self._worth(held, game.decks).edge)}{f' beside {held.beside}' * bool(held.sides)}"
+            f"{percent(self._worth(held, game.decks).edge)}{f' with {held.beside}' * bool(held.sides)}"
             for held in _held(game, wager)
         ]
 
@@ -244,7 +244,7 @@ class _Sections:
             "When",
             "Rule",
             "Pays",
-            *(f"Beside {held.beside}" if held.sides else "Probability" for held in holdings),
+            *(f"With {held.beside}" if held.sides else "Probability" for held in holdings),
         )
         yield from _table(head, rows, left=3)
 

@@ -12,8 +12,8 @@ from typing import Final
 from punto.baccarat.table.events import Flooded
 from punto.drivers.bucket import Bucket
 
-PER_SECOND: Final = 10.0
-"""How often a client may ask on average: several times as often as a person or a seat's terminal does."""
+PER_SECOND: Final = 5.0
+"""How often a client may ask on average: more often than a person or a seat's terminal does for long."""
 AT_ONCE: Final = 100
 """How often a client may ask at once, after a pause."""
 SUMMED_SECONDS: Final = 10

@@ -161,7 +161,7 @@ def variants(wager: Wager, side: Side | None, *, wide: bool) -> list[Variant]:
     if not wide:
         return [Variant((), held_beside(wager, side))]
     naturals = replace(wager, rules=tuple(map(_of_naturals_too, wager.rules)))
-    names = {None: "either hand", Side.PLAYER: "beside Player", Side.BANKER: "beside Banker"}
+    names = {None: "either hand", Side.PLAYER: "with Player", Side.BANKER: "with Banker"}
     return [
         Variant(
             tuple(filter(None, (names[each] if each is not side else "", words))), held_beside(changed, each)

@@ -61,7 +61,7 @@ def test_the_pages_have_the_programs_numbers():
     for page in ("topics", "api"):
         text = (HERE / "docs" / "reference" / f"{page}.md").read_text(encoding="utf-8")
         said = re.findall(
-            r"(\d+) requests?(?: for snapshots and rounds)? at once, and (\d+)[^.]* a second", text
+            r"(\d+) (?:orders|requests)(?: for snapshots and rounds)? at once, and (\d+)[^.]* a second", text
         )
 
         assert set(said) == {(str(AT_ONCE), f"{PER_SECOND:.0f}")}
