@@ -7,7 +7,7 @@ that is not on the record. Awaiting `submit` is the backpressure.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 import structlog
@@ -28,14 +28,13 @@ from punto.baccarat.table.effects import (
     RoundEnded,
     ShoeLinkChanged,
 )
-from punto.baccarat.table.events import Event, RecordDiffers, ServiceStarted, SetWager, ShoeEvent
+from punto.baccarat.table.events import DayBegan, Event, RecordDiffers, ServiceStarted, SetWager, ShoeEvent
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.problems import cut
-from punto.controller.day_meters import DayMeters
 from punto.controller.gaming_days import Calendar
 from punto.controller.journal.answers import Answer, Answers
 from punto.controller.journal.entries import EVENTS
@@ -104,7 +103,7 @@ class Engine:
         journal: Journal,
         outbox: Outbox,
         topic: topics.Topics,
-        day: DayMeters,
+        calendar: Calendar,
         *,
         restricted: bool,
     ) -> None:
@@ -116,8 +115,9 @@ class Engine:
         self.answers = Answers()
         self.on_answer: Callable[[Answer], None] = lambda _: None
         self.direct_shoe: Callable[[], None] = lambda: None
-        self.day = day
-        self.watchers: list[Callable[[TableState, int], None]] = [day.see]
+        self.watchers: list[Callable[[TableState, int], None]] = []
+        self._calendar = calendar
+        self._day_ends = self._end_of_day(datetime.now(UTC))
         self._journal = journal
         self._outbox = outbox
         self._topic = topic
@@ -149,12 +149,13 @@ class Engine:
         house = house or HouseRules()
         found = recover(journal.connection)
         table = found.table or Table.new(settings)
-        started = ServiceStarted(version, settings, house.outlawed(table.state.settings.game))
+        now = datetime.now(UTC)
+        day = timestamp(house.calendar.begins(house.calendar.day_of(now)))
+        started = ServiceStarted(version, settings, house.outlawed(table.state.settings.game), day)
         Table(table.state).handle(started)  # before the record is written: a refused start must not be on it
         raised = {each.number: Raised(*journal.raised(each.code, each.text)) for each in table.state.alarms}
-        day = DayMeters(table.state, house.calendar, journal.connection, datetime.now(UTC))
         journal.start(found.snapshot)
-        engine = cls(table, journal, outbox, topic, day, restricted=restricted)
+        engine = cls(table, journal, outbox, topic, house.calendar, restricted=restricted)
         engine.raised, engine.answers = raised, found.answers
         await engine.submit([started], "service")
         if found.differences:
@@ -186,16 +187,43 @@ class Engine:
 
     async def _submit(self, events: Sequence[Event], source: str) -> list[Handled]:
         async with self.path:
-            moment = timestamp(datetime.now(UTC))
+            now = datetime.now(UTC)
+            moment = timestamp(now)
+            began = self._begin_day(now) if now >= self._day_ends else None
             taken = self._take_snapshot(moment) if self._snapshot_is_due(events) else None
             payloads = [EVENTS.dump_json(event).decode() for event in events]
             first = self._journal.last_seq + 1
             handled = self._journal.append(
                 moment, source, payloads, lambda: self._handle(first, moment, events)
             )
-            if taken is not None:
-                await taken
+            for first_of_all in (began, taken):
+                if first_of_all is not None:
+                    await first_of_all
             return await handled
+
+    async def turn_day(self, now: datetime) -> None:
+        """Begin another gaming day if the last one is over.
+
+        Raises:
+            RecordError: the record could not be written.
+        """
+        async with self.path:
+            if now >= self._day_ends:
+                await self._begin_day(now)
+
+    def _begin_day(self, now: datetime) -> Awaitable[None]:
+        """Submit the beginning of the gaming day."""
+        began = timestamp(self._calendar.begins(self._calendar.day_of(now)))
+        self._day_ends = self._end_of_day(now)
+        seq, moment, event = self._journal.last_seq + 1, timestamp(now), DayBegan(began)
+        payload = EVENTS.dump_json(event).decode()
+        return self._journal.append(moment, "service", [payload], lambda: self._took(seq, moment, event))
+
+    def _took(self, seq: int, moment: str, event: Event) -> None:
+        self._handle(seq, moment, [event])
+
+    def _end_of_day(self, now: datetime) -> datetime:
+        return self._calendar.begins(self._calendar.day_of(now) + timedelta(days=1))
 
     def _snapshot_is_due(self, events: Sequence[Event]) -> bool:
         """Whether to take a snapshot before these events. A start's first input must be the start itself."""
@@ -306,8 +334,6 @@ class Engine:
         self._outbox.snapshot_due(topics.STATE)
         if state.rounds is not before.rounds or state.shoe != before.shoe:
             self._outbox.snapshot_due(topics.SCOREBOARD)
-        if state.meters is not before.meters:
-            self._outbox.snapshot_due(topics.METERS)
         if state.progressive is not before.progressive:
             self._outbox.snapshot_due(*self.meter_topics)
         link, was = state.link, before.link

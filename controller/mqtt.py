@@ -127,11 +127,8 @@ class Broker:
         self._builders[name] = build
 
     def _meters(self, now: datetime) -> Message:
-        engine, game = self._engine, self._engine.state.settings.game
-        expectations = self.expectations(game)
-        return meters_message(
-            engine.state, engine.day.of(game), engine.day.began, expectations, engine.seq, now
-        )
+        state = self._engine.state
+        return meters_message(state, self.expectations(state.settings.game), self._engine.seq, now)
 
     @property
     def _simulation(self) -> bool:

@@ -220,7 +220,7 @@ class _Service:
 
 async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
     """Send the state again every second, and report to systemd that the path to the disk still works."""
-    beats = 0
+    beats, metered = 0, engine.state
     while True:
         await asyncio.sleep(STATE_EVERY_SECONDS)
         if floods := [*engine.pace.summed_up()]:
@@ -230,8 +230,16 @@ async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
         notify("WATCHDOG=1")
         beats += 1
         outbox.snapshot_due(topics.STATE, *engine.meter_topics)
-        if engine.day.turn(datetime.now(UTC)):
+        await engine.turn_day(datetime.now(UTC))
+        state = engine.state
+        # Once a second is often enough for people. At each hand, it would delay the cards of a fast shoe.
+        if (
+            state.meters is not metered.meters
+            or state.day is not metered.day
+            or state.settings != metered.settings
+        ):
             outbox.snapshot_due(topics.METERS)
+        metered = state
         if beats % health.EVERY_SECONDS == 0:
             outbox.snapshot_due(topics.HEALTH, topics.AVAILABILITY)
             if engine.restricted:

@@ -12,11 +12,12 @@ from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, SurplusCardError
 from punto.baccarat.table.dealing import return_wagers, road_round
 from punto.baccarat.table.effects import RoundCorrected, RoundEnded
-from punto.baccarat.table.meters import of_hand, with_hands
+from punto.baccarat.table.meters import Meters, of_hand, with_hands
 from punto.baccarat.table.order_kinds import CorrectRound, VoidRound
 from punto.baccarat.table.progressive import hand_corrected, settle_again
 from punto.baccarat.table.state import Phase, RoundRecord
 from punto.baccarat.table.turn import RefusedError, Turn
+from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import Outcome, PlacedWager, Settlement, give_back
 
 
@@ -153,11 +154,21 @@ def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right
 
 
 def _count_again(turn: Turn, last: RoundRecord, right: RoundRecord) -> None:
-    game = turn.state.settings.game
-    meters = with_hands(turn.state.meters, of_hand(game, Coup(_cards(last)), last.settlements), sign=-1)
-    if right.status == "played":
-        meters = with_hands(meters, of_hand(game, Coup(_cards(right)), right.settlements))
-    turn.change(meters=meters)
+    turn.change(meters=_counted_again(turn.state.meters, turn.state.settings.game, last, right))
+    day = turn.state.day
+    if day is not None and last.round < day.first:  # the hand stays one of an earlier day
+        turn.change(
+            day=replace(day, before=_counted_again(day.before, turn.state.settings.game, last, right))
+        )
+
+
+def _counted_again(
+    meters: tuple[Meters, ...], game: Game, last: RoundRecord, right: RoundRecord
+) -> tuple[Meters, ...]:
+    without = with_hands(meters, of_hand(game, Coup(_cards(last)), last.settlements), sign=-1)
+    if right.status != "played":
+        return without
+    return with_hands(without, of_hand(game, Coup(_cards(right)), right.settlements))
 
 
 def _differs(before: Settlement, after: Settlement) -> bool:

@@ -203,12 +203,14 @@ Access = SessionBegun | SessionEnded | AccessRefused
 class ServiceStarted:
     """The service started, with this version and these settings; the state of the link is not known yet.
 
-    `outlawed` is what the law of the day does not allow of the game in play; empty if it allows all of it.
+    `outlawed` is what the law of the day does not allow of the game in play; empty if it allows all of it. `day` is the
+    beginning of the present gaming day, in UTC.
     """
 
     version: str
     settings: Settings
     outlawed: str = ""
+    day: str | None = None
     kind: Literal["service_started"] = "service_started"
 
 
@@ -241,7 +243,15 @@ class Flooded:
     kind: Literal["flooded"] = "flooded"
 
 
-OfTheRecord = SnapshotTaken | RecordDiffers | Flooded
+@dataclass(frozen=True, slots=True)
+class DayBegan:
+    """A gaming day of the house has begun, at `began` in UTC; the meters of the day are counted from here."""
+
+    began: str
+    kind: Literal["day_began"] = "day_began"
+
+
+OfTheRecord = SnapshotTaken | RecordDiffers | Flooded | DayBegan
 
 
 # --- other devices

@@ -10,7 +10,7 @@ from punto.baccarat.table.after_settlement import correct_keyed, correct_round, 
 from punto.baccarat.table.devices import accept_device
 from punto.baccarat.table.effects import AlarmAcknowledged, CardCorrected, CardHeld, GameChanged, PlayResumed
 from punto.baccarat.table.shoe_events import NOT_RESUMED, accept, put_aside
-from punto.baccarat.table.state import Correction, KeyedAway, Phase, Stop, TableState
+from punto.baccarat.table.state import Correction, GamingDay, KeyedAway, Phase, Stop, TableState
 from punto.baccarat.table.turn import RefusedError, Turn
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, find_wager
@@ -312,7 +312,9 @@ _NAMELESS: Final = {"account": "an account", "client": "a client of the broker"}
 
 
 def on_record(turn: Turn, event: events.OfTheRecord) -> None:
-    """Raise an alarm if the record differs from what its inputs give, or for a flood. A taken snapshot changes nothing."""
+    """Begin a gaming day; or raise an alarm if the record differs, or for a flood. A taken snapshot changes nothing."""
+    if isinstance(event, events.DayBegan):
+        _begin_day(turn, event.began)
     if isinstance(event, events.RecordDiffers):
         turn.alarm(
             "record_differs",
@@ -325,6 +327,12 @@ def on_record(turn: Turn, event: events.OfTheRecord) -> None:
             f"{_in_public(event.who)} sends too many requests: the table refuses these requests. The record has the client and the "
             "number of requests",
         )
+
+
+def _begin_day(turn: Turn, began: str) -> None:
+    """Count the meters of another gaming day; a start goes on with the day of the record."""
+    if turn.state.day is None or turn.state.day.began != began:
+        turn.change(day=GamingDay(began, turn.state.round, turn.state.meters))
 
 
 def _in_public(client: str) -> str:
@@ -393,6 +401,8 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
             "simulation_differs",
             f"this is the record of {record}, but the configuration is for {configuration}: use a separate record for the simulation",
         )
+    if event.day is not None:
+        _begin_day(turn, event.day)
     chosen = event.settings == state.configured and event.settings != state.settings
     outlawed = event.outlawed if chosen else ""
     if outlawed or event.settings not in (state.settings, state.configured):

@@ -12,8 +12,9 @@ from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.progressive.value import Value
 from punto.baccarat.roads.rounds import RoadRound
 from punto.baccarat.table import events
-from punto.baccarat.table.meters import Meters
+from punto.baccarat.table.meters import Meters, of_game
 from punto.baccarat.table.settings import Settings
+from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import PlacedWager, Settlement
 
 
@@ -208,6 +209,15 @@ class TablesProgressive:
                 return None
 
 
+@dataclass(frozen=True, slots=True)
+class GamingDay:
+    """The gaming day: when it began, its first round, and the table's meters `before` it."""
+
+    began: str
+    first: int
+    before: tuple[Meters, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sensors:
     """The progressive's wager sensors: whether they are connected, why not, and their current faults."""
@@ -251,6 +261,7 @@ class TableState(Value):
       plugged in.
     - `configured`: the settings of the last start of the service; `settings` are the current ones, which a
       supervisor may have changed.
+    - `meters`: those of the table's life, by game; `day`: the gaming day, None before the first.
     - `happenings`: the number of public events so far, to number them.
     """
 
@@ -285,6 +296,7 @@ class TableState(Value):
     sensors: Sensors | None = None
     devices: tuple[KnownDevice, ...] = ()
     meters: tuple[Meters, ...] = ()
+    day: GamingDay | None = None
     keyed_away: tuple[KeyedAway, ...] = ()
     happenings: int = 0
 
@@ -340,6 +352,11 @@ class TableState(Value):
         if progressive is None or self.phase in {Phase.DEALING, Phase.REVEAL}:
             return False
         return progressive.open_award not in {None, progressive.played_on}
+
+    def todays(self, game: Game) -> Meters:
+        """The meters of a game on the present gaming day."""
+        before = () if self.day is None else self.day.before
+        return of_game(self.meters, game).plus(of_game(before, game), sign=-1)
 
     @property
     def keypad_in_play(self) -> bool:

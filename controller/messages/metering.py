@@ -52,10 +52,8 @@ def _beside(found: int, of: Expectation | None, times: int, squares: int) -> dic
     return {"expected": round(expected, 2), "errors": errors}
 
 
-def meters_message(
-    state: TableState, day: Meters, began: datetime, expectations: Expectations, seq: int, now: datetime
-) -> TableMeters:
-    """The meters of the game that the table plays; `day` are those of the gaming day that has begun at `began`."""
+def meters_message(state: TableState, expectations: Expectations, seq: int, now: datetime) -> TableMeters:
+    """The meters of the game that the table plays."""
     settings = state.settings
     game = settings.game
     return TableMeters(
@@ -66,8 +64,8 @@ def meters_message(
         game=game.name,
         rules=game.rules_digest,
         lifetime=metered(of_game(state.meters, game), game, expectations),
-        gaming_day=metered(day, game, expectations),
-        day_began=timestamp(began),
+        gaming_day=metered(state.todays(game), game, expectations),
+        day_began=timestamp(now) if state.day is None else state.day.began,
     )
 
 

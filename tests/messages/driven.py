@@ -10,7 +10,6 @@ from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.table import events as ev
 from punto.baccarat.table import order_kinds
 from punto.baccarat.table.effects import AwardChanged, CardHeld, Happened, MeterMoved, RoundEnded
-from punto.baccarat.table.meters import of_game
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.table import Table
@@ -132,8 +131,7 @@ def messages(game: str, seed: int, inputs: int = 1000) -> Iterator[Payload]:
         yield state_message(table.state, seq, NOW)
         yield scoreboard_message(table.state, NOW)
         played = table.state.settings.game
-        of_day = of_game(table.state.meters, played)
-        yield meters_message(table.state, of_day, NOW, shipped(played) if seq % 2 else {}, seq, NOW)
+        yield meters_message(table.state, shipped(played) if seq % 2 else {}, seq, NOW)
         yield shoe_message(table.state, seq, NOW, NOW)
         for effect in effects:
             if not isinstance(effect, MeterMoved):

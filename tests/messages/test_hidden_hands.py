@@ -11,7 +11,6 @@ from pydantic import TypeAdapter
 from punto.baccarat.cards import Card
 from punto.baccarat.table.effects import Effect, Happened, Happening, RoundEnded
 from punto.baccarat.table.events import CardDrawn, CutCardSeen, Event
-from punto.baccarat.table.meters import of_game
 from punto.baccarat.table.order_kinds import CorrectCard, KeyCard, Reveal, VoidCoup
 from punto.baccarat.table.state import Phase, RoundRecord
 from punto.baccarat.table.table import Table
@@ -86,7 +85,7 @@ def _told(table: Table, effects: list[Effect]) -> Iterator[bytes]:
         scoreboard_message(state, NOW),
         shoe_message(state, seq, NOW, NOW),
         progressive_message(state, seq, None, NOW),
-        meters_message(state, of_game(state.meters, state.settings.game), NOW, {}, seq, NOW),
+        meters_message(state, {}, seq, NOW),
     ):
         if message is not None:
             yield message.wire()

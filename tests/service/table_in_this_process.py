@@ -34,7 +34,7 @@ from punto.baccarat.table.state import TableState
 from punto.baccarat.wagers.definition import Limits
 from punto.configs.game_files import load_game
 from punto.controller.broker_login import BrokerConfig
-from punto.controller.engine import Engine
+from punto.controller.engine import Engine, HouseRules
 from punto.controller.health import HealthReport
 from punto.controller.journal.journal import Journal
 from punto.controller.messages import topics
@@ -120,13 +120,20 @@ class Table:
 
 @asynccontextmanager
 async def table(
-    record: Path, own: Settings | None = None, *, restricted: bool = False, version: str = "0.1.0"
+    record: Path,
+    own: Settings | None = None,
+    *,
+    restricted: bool = False,
+    version: str = "0.1.0",
+    house: HouseRules | None = None,
 ) -> AsyncIterator[Table]:
     """A table that has started on this record, without a broker until `connected`."""
     outbox = Outbox()
     journal = Journal.open(record)
     try:
-        engine = await Engine.start(journal, outbox, TOPIC, own or settings(), version, restricted=restricted)
+        engine = await Engine.start(
+            journal, outbox, TOPIC, own or settings(), version, restricted=restricted, house=house
+        )
         here = Table(engine, journal, outbox)
         try:
             yield here

@@ -11,7 +11,8 @@ from punto.baccarat.cards import Card
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.meters import Meters, of_game
 from punto.baccarat.table.order_kinds import ChangeShoe, CorrectRound, KeyCard, OpenBetting, SignOn, VoidRound
-from punto.controller import day_meters, engine, supervisor
+from punto.controller import engine, supervisor
+from punto.controller.engine import HouseRules
 from punto.controller.gaming_days import Calendar
 from punto.controller.messages import topics
 from tests.service.table_in_this_process import Table, eventually, settings, table
@@ -35,7 +36,6 @@ class Clock(datetime):
 @pytest.fixture(autouse=True)
 def _clock(monkeypatch):
     monkeypatch.setattr(Clock, "at", NIGHT - timedelta(hours=1))
-    monkeypatch.setattr(day_meters, "datetime", Clock)
     monkeypatch.setattr(engine, "datetime", Clock)
 
 
@@ -51,7 +51,12 @@ async def deal(here: Table, *hands: str) -> None:
 
 
 def day(here: Table) -> Meters:
-    return here.engine.day.of(here.state.settings.game)
+    return here.state.todays(here.state.settings.game)
+
+
+def began(here: Table) -> datetime:
+    assert here.state.day is not None
+    return datetime.fromisoformat(here.state.day.began)
 
 
 def results(meters: Meters) -> dict[str, int]:
@@ -62,13 +67,13 @@ async def test_at_night_another_day_begins_and_the_tables_life_goes_on(tmp_path)
     async with table(tmp_path / "table.db", OWN) as here:
         await opened(here)
         await deal(here, PLAYER_NATURAL, TIE)
-        assert (day(here).hands, here.engine.day.began) == (2, NIGHT - timedelta(days=1))
+        assert (day(here).hands, began(here)) == (2, NIGHT - timedelta(days=1))
 
         Clock.at = NIGHT
         await deal(here, TIE)
 
         assert (day(here).hands, results(day(here))) == (1, {"tie": 1})
-        assert here.engine.day.began == NIGHT
+        assert began(here) == NIGHT
         assert of_game(here.state.meters, OWN.game).hands == 3
 
 
@@ -77,8 +82,9 @@ async def test_a_day_without_a_hand_begins_too(tmp_path):
         await opened(here)
         await deal(here, PLAYER_NATURAL)
 
-        assert not here.engine.day.turn(NIGHT - timedelta(seconds=1))
-        assert here.engine.day.turn(NIGHT)
+        await here.engine.turn_day(NIGHT - timedelta(seconds=1))
+        assert day(here).hands == 1
+        await here.engine.turn_day(NIGHT)
         assert day(here).hands == 0
 
 
@@ -141,7 +147,5 @@ async def test_a_hand_of_today_that_is_settled_again_or_taken_back_counts_as_it_
 
 async def test_the_day_is_the_houses(tmp_path):
     calendar = Calendar(time(9, 30), ZoneInfo("Asia/Macau"))
-    async with table(tmp_path / "table.db", OWN) as here:
-        of = day_meters.DayMeters(here.state, calendar, here.journal.connection, Clock.now(UTC))
-
-        assert of.began == datetime(2026, 11, 21, 1, 30, tzinfo=UTC)
+    async with table(tmp_path / "table.db", OWN, house=HouseRules(calendar)) as here:
+        assert began(here) == datetime(2026, 11, 21, 1, 30, tzinfo=UTC)
