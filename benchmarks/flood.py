@@ -36,9 +36,7 @@ WITHIN: Final = 1.1
 
 def measure(folder: Path) -> list[Line]:
     """The honest seats' latency under each flood beside quiet, and what the service grew by."""
-    say(
-        f"Honest seats wager {WAGERS_PER_SECOND} times a second while one client asks {RATE} times a second,"
-    )
+    say(f"Honest seats wager {WAGERS_PER_SECOND} times a second while one client asks {RATE} times a second,")
     say(f"{BLOCKS} blocks of {BLOCK_SECONDS:.0f} s each, in turn with quiet ones.\n")
     with mosquitto(folder) as broker:
         console, keypad = free_port(), folder / "keypad"

@@ -14,6 +14,8 @@ from punto.drivers.bucket import Bucket
 
 PER_SECOND: Final = 5.0
 """How often a client may ask on average: more often than a person or a seat's terminal does for long."""
+PROGRAM: Final = 4
+"""How many times as often a user of the local socket may ask: programs of the house give orders there."""
 AT_ONCE: Final = 100
 """How often a client may ask at once, after a pause."""
 SUMMED_SECONDS: Final = 10
@@ -50,9 +52,9 @@ class Pace:
         self._clock = clock
         self._clients: dict[str, _Client] = {}
 
-    def allows(self, client: str) -> bool:
-        """Whether a client may ask now. If not, the refusal is counted."""
-        known, now = self._client(client), self._clock()
+    def allows(self, client: str, times: int = 1) -> bool:
+        """Whether a client, which may ask so many `times` as often as others, may ask now. If not, the refusal is counted."""
+        known, now = self._client(client, times), self._clock()
         if known.bucket.has(1, now):
             known.bucket.take(1)
             return True
@@ -64,11 +66,12 @@ class Pace:
         """Count the client's last request as `DEAR` ones. It may ask again when it would have asked so often."""
         self._client(client).bucket.take(DEAR - 1)
 
-    def _client(self, client: str) -> _Client:
+    def _client(self, client: str, times: int = 1) -> _Client:
         if client not in self._clients:
             if len(self._clients) >= MOST_CLIENTS:
                 client = "the others"
-            self._clients.setdefault(client, _Client(Bucket(self._at_once, self._per_second, self._clock())))
+            bucket = Bucket(self._at_once, self._per_second * times, self._clock())
+            self._clients.setdefault(client, _Client(bucket))
         return self._clients[client]
 
     def refused(self, client: str) -> int:

@@ -308,7 +308,11 @@ def on_access(turn: Turn, event: events.Access) -> None:
         )
 
 
-_NAMELESS: Final = {"account": "an account", "client": "a client of the broker"}
+_NAMELESS: Final = {
+    "account": "an account",
+    "client": "a client of the broker",
+    "user": "a user of the operators' socket",
+}
 
 
 def on_record(turn: Turn, event: events.OfTheRecord) -> None:

@@ -40,6 +40,7 @@ from punto.controller.orders.countersigning import APPROVAL_SECONDS, Countersign
 from punto.controller.orders.games import game_names
 from punto.controller.orders.one_signature import refusals_at_a_desk, signed_together
 from punto.controller.orders.requests import Credentials, UnreadableError
+from punto.controller.pace import PROGRAM
 from punto.drivers.base import CardAnswer, LinkHealth
 
 if TYPE_CHECKING:
@@ -194,7 +195,9 @@ class Desk:
             UnreadableError: the request is not an order.
             RefusalError: the giver or the approver may not do this, or the caller has asked too often.
         """
-        if not self.engine.pace.allows(f"account {caller.name}"):
+        at_socket = isinstance(caller, Peer)
+        client, times = (f"user {caller.name}", PROGRAM) if at_socket else (f"account {caller.name}", 1)
+        if not self.engine.pace.allows(client, times):
             raise RefusalError(429, "too_fast", "too many orders in a short time: wait some seconds", 5)
         read, by, approval = self._read(kind, fields)
         giver = caller

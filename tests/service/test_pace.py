@@ -3,7 +3,7 @@
 import re
 
 from punto.baccarat.table.events import Flooded
-from punto.controller.pace import AT_ONCE, DEAR, MOST_CLIENTS, PER_SECOND, SUMMED_SECONDS, Pace
+from punto.controller.pace import AT_ONCE, DEAR, MOST_CLIENTS, PER_SECOND, PROGRAM, SUMMED_SECONDS, Pace
 from tests.operators.consoles import Clock
 from tests.service.table_in_this_process import HERE
 
@@ -57,11 +57,30 @@ def test_whatever_clients_are_made_up_little_is_kept_and_they_share_what_is_left
     assert len(pace._clients) == MOST_CLIENTS + 1
 
 
+def test_a_program_at_the_socket_may_ask_more_often():
+    clock = Clock()
+    pace = Pace(per_second=1, at_once=4, clock=clock)
+    for client, times in (("account mei", 1), ("user root", PROGRAM)):
+        assert [pace.allows(client, times) for _ in range(5)] == [True] * 4 + [False]
+    clock.now += 1
+    assert [pace.allows("account mei"), pace.allows("account mei")] == [True, False]
+    assert [pace.allows("user root", PROGRAM) for _ in range(5)] == [True] * 4 + [False]
+
+
 def test_the_pages_have_the_programs_numbers():
     for page in ("topics", "api"):
         text = (HERE / "docs" / "reference" / f"{page}.md").read_text(encoding="utf-8")
+        text = text.partition("## The socket")[0]
         said = re.findall(
             r"(\d+) (?:orders|requests)(?: for snapshots and rounds)? at once, and (\d+)[^.]* a second", text
         )
 
         assert set(said) == {(str(AT_ONCE), f"{PER_SECOND:.0f}")}
+
+
+def test_the_page_of_the_api_has_the_pace_of_the_socket():
+    text = (HERE / "docs" / "reference" / "api.md").read_text(encoding="utf-8").partition("## The socket")[2]
+    said = re.search(r"user of the machine may give (\d+) orders at once, and (\d+) orders a second", text)
+
+    assert said is not None
+    assert said.groups() == (str(AT_ONCE), f"{PER_SECOND * PROGRAM:.0f}")
