@@ -277,9 +277,9 @@ class Engine:
         now = Raised(moment, getattr(event, "who", None))
         self.raised = {each.number: self.raised.get(each.number, now) for each in self.state.alarms}
         for effect in effects:
+            self._publish(seq, moment, effect)
             if isinstance(effect, Happened) and not isinstance(effect.happening, _NOT_LOGGED):
                 _log.info(effect.happening.kind.replace("_", " "), **_fields(effect.happening))
-            self._publish(seq, moment, effect)
         if any(isinstance(effect, MeterMoved) for effect in effects):
             self._journal.add_book_rows(seq, moment, self.state, effects)
         return Handled(seq)

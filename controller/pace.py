@@ -18,6 +18,8 @@ PROGRAM: Final = 4
 """How many times as often a user of the local socket may ask: programs of the house give orders there."""
 AT_ONCE: Final = 100
 """How often a client may ask at once, after a pause."""
+OF_A_DEVICE: Final = 40
+"""How many reports of a device are taken at once: as many as all sensors of a table have to say when a round ends."""
 SUMMED_SECONDS: Final = 10
 """The refusals of so many seconds are one input for the record."""
 DEAR: Final = 10
@@ -52,9 +54,12 @@ class Pace:
         self._clock = clock
         self._clients: dict[str, _Client] = {}
 
-    def allows(self, client: str, times: int = 1) -> bool:
-        """Whether a client, which may ask so many `times` as often as others, may ask now. If not, the refusal is counted."""
-        known, now = self._client(client, times), self._clock()
+    def allows(self, client: str, times: int = 1, most: int = AT_ONCE) -> bool:
+        """Whether a client may ask now; if not, the refusal is counted.
+
+        It may ask so many `times` as often as others, and at `most` so often at once.
+        """
+        known, now = self._client(client, times, most), self._clock()
         if known.bucket.has(1, now):
             known.bucket.take(1)
             return True
@@ -66,11 +71,11 @@ class Pace:
         """Count the client's last request as `DEAR` ones. It may ask again when it would have asked so often."""
         self._client(client).bucket.take(DEAR - 1)
 
-    def _client(self, client: str, times: int = 1) -> _Client:
+    def _client(self, client: str, times: int = 1, most: int = AT_ONCE) -> _Client:
         if client not in self._clients:
             if len(self._clients) >= MOST_CLIENTS:
                 client = "the others"
-            bucket = Bucket(self._at_once, self._per_second * times, self._clock())
+            bucket = Bucket(min(self._at_once, most), self._per_second * times, self._clock())
             self._clients.setdefault(client, _Client(bucket))
         return self._clients[client]
 
