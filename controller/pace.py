@@ -54,10 +54,10 @@ class Pace:
         self._clock = clock
         self._clients: dict[str, _Client] = {}
 
-    def allows(self, client: str, times: int = 1, most: int = AT_ONCE) -> bool:
+    def allows(self, client: str, times: int = 1, most: int | None = None) -> bool:
         """Whether a client may ask now; if not, the refusal is counted.
 
-        It may ask so many `times` as often as others, and at `most` so often at once.
+        It may ask so many `times` as often as others, and no more than `most` at once.
         """
         known, now = self._client(client, times, most), self._clock()
         if known.bucket.has(1, now):
@@ -71,11 +71,13 @@ class Pace:
         """Count the client's last request as `DEAR` ones. It may ask again when it would have asked so often."""
         self._client(client).bucket.take(DEAR - 1)
 
-    def _client(self, client: str, times: int = 1, most: int = AT_ONCE) -> _Client:
+    def _client(self, client: str, times: int = 1, most: int | None = None) -> _Client:
         if client not in self._clients:
             if len(self._clients) >= MOST_CLIENTS:
                 client = "the others"
-            bucket = Bucket(min(self._at_once, most), self._per_second * times, self._clock())
+            bucket = Bucket(
+                min(self._at_once, most or self._at_once), self._per_second * times, self._clock()
+            )
             self._clients.setdefault(client, _Client(bucket))
         return self._clients[client]
 
