@@ -48,18 +48,17 @@ class Pace:
         per_second: float = PER_SECOND,
         at_once: int = AT_ONCE,
         clock: Callable[[], float] = time.monotonic,
+        of_a_device: int = OF_A_DEVICE,
     ) -> None:
         self._per_second = per_second
         self._at_once = at_once
+        self._of_a_device = of_a_device
         self._clock = clock
         self._clients: dict[str, _Client] = {}
 
-    def allows(self, client: str, times: int = 1, most: int | None = None) -> bool:
-        """Whether a client may ask now; if not, the refusal is counted.
-
-        It may ask so many `times` as often as others, and no more than `most` at once.
-        """
-        known, now = self._client(client, times, most), self._clock()
+    def allows(self, client: str, times: int = 1, *, device: bool = False) -> bool:
+        """Whether a client, which may ask so many `times` as often as others, may ask now. If not, the refusal is counted."""
+        known, now = self._client(client, times, device=device), self._clock()
         if known.bucket.has(1, now):
             known.bucket.take(1)
             return True
@@ -71,13 +70,12 @@ class Pace:
         """Count the client's last request as `DEAR` ones. It may ask again when it would have asked so often."""
         self._client(client).bucket.take(DEAR - 1)
 
-    def _client(self, client: str, times: int = 1, most: int | None = None) -> _Client:
+    def _client(self, client: str, times: int = 1, *, device: bool = False) -> _Client:
         if client not in self._clients:
             if len(self._clients) >= MOST_CLIENTS:
                 client = "the others"
-            bucket = Bucket(
-                min(self._at_once, most or self._at_once), self._per_second * times, self._clock()
-            )
+            at_once = min(self._at_once, self._of_a_device) if device else self._at_once
+            bucket = Bucket(at_once, self._per_second * times, self._clock())
             self._clients.setdefault(client, _Client(bucket))
         return self._clients[client]
 

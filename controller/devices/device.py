@@ -14,7 +14,6 @@ from punto.controller.messages import topics
 from punto.controller.messages.building import shoe_message, timestamp
 from punto.controller.messages.models import Device, Part, Timestamp
 from punto.controller.outbox import Outbox
-from punto.controller.pace import OF_A_DEVICE
 from punto.drivers.base import Driver, LinkHealth
 
 PAUSE_SECONDS: Final = 10.0
@@ -115,7 +114,7 @@ class DeviceDoor(Generic[_Driver]):
         Returns None if the device makes more of them than a device can. Such an input is summed up and not recorded;
         `_on_link_changed` records what then stands.
         """
-        if self._engine.pace.allows(self.device.replace("_", " "), most=OF_A_DEVICE):
+        if self._engine.pace.allows(self.device.replace("_", " "), device=True):
             return await (give or self._give)(event, source)
         if self._calm.is_set():
             _log.warning(f"{self.device} reports too much", seconds=PAUSE_SECONDS)
