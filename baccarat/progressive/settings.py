@@ -46,6 +46,7 @@ class Settings:
     - `one_side_only`: a seat with wagers on both Player and Banker cannot have a progressive wager.
     - `approval_above`: an adjustment above it needs a second person's approval, None for never.
     - `seat_one`: the side of the dealer that seat 1 is on, which gives the order of paying.
+    - `authority`: the service that keeps the meter for all its tables, None for the table itself.
     - `supervisor_from`: the dealer may confirm a smaller award from the tray alone. With 0, a supervisor
       verifies every award (sheet 000, 7d-7e).
 
@@ -73,6 +74,7 @@ class Settings:
     seat_one: DealersSide = "right"
     one_side_only: bool = False
     supervisor_from: int = 0
+    authority: str | None = None
 
     @classmethod
     def by_pay_table(

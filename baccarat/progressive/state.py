@@ -126,3 +126,43 @@ class State(Value):
     def round_at(self, table: str) -> TableRound | None:
         """The last round of a table, None before its first."""
         return next((each for each in self.rounds if each.table == table), None)
+
+    def extract(self, table: str) -> "Extract":
+        """What a linked table knows of the progressive, beside its settings."""
+        last = next((each for each in reversed(self.awards) if each.payer == "meter"), None)
+        own = self.round_at(table)
+        return Extract(
+            self.phase,
+            self.ledger,
+            () if own is None else (own,),
+            tuple(
+                each
+                for each in self.awards
+                if each is last
+                or each.state is AwardState.LOCKED
+                or (own is not None and (each.table, each.round) == (table, own.round))
+            ),
+            self.next_award,
+        )
+
+    def with_extract(self, extract: "Extract") -> "State":
+        """The progressive as a linked table knows it: these settings, and what the authority last told."""
+        return State(
+            settings=self.settings,
+            phase=extract.phase,
+            ledger=extract.ledger,
+            rounds=extract.rounds,
+            awards=extract.awards,
+            next_award=extract.next_award,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """A progressive as one linked table sees it: of `rounds` its own last, of `awards` the locked, its last round's and the last one."""
+
+    phase: Phase
+    ledger: Ledger
+    rounds: tuple[TableRound, ...]
+    awards: tuple[Award, ...]
+    next_award: int

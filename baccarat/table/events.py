@@ -10,6 +10,9 @@ from typing import Final, Literal
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive import aquarius, game_events, nexus
 from punto.baccarat.progressive import events as books
+from punto.baccarat.progressive.effects import Effect as BooksEntry
+from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.baccarat.progressive.state import Extract
 from punto.baccarat.table.order_kinds import Order
 from punto.baccarat.table.settings import Settings
 
@@ -316,8 +319,59 @@ BooksOrder = (
 )
 """An order for the meter, from the Game Manager."""
 
+
+@dataclass(frozen=True, slots=True)
+class MeterHeard:
+    """The link to the authority that keeps the table's meter was made or lost, and why; or the meter changed.
+
+    `extract` is what the authority told, `settings` the progressive's settings if they are other ones than before.
+    """
+
+    online: bool
+    reason: str
+    extract: Extract | None = None
+    settings: ProgressiveSettings | None = None
+    kind: Literal["meter_heard"] = "meter_heard"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why the authority refused a request; it changed nothing."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MeterAnswered:
+    """The authority's answer to the table's request `number`: the entries of its books, or the refusal."""
+
+    number: int
+    entries: tuple[BooksEntry, ...]
+    refused: Refused | None
+    extract: Extract
+    kind: Literal["meter_answered"] = "meter_answered"
+
+
+@dataclass(frozen=True, slots=True)
+class TableAsked:
+    """A linked table's request `number` to its authority: these events for the meter, all or none.
+
+    `record` names the table's record, so that the numbers of another record are not taken for its own.
+    """
+
+    table: str
+    record: str
+    number: int
+    orders: tuple[game_events.Order, ...]
+    kind: Literal["table_asked"] = "table_asked"
+
+
+OfTheLink = MeterHeard | MeterAnswered | TableAsked
+"""What a table and the authority of its meter tell each other."""
+
 _OfOtherDevices = ConfigurationKeypad | DeviceHeard | SensorsLink | SensorFault
-_OfTheProgressive = Sensed | GameOrder | BooksOrder | books.PrintWinPage
+_OfTheProgressive = Sensed | GameOrder | BooksOrder | books.PrintWinPage | OfTheLink
 Event = (
     ServiceStarted | ShoeEvent | Order | SetWager | Access | OfTheRecord | _OfOtherDevices | _OfTheProgressive
 )

@@ -17,19 +17,20 @@ from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, Winner
 from punto.baccarat.progressive import aquarius, game_events, nexus
 from punto.baccarat.progressive.aquarius import Aquarius
-from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, WinPagePrinted
+from punto.baccarat.progressive.effects import WinPagePrinted
 from punto.baccarat.progressive.events import BackOut, ChangeSettings, CountCoins, PrintWinPage
 from punto.baccarat.progressive.events import Event as BooksEvent
 from punto.baccarat.progressive.nexus import Nexus
 from punto.baccarat.progressive.orders import counted
-from punto.baccarat.progressive.procedure import PLAYING
+from punto.baccarat.progressive.procedure import BETTING, PLAYING
 from punto.baccarat.progressive.progressive import Progressive
 from punto.baccarat.progressive.state import Phase as BooksPhase
-from punto.baccarat.table.effects import AwardChanged, MeterMoved
+from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.events import GameOrder, Sensed
+from punto.baccarat.table.meter import fixed, give, of, tell
 from punto.baccarat.table.sensors import clear_alarm, refuse_unlatched
 from punto.baccarat.table.settings import Settings as TableSettings
-from punto.baccarat.table.state import Phase, TablesProgressive, TableState
+from punto.baccarat.table.state import AuthorityLink, Phase, TablesProgressive, TableState
 from punto.baccarat.table.turn import RefusedError, Turn
 from punto.baccarat.table.winners import decision
 from punto.baccarat.wagers.settlement import (
@@ -42,12 +43,6 @@ from punto.baccarat.wagers.settlement import (
     settle,
 )
 
-_Internal = game_events.HandDecided | game_events.AwardTakenBack
-"""The events that go only to the procedure."""
-
-_OfAnAward = AwardLocked | AwardBooked | AwardBackedOut
-"""The entries that announce an award."""
-
 LEFT_OUT: Final = "progressive_wager_left_out"
 """Code of the alarm that names seats whose progressive wagers are not in a game; the next start ends it."""
 
@@ -59,18 +54,19 @@ def new(settings: TableSettings) -> TablesProgressive | None:
         return None
     kind = Aquarius if of_meter.procedure == "aquarius" else Nexus
     procedure = kind.new(settings.table, of_meter.wager.limits.minimum).state
-    return TablesProgressive(Progressive.new(of_meter).state, procedure)
+    link = AuthorityLink() if of_meter.authority not in {None, settings.table} else None
+    return TablesProgressive(Progressive.new(of_meter).state, procedure, link=link)
 
 
 def play(turn: Turn, event: GameOrder | Sensed) -> None:
     """Handle an event of a sensor, a key or a card reader; raises RefusedError if it is not allowed now."""
-    progressive = _of(turn)
+    progressive = of(turn)
     _refuse_seats(turn.state, event)
     if not isinstance(event, game_events.StartGame):
-        _tell(turn, event)
+        tell(turn, event)
         return
     _refuse_start(turn.state, progressive, event)
-    _tell(turn, _leave_out(turn, progressive, event))
+    tell(turn, _leave_out(turn, progressive, event))
     refuse_unlatched(turn.state, event)
 
 
@@ -82,7 +78,7 @@ def keep_books(turn: Turn, event: BooksEvent) -> None:
             # The wagers of its last day may be counted when the next progressive is at the table.
             turn.emit(MeterMoved(counted(event), event.progressive))
             return
-    _order(turn, event)
+    give(turn, event)
     if isinstance(event, BackOut):
         _take_back(turn, event.award)
 
@@ -100,8 +96,12 @@ def start(turn: Turn, configured: TableSettings) -> None:
         RefusedError: the previous one is in service, or a round or an award is open.
     """
     before, settings = turn.state.progressive, configured.progressive
+    if before is not None and before.link is not None:
+        _start_linked(turn, before, configured)
+        return
     phase = BooksPhase.NEW if before is None else before.books.phase
-    if before is None or settings is None or settings.progressive != _name(before):
+    own = settings is not None and settings.authority in {None, configured.table}
+    if before is None or settings is None or not own or settings.progressive != _name(before):
         if before is not None and phase is BooksPhase.OPEN:
             raise RefusedError(
                 "in_service",
@@ -119,10 +119,25 @@ def start(turn: Turn, configured: TableSettings) -> None:
     elif phase is BooksPhase.NEW:
         turn.change(progressive=_anew(turn.state, configured))
     elif phase is BooksPhase.OPEN and settings != before.books.settings:
-        _order(turn, ChangeSettings(settings, "the configuration was changed", "configuration", "its file"))
+        give(turn, ChangeSettings(settings, "the configuration was changed", "configuration", "its file"))
         fresh = _anew(turn.state, configured)
         if fresh is not None and settings.procedure != before.procedure.kind:
-            turn.change(progressive=replace(_of(turn), procedure=fresh.procedure))
+            turn.change(progressive=replace(of(turn), procedure=fresh.procedure))
+
+
+def _start_linked(turn: Turn, before: TablesProgressive, configured: TableSettings) -> None:
+    """Keep the link to the authority if it is configured as before; its settings are the authority's."""
+    fresh, was = _anew(turn.state, configured), before.books.settings
+    now = None if fresh is None or fresh.link is None else fresh.books.settings
+    if now is not None and now.authority == was.authority and fixed(now) == fixed(was):
+        return
+    if before.procedure.step is not BETTING or (before.link is not None and before.link.asked is not None):
+        raise RefusedError(
+            "in_game",
+            f"the game of {_name(before)} is not over: start with the previous configuration, end the game, and then start "
+            "with the new configuration",
+        )
+    turn.change(progressive=fresh)
 
 
 def _anew(state: TableState, configured: TableSettings) -> TablesProgressive | None:
@@ -154,7 +169,7 @@ def refuse_change_of_base(state: TableState, seat: int, after: Sequence[PlacedWa
         WagerRefusedError: the progressive wager could not stand afterwards.
     """
     progressive = state.progressive
-    if progressive is None or not _is_played(progressive) or seat not in progressive.procedure.hand.wagers:
+    if progressive is None or not _is_played(state) or seat not in progressive.procedure.hand.wagers:
         return
     before = [each for each in state.wagers if each.seat == seat]
     if _refusal(state, progressive, seat, before) is None:
@@ -206,7 +221,7 @@ def _completes(procedure: aquarius.State | nexus.State, *, certain: bool) -> str
 
 def play_on(turn: Turn) -> None:
     """Let the next hand begin before the award is complete."""
-    progressive = _of(turn)
+    progressive = of(turn)
     turn.change(progressive=replace(progressive, played_on=progressive.open_award))
 
 
@@ -247,7 +262,7 @@ def settle_again(
 def wagers_on_the_meter(state: TableState) -> tuple[PlacedWager, ...]:
     """The progressive wagers of the hand being dealt, if the seats' base wagers are on record too."""
     progressive = state.progressive
-    if progressive is None or not _is_played(progressive):
+    if progressive is None or not _is_played(state):
         return ()
     settings, hand = progressive.books.settings, progressive.procedure.hand
     if settings.base_wagers == "unseen":
@@ -258,7 +273,7 @@ def wagers_on_the_meter(state: TableState) -> tuple[PlacedWager, ...]:
 def wagers_are_in_play(state: TableState) -> bool:
     """Return True from START GAME to the end of the hand, if the progressive's game has wagers."""
     progressive = state.progressive
-    return progressive is not None and _is_played(progressive) and bool(progressive.procedure.hand.wagers)
+    return progressive is not None and _is_played(state) and bool(progressive.procedure.hand.wagers)
 
 
 def awards_in_reach(state: TableState, coup: Coup) -> frozenset[tuple[str, Winner]]:
@@ -287,10 +302,10 @@ def awards_in_reach(state: TableState, coup: Coup) -> frozenset[tuple[str, Winne
 def hand_decided(turn: Turn, coup: Coup, round_: int, base: Iterable[PlacedWager]) -> None:
     """Report a hand's award to the procedure, if its game was started; `base` are the seats' other wagers."""
     progressive = turn.state.progressive
-    if progressive is None or not _is_played(progressive):
+    if progressive is None or not _is_played(turn.state):
         return
     turn.change(progressive=replace(progressive, decided=round_, played_on=None))
-    _tell(turn, decision(turn.state.settings.game, progressive, coup, base))
+    tell(turn, decision(turn.state.settings.game, progressive, coup, base))
 
 
 def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[PlacedWager]) -> None:
@@ -302,7 +317,7 @@ def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[Pl
     progressive = turn.state.progressive
     if progressive is None or progressive.decided != round_:
         return
-    if _is_played(progressive) or progressive.books.phase is not BooksPhase.OPEN:
+    if progressive.procedure.step is PLAYING or progressive.books.phase is not BooksPhase.OPEN:
         turn.alarm(
             "progressive_not_corrected",
             f"round {round_} was corrected after the next game of the progressive had started, or after the meter was "
@@ -313,8 +328,8 @@ def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[Pl
     decided = game_events.HandDecided()
     if coup is not None:
         decided = decision(turn.state.settings.game, progressive, coup, base)
-    _tell(turn, decided)
-    hand = _of(turn).procedure.hand
+    tell(turn, decided)
+    hand = of(turn).procedure.hand
     if hand.astray:
         turn.alarm(
             "award_astray",
@@ -360,7 +375,7 @@ def _leave_out(
         if (refusal := _refusal(turn.state, progressive, seat, base)) is not None
     }
     for seat in refusals:
-        _tell(turn, game_events.WagerVoided(seat))
+        tell(turn, game_events.WagerVoided(seat))
     if refusals:
         reasons = "; ".join(f"seat {seat}: {refusal}" for seat, refusal in refusals.items())
         turn.alarm(
@@ -372,69 +387,32 @@ def _leave_out(
     return replace(event, seats=tuple(seat for seat in event.seats if seat not in refusals))
 
 
-# --- both or neither
-
-
-def _tell(turn: Turn, event: GameOrder | Sensed | _Internal) -> None:
-    """Pass an event to the procedure, and the events it returns to the progressive."""
-    progressive = _of(turn)
-    after, orders = _handled(progressive.procedure, event)
-    turn.change(progressive=replace(progressive, procedure=after))
-    for order in orders:
-        _order(turn, order)
-
-
-def _handled(
-    procedure: aquarius.State | nexus.State, event: GameOrder | Sensed | _Internal
-) -> tuple[aquarius.State | nexus.State, Sequence[BooksEvent]]:
-    machine = Aquarius(procedure) if procedure.kind == "aquarius" else Nexus(procedure)
-    if machine.knows(event):
-        orders = machine.handle(event)
-        return machine.state, orders
-    raise RefusedError(
-        "other_procedure",
-        f"this table's progressive uses {procedure.kind.title()}, which does not have this order",
-    )
-
-
-def _order(turn: Turn, event: BooksEvent) -> None:
-    progressive = _of(turn)
-    books = Progressive(progressive.books)
-    entries = books.handle(event)
-    turn.change(progressive=replace(progressive, books=books.state))
-    for entry in entries:
-        turn.emit(MeterMoved(entry))
-        # Awards from the tray are not announced: displays would take them for awards of the meter.
-        if isinstance(entry, _OfAnAward) and entry.award.payer == "meter":
-            award = entry.award
-            turn.say(AwardChanged(award.id, award.rule, award.amount, award.round, award.seats, award.state))
+# --- the game and the meter
 
 
 def _take_back(turn: Turn, number: int) -> None:
     """Report to the procedure that its last game's award was backed out, while that hand can still be corrected."""
-    progressive, last = _of(turn), turn.state.last
+    progressive, last = of(turn), turn.state.last
     hand = progressive.procedure.hand
     of_the_game = any(
         (award.id, award.table, award.round) == (number, turn.state.settings.table, hand.round)
         for award in progressive.books.awards
     )
-    if of_the_game and last is not None and progressive.decided == last.round and not _is_played(progressive):
-        _tell(turn, game_events.AwardTakenBack())
-
-
-def _of(turn: Turn) -> TablesProgressive:
-    if turn.state.progressive is None:
-        raise RefusedError("no_progressive", "this table has no progressive: configure one first")
-    return turn.state.progressive
+    hand_over = progressive.procedure.step is not PLAYING
+    if of_the_game and last is not None and progressive.decided == last.round and hand_over:
+        tell(turn, game_events.AwardTakenBack())
 
 
 def _name(progressive: TablesProgressive) -> str:
     return progressive.books.settings.progressive
 
 
-def _is_played(progressive: TablesProgressive) -> bool:
-    """Whether a game is started whose hand is not finished."""
-    return progressive.procedure.step is PLAYING
+def _is_played(state: TableState) -> bool:
+    """Whether a game is started that the present hand, or else the next one, decides."""
+    progressive = state.progressive
+    return (
+        progressive is not None and progressive.procedure.step is PLAYING and progressive.late != state.round
+    )
 
 
 def _refuse_unknown(state: TableState, progressive: str) -> None:
@@ -471,7 +449,7 @@ def _refuse_start(state: TableState, progressive: TablesProgressive, event: game
             f"the order starts the game of round {event.round}, but the table is at round {state.round}",
         )
     begun = state.doubt is not None or (state.coup is not None and bool(state.coup.cards))
-    if state.phase is Phase.DEALING and begun and not _is_played(progressive):
+    if state.phase is Phase.DEALING and begun and not _is_played(state):
         raise RefusedError(
             "hand_has_begun",
             "a card of this hand has already been dealt, so the progressive wagers are too late: return them, or leave "

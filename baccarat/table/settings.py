@@ -100,6 +100,9 @@ class Settings:
     def _check_progressive(self) -> None:
         if self.progressive is None:
             return
+        if self.progressive.authority == self.table:
+            self._check_authority(self.progressive)
+            return
         linked = next((each for each in self.progressive.tables if each.table == self.table), None)
         if linked is None:
             raise ValueError(
@@ -109,6 +112,12 @@ class Settings:
             raise ValueError(
                 f"the progressive {self.progressive.progressive} is for {self.progressive.wager.title} of {linked.game}, "
                 f"but the table plays {self.game.title}: a meter is for one game only (sheet 000)"
+            )
+
+    def _check_authority(self, progressive: ProgressiveSettings) -> None:
+        if any(each.table == self.table for each in progressive.tables):
+            raise ValueError(
+                f"{self.table} keeps the meter of {progressive.progressive}, so it cannot be one of its tables: remove it from tables"
             )
 
 

@@ -6,7 +6,8 @@ from typing import Any, Final, Literal
 
 from punto.baccarat.cards import STANDARD_DECK, Card
 from punto.baccarat.coup import Coup, Side, Winner
-from punto.baccarat.progressive import aquarius, nexus
+from punto.baccarat.progressive import aquarius, game_events, nexus
+from punto.baccarat.progressive.effects import Effect as BooksEntry
 from punto.baccarat.progressive.events import Won
 from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.progressive.value import Value
@@ -178,17 +179,56 @@ class RoundRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """A request to the authority of the meter: its number, the event that needs it, and the orders for the meter."""
+
+    number: int
+    event: events.GameOrder | events.Sensed | game_events.HandDecided | game_events.AwardTakenBack
+    orders: tuple[game_events.Order, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorityLink:
+    """A linked table's side: whether the authority answers, and why not; the last request's number.
+
+    `asked` is the request that is not answered yet, and `later` the reports that wait for its answer.
+    """
+
+    online: bool = False
+    reason: str = "not reached yet"
+    number: int = 0
+    asked: Asked | None = None
+    later: tuple[events.Sensed | game_events.AwardTakenBack, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ServedTable:
+    """The authority's side: a linked table's record, the number of its last request, and the answer."""
+
+    table: str
+    record: str
+    number: int
+    entries: tuple[BooksEntry, ...]
+    refused: events.Refused | None
+
+
+@dataclass(frozen=True, slots=True)
 class TablesProgressive:
     """A table's progressive: the meter's books, and the progress of its game at the table.
 
     `decided` is the round whose cards decided the last game, None if no round has yet. `played_on` is that
-    game's award, if a supervisor has resumed play before it is complete.
+    game's award, if a supervisor has resumed play before it is complete. `link` is None if the table keeps the
+    meter itself; the books are then its own, and else what the authority last told. `served` are the tables
+    that the authority has answered. `late` is the round whose hand had begun before its game was confirmed.
     """
 
     books: Books
     procedure: aquarius.State | nexus.State
     decided: int | None = None
     played_on: Won | None = None
+    link: AuthorityLink | None = None
+    served: tuple[ServedTable, ...] = ()
+    late: int | None = None
 
     @property
     def open_award(self) -> Won | None:

@@ -1,0 +1,279 @@
+"""Passes events to the procedure at the table, and the procedure's orders to the meter: both happen, or neither.
+
+The meter is the table's own, or an authority keeps it for several tables. A linked table asks its authority: the
+request is part of the table's state until the answer, an input too, completes the event that needed it. So a kill
+or a lost connection between any two messages leaves both sides at the step where they were, and each record can be
+replayed without the other. The authority numbers each table's requests and carries each out once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, TypeGuard
+
+from punto.baccarat.progressive import game_events
+from punto.baccarat.progressive.aquarius import Aquarius, TurnKey
+from punto.baccarat.progressive.aquarius import State as AquariusState
+from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Effect
+from punto.baccarat.progressive.events import Event as BooksEvent
+from punto.baccarat.progressive.nexus import Nexus
+from punto.baccarat.progressive.nexus import State as NexusState
+from punto.baccarat.progressive.progressive import Progressive
+from punto.baccarat.progressive.settings import Settings
+from punto.baccarat.progressive.state import AwardState
+from punto.baccarat.progressive.state import State as Books
+from punto.baccarat.table.effects import AwardChanged, MeterMoved
+from punto.baccarat.table.events import GameOrder, MeterAnswered, MeterHeard, Refused, Sensed, TableAsked
+from punto.baccarat.table.sensors import clear_alarm
+from punto.baccarat.table.state import Asked, AuthorityLink, ServedTable, TablesProgressive
+from punto.baccarat.table.turn import RefusedError, Turn
+
+Told = GameOrder | Sensed | game_events.HandDecided | game_events.AwardTakenBack
+"""An event for the procedure."""
+_OfAnAward = AwardLocked | AwardBooked | AwardBackedOut
+"""The entries that announce an award."""
+
+AWAY: Final = "meter_away"
+"""Code of the alarm while the authority does not answer, and of the refusal of START GAME then."""
+REFUSED: Final = "meter_refused"
+"""Code of the alarm for what the authority refused."""
+
+
+def of(turn: Turn) -> TablesProgressive:
+    """The table's progressive; raises RefusedError if it has none."""
+    if turn.state.progressive is None:
+        raise RefusedError("no_progressive", "this table has no progressive: configure one first")
+    return turn.state.progressive
+
+
+def tell(turn: Turn, event: Told) -> None:
+    """Pass an event to the procedure, and its orders to the meter; raises RefusedError if one of them refuses."""
+    progressive = of(turn)
+    link = progressive.link
+    if link is not None and link.asked is not None and _waits(event, link.asked):
+        turn.change(progressive=replace(progressive, link=replace(link, later=(*link.later, event))))
+        return
+    after, orders = _handled(progressive.procedure, event)
+    if link is None or not orders:
+        turn.change(progressive=replace(progressive, procedure=after))
+        for order in orders:
+            give(turn, order)
+        return
+    if isinstance(event, game_events.StartGame):
+        _refuse_away(progressive, link)
+        _carried_out(progressive.books, orders)  # what the authority would refuse in any case is not asked
+    asked = Asked(link.number + 1, event, tuple(orders))
+    turn.change(progressive=replace(progressive, link=replace(link, number=asked.number, asked=asked)))
+
+
+def give(turn: Turn, order: BooksEvent) -> None:
+    """Carry out an order for the table's own meter; raises RefusedError if it is not allowed now."""
+    progressive = of(turn)
+    if progressive.link is not None:
+        raise RefusedError(
+            "kept_elsewhere",
+            f"{progressive.books.settings.authority} keeps the meter of {progressive.books.settings.progressive}: give this "
+            "order there",
+        )
+    books, entries = _carried_out(progressive.books, [order])
+    linked = {each.table for each in books.settings.tables}
+    served = tuple(each for each in progressive.served if each.table in linked)
+    turn.change(progressive=replace(progressive, books=books, served=served))
+    _enter(turn, entries)
+
+
+def _handled(
+    procedure: AquariusState | NexusState, event: Told
+) -> tuple[AquariusState | NexusState, Sequence[game_events.Order]]:
+    machine = Aquarius(procedure) if procedure.kind == "aquarius" else Nexus(procedure)
+    if machine.knows(event):
+        orders = machine.handle(event)
+        return machine.state, orders
+    raise RefusedError(
+        "other_procedure",
+        f"this table's progressive uses {procedure.kind.title()}, which does not have this order",
+    )
+
+
+def _carried_out(books: Books, orders: Sequence[BooksEvent]) -> tuple[Books, list[Effect]]:
+    """The books after all these orders, and their entries; raises RefusedError if one is not allowed now."""
+    progressive = Progressive(books)
+    entries = [entry for order in orders for entry in progressive.handle(order)]
+    return progressive.state, entries
+
+
+def _enter(turn: Turn, entries: Sequence[Effect]) -> None:
+    """Put the entries on the record, and announce awards."""
+    for entry in entries:
+        turn.emit(MeterMoved(entry))
+        # Awards from the tray are not announced: displays would take them for awards of the meter.
+        if isinstance(entry, _OfAnAward) and entry.award.payer == "meter":
+            award = entry.award
+            turn.say(AwardChanged(award.id, award.rule, award.amount, award.round, award.seats, award.state))
+
+
+# --- a linked table
+
+
+def _waits(event: Told, asked: Asked) -> TypeGuard[Sensed | game_events.AwardTakenBack]:
+    """Whether a report waits until the request is answered; raises RefusedError for what has to be done again then."""
+    starts = isinstance(asked.event, game_events.StartGame)
+    match event:
+        case TurnKey() | game_events.AwardTakenBack():
+            return True
+        case game_events.WagerLifted() | game_events.WagerVoided():
+            return starts
+        case game_events.WagerPlaced():
+            if starts:
+                raise RefusedError(
+                    "after_start", "the game is being started: return this wager, because it does not count"
+                )
+            return False
+        case _:
+            raise RefusedError(
+                "meter_asked",
+                f"the authority of the meter has not answered {asked.event.kind.replace('_', ' ')} yet: wait for its answer",
+            )
+
+
+def _refuse_away(progressive: TablesProgressive, link: AuthorityLink) -> None:
+    if not link.online:
+        settings = progressive.books.settings
+        raise RefusedError(
+            AWAY,
+            f"{settings.authority} keeps the meter of {settings.progressive} and does not answer ({link.reason}): deal the "
+            "base game, and return the progressive wagers or leave them for a later game",
+        )
+
+
+def heard(turn: Turn, event: MeterHeard) -> None:
+    """Take over what the authority tells, or that it is away; raises RefusedError if the table has no authority."""
+    progressive = of(turn)
+    link, books = _link(progressive), progressive.books
+    online, reason = event.online, event.reason
+    if event.settings is not None:
+        if fixed(event.settings) == fixed(books.settings):
+            books = books.but(settings=event.settings)
+        else:
+            online = False
+            reason = f"it has another pay table, game or procedure for {books.settings.progressive}: configure both alike"
+    if event.extract is not None and event.extract.ledger.last >= books.ledger.last:
+        books = books.with_extract(event.extract)
+    turn.change(
+        progressive=replace(progressive, books=books, link=replace(link, online=online, reason=reason))
+    )
+    if online:
+        clear_alarm(turn, AWAY)
+    elif link.online or reason != link.reason:
+        turn.alarm(AWAY, f"{books.settings.authority}, which keeps the meter, is away: {reason}")
+    if _taken_back(progressive, books):
+        _tell_later(turn, game_events.AwardTakenBack())
+
+
+def fixed(settings: Settings) -> tuple[object, ...]:
+    """What a progressive's tables and its authority must have alike."""
+    return (settings.progressive, settings.wager, settings.procedure, {each.game for each in settings.tables})
+
+
+def _taken_back(before: TablesProgressive, books: Books) -> bool:
+    """Whether the award of the table's last game was backed out at the authority."""
+    hand = before.procedure.hand
+    booked = {each.id for each in before.books.awards if each.state is not AwardState.BACKED_OUT}
+    return any(
+        award.id in booked
+        and award.state is AwardState.BACKED_OUT
+        and (award.table, award.round) == (hand.table, hand.round)
+        for award in books.awards
+    )
+
+
+def answered(turn: Turn, event: MeterAnswered) -> None:
+    """Complete the event that asked; raises RefusedError if the request was not asked or is answered already."""
+    progressive = of(turn)
+    link = _link(progressive)
+    asked = link.asked
+    if asked is None or asked.number != event.number:
+        raise RefusedError(
+            "not_asked", f"no request {event.number} waits for an answer of the meter's authority"
+        )
+    books = progressive.books.with_extract(event.extract)
+    progressive = replace(progressive, books=books, link=replace(link, asked=None, later=()))
+    if event.refused is None:
+        after, _ = _handled(progressive.procedure, asked.event)
+        progressive = replace(progressive, procedure=after)
+        coup = turn.state.coup
+        if isinstance(asked.event, game_events.StartGame) and coup is not None and coup.cards:
+            # The hand began before the wagers were counted: their game is played with the next one.
+            progressive = replace(progressive, late=turn.state.round)
+    turn.change(progressive=progressive)
+    _enter(turn, event.entries)
+    if event.refused is not None:
+        what = asked.event.kind.replace("_", " ")
+        turn.alarm(REFUSED, f"{books.settings.authority} refused {what}: {event.refused.text}")
+    for report in link.later:
+        _tell_later(turn, report)
+
+
+def _tell_later(turn: Turn, report: Sensed | game_events.AwardTakenBack) -> None:
+    """Pass on a report that waited. Nobody waits for its refusal any more, so that is an alarm."""
+    try:
+        tell(turn, report)
+    except RefusedError as refusal:
+        turn.alarm(REFUSED, str(refusal))
+
+
+def _link(progressive: TablesProgressive) -> AuthorityLink:
+    if progressive.link is None:
+        raise RefusedError("not_linked", "this table keeps its meter itself: it has no authority")
+    return progressive.link
+
+
+# --- the authority
+
+
+def serve(turn: Turn, event: TableAsked) -> None:
+    """Carry out a linked table's request once, and keep the answer; what the books refuse is answered too.
+
+    Raises:
+        RefusedError: this service is not the authority, the table is not linked, or the request does not follow
+            the table's last one.
+    """
+    progressive = of(turn)
+    settings = progressive.books.settings
+    if settings.authority != turn.state.settings.table:
+        raise RefusedError(
+            "not_authority", f"{turn.state.settings.table} does not keep a meter for other tables"
+        )
+    if event.table not in {each.table for each in settings.tables} or any(
+        order.table != event.table for order in event.orders
+    ):
+        raise RefusedError(
+            "unknown_table", f"{event.table} is not linked to {settings.progressive}: add it to tables"
+        )
+    before = served_table(progressive, event.table)
+    if before is not None and before.record != event.record:
+        raise RefusedError(
+            "another_record",
+            f"{event.table} asks from another record than before: have a supervisor take the table out of tables and put it "
+            "back, if its record was replaced",
+        )
+    last = 0 if before is None else before.number
+    if event.number <= last:
+        return  # its answer is sent again
+    if event.number != last + 1:
+        raise RefusedError(
+            "out_of_order", f"{event.table} asks with number {event.number}, but its last number was {last}"
+        )
+    books, entries, refused = progressive.books, list[Effect](), None
+    try:
+        books, entries = _carried_out(books, event.orders)
+    except RefusedError as refusal:
+        refused = Refused(refusal.code, str(refusal))
+    now = ServedTable(event.table, event.record, event.number, tuple(entries), refused)
+    others = tuple(each for each in progressive.served if each is not before)
+    turn.change(progressive=replace(progressive, books=books, served=(*others, now)))
+    _enter(turn, entries)
+
+
+def served_table(progressive: TablesProgressive, table: str) -> ServedTable | None:
+    """The last request of a linked table and its answer, None before its first."""
+    return next((each for each in progressive.served if each.table == table), None)

@@ -1,0 +1,276 @@
+"""Tables on one progressive and its authority, each with a record of its own, and a broker between them that loses and repeats."""
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Effect, Posted
+from punto.baccarat.progressive.ledger import Cause
+from punto.baccarat.progressive.settings import LinkedTable, Settings
+from punto.baccarat.progressive.state import AwardState
+from punto.baccarat.table.effects import MeterMoved
+from punto.baccarat.table.events import Event, MeterAnswered, MeterHeard, TableAsked
+from punto.baccarat.table.meter import served_table
+from punto.baccarat.table.state import TablesProgressive
+from punto.baccarat.table.table import Table
+from punto.baccarat.table.turn import RefusedError
+from tests.table.croupier import COMMANDS, Croupier, game, settings
+
+AUTHORITY: Final = "meter-1"
+EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+def linked(how_many: int, pay_table: str = "progressive-2", **meter: Any) -> Settings:
+    """The progressive of `t1`, `t2` … that `meter-1` keeps."""
+    played = game(pay_table)
+    tables = tuple(LinkedTable(f"t{number}", played.name) for number in range(1, how_many + 1))
+    own = {"base_wagers": "unseen", "authority": AUTHORITY, **meter}
+    return Settings.by_pay_table("dragon", tables, played.wager("progressive"), **own)
+
+
+class Node(Croupier):
+    """A service: its inputs are on its record before it handles them, and a kill leaves nothing else."""
+
+    def __init__(self, table: str, progressive: Settings, **others: Any) -> None:
+        self.settings = settings(
+            game_name="progressive-2", table=table, progressive=progressive, **others
+        )
+        self.table = Table.new(self.settings)
+        self.record = 1
+        self.new: list[Any] = []
+        self.effects: list[Any] = []
+        self.inputs: list[bytes] = []
+        self.refusals: list[str] = []
+
+    def handle(self, event: Event) -> None:
+        self.inputs.append(EVENTS.dump_json(event))
+        try:
+            super().handle(EVENTS.validate_json(self.inputs[-1], strict=True))
+        except RefusedError as refusal:
+            self.refusals.append(refusal.code)
+
+    def kill(self) -> None:
+        """Begin anew from the record."""
+        again = Table.new(self.settings)
+        effects: list[Any] = []
+        for each in self.inputs:
+            with suppress(RefusedError):
+                effects += again.handle(EVENTS.validate_json(each, strict=True))
+        assert again.state == self.state
+        assert effects == self.effects
+        self.table = again
+
+    @property
+    def progressive(self) -> TablesProgressive:
+        assert self.state.progressive is not None
+        return self.state.progressive
+
+    @property
+    def step(self) -> str:
+        return self.progressive.procedure.step.value
+
+    @property
+    def entries(self) -> list[Effect]:
+        """What this record has of the books."""
+        return [effect.entry for effect in self.effects if isinstance(effect, MeterMoved)]
+
+
+@dataclass
+class LinkedFloor:
+    """`t1` … `tN` and `meter-1`. Messages stay under way until they are carried; each side sends its present state again."""
+
+    how_many: int = 2
+    meter: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        progressive = linked(self.how_many, **self.meter)
+        self.authority = Node(AUTHORITY, progressive)
+        self.tables = {each.table: Node(each.table, progressive) for each in progressive.tables}
+        self.asks: list[TableAsked] = []
+        self.answers: list[tuple[str, Event]] = []
+        self.authority.do("meter")
+        for table in self.tables.values():
+            table.do("hello", "sign on", "change shoe", "open")
+
+    # --- messages
+
+    def ask(self, name: str) -> None:
+        """The table sends what it asks, if it does."""
+        link = self.tables[name].progressive.link
+        assert link is not None
+        if link.asked is not None:
+            self.asks.append(TableAsked(name, f"record of {name}", link.asked.number, link.asked.orders))
+
+    def answer(self, name: str) -> None:
+        """The authority sends its last answer to the table, and the meter."""
+        known = self.authority.progressive
+        extract = known.books.extract(name)
+        self.answers.append((name, MeterHeard(True, "", extract, known.books.settings)))
+        last = served_table(known, name)
+        if last is not None:
+            answer = MeterAnswered(last.number, last.entries, last.refused, extract)
+            self.answers.append((name, answer))
+
+    def take_ask(self, ask: TableAsked) -> None:
+        self.authority.handle(ask)
+
+    def take_answer(self, name: str, answer: Event) -> None:
+        """As a table's link does, only what it waits for becomes an input."""
+        link = self.tables[name].progressive.link
+        assert link is not None
+        if isinstance(answer, MeterAnswered) and (link.asked is None or link.asked.number != answer.number):
+            return
+        self.tables[name].handle(answer)
+
+    def lose(self, name: str) -> None:
+        """The connection between a table and its authority is lost."""
+        self.tables[name].handle(MeterHeard(False, "the connection was lost"))
+
+    def settle(self) -> None:
+        """Carry everything until nobody waits."""
+        for _ in range(10):
+            for name in self.tables:
+                self.ask(name)
+            for ask in self.asks:
+                self.take_ask(ask)
+            self.asks.clear()
+            for name in self.tables:
+                self.answer(name)
+            for name, answer in self.answers:
+                self.take_answer(name, answer)
+            self.answers.clear()
+        assert not any(table.progressive.link.asked for table in self.tables.values() if table.progressive.link)
+
+    def do(self, table: str, *commands: str) -> None:
+        """Something happens at a table, and everything is carried."""
+        for command in commands:
+            self.tables[table].do(command)
+            self.settle()
+
+    # --- what must hold
+
+    def check(self) -> None:
+        """The authority's books are the sum of what its tables have, and of what is on its way to them; nothing is paid twice."""
+        books = self.authority.progressive.books
+        ledger = books.ledger
+        own = [each.posting for each in self.authority.entries if isinstance(each, Posted)]
+        assert [each.number for each in own] == list(range(1, ledger.last + 1))
+        assert all(sum(line.amount for line in each.lines) == 0 for each in own)
+        for name, table in self.tables.items():
+            theirs = [each for each in self.authority.entries if _table_of(each) == name]
+            link = table.progressive.link
+            assert link is not None
+            last = served_table(self.authority.progressive, name)
+            coming: list[Effect] = []
+            if last is not None and link.asked is not None and link.asked.number == last.number:
+                coming = [each for each in last.entries if _table_of(each) == name]
+            assert [*table.entries, *coming] == theirs
+        locked = [each.award.id for each in self.authority.entries if isinstance(each, AwardLocked)]
+        booked = [each.award.id for each in self.authority.entries if isinstance(each, AwardBooked)]
+        assert locked == list(range(1, books.next_award))
+        assert len(set(booked)) == len(booked)
+        assert set(booked) <= set(locked)
+        paid = sum(
+            each.award.amount * (1 if isinstance(each, AwardBooked) else -1)
+            for each in self.authority.entries
+            if isinstance(each, AwardBooked | AwardBackedOut) and each.award.payer == "meter"
+        )
+        assert sum(tier.amount for tier in ledger.paid) == paid * 1_000_000
+
+
+def _table_of(entry: Effect) -> str | None:
+    """The table whose request made an entry; None for an order of the Game Manager."""
+    match entry:
+        case Posted(posting):
+            return None if posting.cause is Cause.BACK_OUT else posting.reference.table
+        case AwardLocked(award) | AwardBooked(award):
+            return award.table
+        case AwardBackedOut():
+            return None
+        case _:
+            return getattr(entry, "table", None)
+
+
+HANDS: Final = (
+    "2H KC 3H JC 4H KD",  # 25% of the meter
+    "2D KC 3D JC 4D KH",  # all of it
+    "2H KC 3D JC 4H KD",  # 1000 for 1
+    "KC 2H JC 3H KD 4H",  # of Banker
+    "KS 2S 9H 3S",  # a natural
+)
+AT_A_TABLE: Final = (
+    *(f"{verb} {seat}" for verb in ("spot", "lift", "hand") for seat in (1, 2, 3)),
+    *("start game", "turn jph", "turn run", "j-pot", "game over", "nobody", "reopen", "void", "void round"),
+    *("close table", "open", "change shoe", "resume", "correct round 2H 3H 4H over KC JC KD"),
+)
+
+
+class Chaos:
+    """Whatever happens to a floor: people, kills, and a broker that delays, drops and repeats."""
+
+    def __init__(self, chance: Random, how_many: int = 4, **meter: Any) -> None:
+        self.floor = LinkedFloor(how_many, meter)
+        self.chance = chance
+        self.awards: set[AwardState] = set()
+
+    def step(self) -> None:
+        """One thing happens."""
+        floor, chance = self.floor, self.chance
+        name = chance.choice(list(floor.tables))
+        table = floor.tables[name]
+        what = chance.random()
+        if what < 0.25:
+            floor.ask(name)
+        elif what < 0.45 and floor.asks:
+            ask = chance.choice(floor.asks)
+            floor.take_ask(ask)
+            if chance.random() < 0.7:
+                floor.asks.remove(ask)
+        elif what < 0.6:
+            floor.answer(name)
+        elif what < 0.8 and floor.answers:
+            at = chance.randrange(len(floor.answers))
+            floor.take_answer(*floor.answers[at])
+            if chance.random() < 0.7:
+                del floor.answers[at]
+        elif what < 0.83:
+            chance.choice((floor.asks, floor.answers)).clear()
+        elif what < 0.85:
+            floor.lose(name)
+        elif what < 0.86:
+            self.authority_does()
+        elif what < 0.95:
+            self.play(table)
+        else:
+            do(table, chance.choice(AT_A_TABLE))
+
+    def authority_does(self) -> None:
+        """An order of the Game Manager."""
+        awards = self.floor.authority.progressive.books.next_award
+        do(self.floor.authority, self.chance.choice(("add 500", f"back out {self.chance.randint(1, awards)}")))
+
+    def play(self, table: Node) -> None:
+        """The next thing that people at a table do who make no mistake."""
+        commands = {
+            "betting": ("spot 1", "spot 2", "open", "start game", "resume", "change shoe"),
+            "playing": (*(f"draw {card}" for card in self.chance.choice(HANDS).split()), "open", "resume"),
+            "settling": ("hand 1", "hand 2", "turn jph", "j-pot", "game over", "turn run"),
+            "logged": ("turn run",),
+            "adjusted": ("turn run", "game over", "lift 1", "lift 2"),
+        }
+        for command in commands[table.step]:
+            do(table, command)
+
+    def kill(self) -> None:
+        """One of the services is killed, and begins anew."""
+        self.chance.choice([self.floor.authority, *self.floor.tables.values()]).kill()
+
+
+def do(table: Node, command: str) -> None:
+    """Give a command; the table may refuse it."""
+    verb = next(verb for verb in COMMANDS if f"{command} ".startswith(f"{verb} "))
+    for event in COMMANDS[verb](table, command.removeprefix(verb).split()):
+        table.handle(event)

@@ -1,0 +1,204 @@
+"""Several tables on one progressive, whose meter an authority keeps."""
+
+from random import Random
+
+import pytest
+
+from punto.baccarat.progressive.effects import AwardBooked, AwardLocked
+from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.baccarat.table.events import MeterAnswered, MeterHeard, TableAsked
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.table.turn import RefusedError
+from tests.share import share
+from tests.table.croupier import game, settings
+from tests.table.linked_floor import AUTHORITY, Chaos, LinkedFloor, Node, linked
+
+ALL = "2D KC 3D JC 4D KH"  # the whole meter
+
+
+def draw(floor: LinkedFloor, table: str, codes: str) -> None:
+    floor.do(table, *(f"draw {code}" for code in codes.split()))
+
+
+@pytest.fixture
+def floor():
+    made = LinkedFloor(2)
+    made.settle()
+    return made
+
+
+def test_wagers_of_all_tables_go_to_one_meter(floor):
+    floor.do("t1", "spot 1 2", "start game")
+    floor.do("t2", "spot 3", "start game")
+
+    for table in (floor.authority, *floor.tables.values()):
+        assert table.progressive.books.ledger.contributions == 3 * 20 * 1_000_000
+    assert floor.tables["t1"].step == floor.tables["t2"].step == "playing"
+    floor.check()
+
+
+def test_a_table_that_cannot_reach_its_authority_says_so_and_deals_the_base_game(floor):
+    floor.lose("t1")
+    floor.tables["t1"].do("spot 1", "start game")
+    assert floor.tables["t1"].refusals == ["meter_away"]
+    assert "meter_away" in [alarm.code for alarm in floor.tables["t1"].state.alarms]
+
+    floor.tables["t1"].do(*(f"draw {code}" for code in ALL.split()))
+
+    assert floor.tables["t1"].last_round == 1
+    assert floor.authority.progressive.books.locked == ()
+
+
+def test_two_tables_that_win_the_whole_meter_at_once_are_served_one_after_the_other(floor):
+    meter = floor.authority.progressive.books.shown
+    for table in ("t1", "t2"):
+        floor.do(table, "spot 1", "start game")
+        draw(floor, table, ALL)
+        floor.do(table, "hand 1", "turn jph")
+    grown = floor.authority.progressive.books.shown
+    for table in ("t1", "t2"):
+        floor.tables[table].do("j-pot")
+    floor.settle()
+
+    first, second = (each.award for each in floor.authority.entries if isinstance(each, AwardLocked))
+    assert (first.table, first.amount) == ("t1", grown)
+    assert (second.table, second.amount) == ("t2", meter)  # the seed of the next meter
+    for table in ("t2", "t1"):
+        floor.do(table, "turn run", "game over")
+    assert [each.award.id for each in floor.authority.entries if isinstance(each, AwardBooked)] == [2, 1]
+    floor.check()
+
+
+def test_a_start_that_is_confirmed_after_the_hand_has_begun_is_played_with_the_next_hand(floor):
+    table = floor.tables["t1"]
+    table.do("spot 1", "start game", "draw 2D")
+    floor.settle()
+    assert table.step == "playing"
+    for code in ALL.split()[1:]:
+        table.do(f"draw {code}")
+    assert table.last_round == 1
+    assert table.step == "playing"
+
+    draw(floor, "t1", ALL)
+
+    assert table.step == "settling"
+    assert table.progressive.procedure.hand.won is not None
+
+
+def test_a_request_that_comes_twice_or_late_is_carried_out_once(floor):
+    floor.do("t1", "spot 1", "start game")
+    floor.ask("t1")
+    first = TableAsked("t1", "record of t1", 1, ())
+    floor.take_ask(first)
+    floor.answer("t1")
+    assert len([kind for kind in floor.authority.refusals]) == 0
+    floor.settle()
+    assert floor.authority.progressive.books.ledger.contributions == 20 * 1_000_000
+    floor.check()
+
+
+@pytest.mark.parametrize(
+    ("ask", "code"),
+    [
+        (TableAsked("t1", "another record", 2, ()), "another_record"),
+        (TableAsked("t1", "record of t1", 3, ()), "out_of_order"),
+        (TableAsked("t9", "record of t9", 1, ()), "unknown_table"),
+    ],
+)
+def test_a_request_that_does_not_follow_the_last_one_is_refused(floor, ask, code):
+    floor.do("t1", "spot 1", "start game")
+    floor.take_ask(ask)
+    assert floor.authority.refusals == [code]
+
+
+def test_what_waits_for_an_answer_is_said_and_reports_are_kept(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    table = floor.tables["t1"]
+    table.do("hand 1", "turn jph", "j-pot")
+    table.do("j-pot")
+    assert table.refusals == ["meter_asked"]
+    table.do("turn run")  # the key is where it is: the table follows when the award is logged
+    assert table.step == "settling"
+    assert table.state.award_waits
+
+    floor.settle()
+
+    assert table.step == "adjusted"
+    assert floor.authority.progressive.books.locked == ()
+    assert not table.state.award_waits
+
+
+def test_what_the_authority_refuses_changes_nothing_and_is_an_alarm(floor):
+    table = floor.tables["t1"]
+    table.do("spot 1", "start game")
+    floor.authority.do("retire")
+    floor.settle()
+
+    assert table.step == "betting"
+    (alarm,) = table.state.alarms
+    assert alarm.code == "meter_refused"
+    assert "retired" in alarm.text
+
+
+def test_an_award_that_is_backed_out_at_the_authority_is_open_again_at_its_table(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    floor.do("t1", "hand 1", "turn jph", "j-pot", "turn run")
+    floor.authority.do("back out 1")
+    floor.settle()
+
+    assert floor.tables["t1"].step == "settling"
+    floor.check()
+
+
+def test_orders_for_the_meter_are_given_at_the_authority(floor):
+    floor.tables["t1"].do("add 500", "meter", "retire")
+    assert floor.tables["t1"].refusals == ["kept_elsewhere"] * 3
+
+
+def test_an_authority_with_another_pay_table_is_not_used(floor):
+    other = linked(2, "progressive-1")
+    floor.tables["t1"].handle(MeterHeard(True, "", None, other))
+    floor.tables["t1"].do("spot 1", "start game")
+    assert floor.tables["t1"].refusals == ["meter_away"]
+
+
+def test_an_answer_that_nobody_waits_for_is_refused(floor):
+    extract = floor.authority.progressive.books.extract("t1")
+    with pytest.raises(RefusedError, match="no request 7 waits"):
+        floor.tables["t1"].table.handle(MeterAnswered(7, (), None, extract))
+
+
+def test_a_table_without_an_authority_refuses_what_only_links_say():
+    alone = Node("t1", linked(1, authority=None))
+    for event, code in (
+        (MeterHeard(True, ""), "not_linked"),
+        (TableAsked("t1", "", 1, ()), "not_authority"),
+    ):
+        alone.handle(event)
+        assert alone.refusals[-1] == code
+
+
+def test_an_authority_is_not_one_of_its_tables():
+    progressive = linked(2, authority="t1")
+    with pytest.raises(ValueError, match="remove it from tables"):
+        settings(game_name="progressive-2", table="t1", progressive=progressive)
+
+
+@pytest.mark.by_chance
+@pytest.mark.parametrize("seed", [1, 2])
+def test_whatever_is_killed_lost_or_repeated_the_tables_parts_are_the_meter(seed):
+    chaos = Chaos(Random(seed))
+    for step in range(share(20_000)):
+        chaos.step()
+        if step % 10 == 0:
+            chaos.floor.check()
+        if step % 500 == 0:
+            chaos.kill()
+    chaos.floor.settle()
+    chaos.floor.check()
+
+    entries = chaos.floor.authority.entries
+    assert sum(isinstance(each, AwardBooked) for each in entries) > 3
+    assert all(table.entries for table in chaos.floor.tables.values())
