@@ -6,13 +6,14 @@ import hashlib
 import os
 import secrets
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig, load_config
-from punto.controller.messages.topics import Topics
-from punto.controller.messages.topics_page import house_access_list, users_of
+from punto.controller.messages.topics import METER_REQUEST, Topics, of_authority
+from punto.controller.messages.topics_page import HouseTable, house_access_list, users_of
 
 HELP: Final = (
     "Make the broker's users for these tables. Each table has one user for its service, one for its displays, and one for each "
@@ -65,7 +66,7 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _table(config: ServiceConfig, path: Path) -> tuple[Topics, int]:
+def _table(config: ServiceConfig, path: Path) -> HouseTable:
     if config.mqtt is None:
         raise ConfigError(
             [
@@ -74,7 +75,19 @@ def _table(config: ServiceConfig, path: Path) -> tuple[Topics, int]:
                 )
             ]
         )
-    return Topics(config.mqtt.base, config.table.id), config.table.seats
+    own = Topics(config.mqtt.base, config.table.id)
+    return HouseTable(own, config.table.seats, tuple(_read_of_others(config, own)))
+
+
+def _read_of_others(config: ServiceConfig, own: Topics) -> Iterator[str]:
+    """The topics of other services that this one reads, if it shares a meter."""
+    progressive = config.progressive
+    if progressive is None or progressive.authority is None:
+        return
+    if progressive.authority == own.table:
+        yield from (Topics(own.base, table)(METER_REQUEST) for table in progressive.tables)
+    else:
+        yield from of_authority(Topics(own.base, progressive.authority), own.table, progressive.id)
 
 
 def _password(path: Path) -> str:

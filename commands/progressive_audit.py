@@ -2,11 +2,13 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 from punto.baccarat.progressive.money import MINOR_UNIT
-from punto.commands.replay import add_arguments, print_proof
+from punto.commands import replay
+from punto.commands.replay import print_proof
 from punto.controller.components import own_version
-from punto.controller.journal.audit import audit
+from punto.controller.journal.audit import Audited, audit, difference_between
 from punto.controller.journal.schema import RecordError
 
 __all__ = ["HELP", "add_arguments", "main"]
@@ -17,6 +19,20 @@ HELP = (
     "lost. Every row on the record must be the row that the inputs give. The exit status is 1 if a check fails, and 2 if the record "
     "cannot be opened."
 )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the subcommand."""
+    replay.add_arguments(parser)
+    parser.add_argument(
+        "--linked",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="the record of a table that shares the meter. Its entries must be the same as on RECORD, the record of the authority. "
+        "You can write this option several times",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -37,8 +53,29 @@ def main(args: argparse.Namespace) -> int:
     if replayed.difference is not None:
         print(f"first difference: {replayed.difference}")
         return 1
+    for path in args.linked:
+        status = _linked(found, path)
+        if status:
+            return status
     print_proof(replayed, args.head)
     print(f"the books are correct after each of the {replayed.inputs} inputs")
+    return 0
+
+
+def _linked(authority: Audited, path: Path) -> int:
+    """Compare a linked table's record with its authority's; the exit status."""
+    try:
+        table = audit(path, version=own_version())
+    except RecordError as error:
+        print(f"punto progressive: {error}", file=sys.stderr)
+        return 2
+    difference = table.difference or difference_between(authority, table)
+    if difference is not None:
+        print(f"first difference: {difference}")
+        return 1
+    print(
+        f"{table.replayed.title}: {table.replayed.inputs} inputs derived again, the same entries as the authority"
+    )
     return 0
 
 

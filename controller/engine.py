@@ -111,6 +111,8 @@ class Engine:
         self.seq = journal.last_seq
         self.shoe_since = datetime.now(UTC)
         self.award_since = journal.last_award_ts
+        self.record_name = ""
+        """Names the record to others: the same after each start, another one for another record."""
         self.raised: Mapping[int, Raised] = {}
         self.answers = Answers()
         self.on_answer: Callable[[Answer], None] = lambda _: None
@@ -158,6 +160,7 @@ class Engine:
         engine = cls(table, journal, outbox, topic, house.calendar, restricted=restricted)
         engine.raised, engine.answers = raised, found.answers
         await engine.submit([started], "service")
+        engine.record_name = await journal.name()
         if found.differences:
             await engine.submit([RecordDiffers(cut("; ".join(found.differences), 300))], "service")
         return engine

@@ -6,7 +6,7 @@ and a broker that lost its retained messages gets them again.
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, Literal
@@ -85,7 +85,7 @@ class Broker:
         self._engine = engine
         self._journal = journal
         self._outbox = outbox
-        self._topic = topic
+        self.topic = topic
         self._since = datetime.now(UTC)
         self._health = LinkHealth(
             f"{broker.host}:{broker.port}", False, "not reached yet", self._since, None, {}
@@ -104,6 +104,7 @@ class Broker:
             will=self._will,
             lost=self._set_health,
         )
+        self._listened: dict[str, Callable[[str, bytes], Awaitable[None]]] = {}
         self._builders: dict[str, Callable[[datetime], Message | None]] = {
             topics.AVAILABILITY: lambda now: self._availability("online", "running", now),
             topics.INFO: info,
@@ -125,6 +126,10 @@ class Broker:
     def retain(self, name: str, build: Callable[[datetime], Message | None]) -> None:
         """Also send this retained message when it is due, unless `build` returns None."""
         self._builders[name] = build
+
+    def listen(self, topic: str, take: Callable[[str, bytes], Awaitable[None]]) -> None:
+        """Also subscribe to this topic of another service, and pass its messages with the topic to `take`."""
+        self._listened[topic] = take
 
     def _meters(self, now: datetime) -> Message:
         state = self._engine.state
@@ -153,7 +158,7 @@ class Broker:
         try:
             async with asyncio.timeout(1), self._link.connection() as connection:
                 sender = Sender(connection)
-                sender.send(self._topic(topics.AVAILABILITY), self._offline(reason).wire(), retain=True)
+                sender.send(self.topic(topics.AVAILABILITY), self._offline(reason).wire(), retain=True)
                 await sender.all_taken()
         except (LinkError, ConfigError, TimeoutError):
             _log.info("broker not reached at the end", reason=reason)
@@ -162,14 +167,14 @@ class Broker:
 
     def _will(self) -> tuple[str, bytes]:
         self._connection = timestamp(datetime.now(UTC))
-        return self._topic(topics.AVAILABILITY), self._offline("the connection was lost").wire()
+        return self.topic(topics.AVAILABILITY), self._offline("the connection was lost").wire()
 
     def _offline(self, reason: str) -> Availability:
         return self._availability("offline", reason, datetime.now(UTC))
 
     def _availability(self, state: Literal["online", "offline"], reason: str, now: datetime) -> Availability:
         return Availability(
-            id=f"{self._topic.table}/availability/{state}/{self._connection}",
+            id=f"{self.topic.table}/availability/{state}/{self._connection}",
             seq=0,
             ts=timestamp(now),
             simulation=self._simulation,
@@ -181,7 +186,7 @@ class Broker:
     async def _serve(self, connection: Connection) -> None:
         self._set_health("")
         incoming = (topics.wager_set("+"), topics.request("+"), topics.request("+", "+"))
-        if not await connection.subscribe([self._topic(each) for each in incoming]):
+        if not await connection.subscribe([*map(self.topic, incoming), *self._listened]):
             hint = "let this user read wagers and requests (mosquitto.acl)"
             _log.warning("broker refused the subscription to wagers or requests", hint=hint)
         await self._engine.written()  # a wager of the last connection may still be on its way to the record
@@ -218,7 +223,7 @@ class Broker:
                     await sender.room()
                     message = build(datetime.now(UTC))
                     if message is not None:
-                        sender.send(self._topic(name), message.wire(), retain=True)
+                        sender.send(self.topic(name), message.wire(), retain=True)
             await asyncio.sleep(SNAPSHOTS_EVERY_SECONDS)
 
     async def _send_rounds(self, sender: Sender) -> None:
@@ -229,7 +234,7 @@ class Broker:
             while rounds := await self._journal.rounds_after(self._journal.rounds_sent, ROUNDS_AT_ONCE):
                 for ts, game, record in rounds:
                     await sender.room()
-                    id_ = f"{self._topic.table}/round/{record.round}"
+                    id_ = f"{self.topic.table}/round/{record.round}"
                     message = Round(
                         id=id_,
                         seq=record.round,
@@ -238,7 +243,7 @@ class Broker:
                         game=game,
                         round=public_round(record),
                     )
-                    sender.send(self._topic(topics.ROUND), message.wire())
+                    sender.send(self.topic(topics.ROUND), message.wire())
                 await sender.all_taken()
                 # Now the broker has them all. After a crash before this line, consumers get rounds again, with the same ids.
                 self._journal.rounds_were_sent(rounds[-1][2].round)
@@ -247,7 +252,10 @@ class Broker:
 
     async def _receive(self, connection: Connection) -> None:
         async for message in connection.messages():
-            match message.topic.removeprefix(self._topic("")).split("/"):
+            if (take := self._listened.get(message.topic)) is not None:
+                await take(message.topic, message.payload)
+                continue
+            match message.topic.removeprefix(self.topic("")).split("/"):
                 case ["wagers", _, "set"] | ["request", _] | ["request", _, "by", _] if message.retained:
                     _log.warning(
                         "retained request ignored",
@@ -296,7 +304,7 @@ class Broker:
             return
         refusal, seat = answer.refusal, answer.asked.seat
         message = WagerAnswer(
-            id=f"{self._topic.table}/wager/{answer.seq}",
+            id=f"{self.topic.table}/wager/{answer.seq}",
             seq=answer.seq,
             ts=answer.ts,
             simulation=self._simulation,
@@ -306,13 +314,13 @@ class Broker:
             code=None if refusal is None else refusal.code,
             reason=None if refusal is None else str(refusal),
         )
-        self._outbox.put(self._topic(topics.wager_result(seat)), message.wire(), answer.was_taken)
+        self._outbox.put(self.topic(topics.wager_result(seat)), message.wire(), answer.was_taken)
 
     def _refuse_wager(self, request: str | None, seat: int, code: str, reason: str) -> None:
         """Refuse a request that is not an input. It gets the number of the last one: `seq` must not go back."""
         now = timestamp(datetime.now(UTC))
         message = WagerAnswer(
-            id=f"{self._topic.table}/wager/{now}",
+            id=f"{self.topic.table}/wager/{now}",
             seq=self._engine.seq,
             ts=now,
             simulation=self._simulation,
@@ -322,7 +330,7 @@ class Broker:
             code=code,
             reason=reason,
         )
-        self._outbox.put(self._topic(topics.wager_result(seat)), message.wire())
+        self._outbox.put(self.topic(topics.wager_result(seat)), message.wire())
 
     def _not_read(self, client: str, payload: bytes) -> tuple[str, ...] | None:
         """Code and reason why a request is not read; empty if the client was told before, None if it may be read."""
@@ -354,7 +362,7 @@ class Broker:
                 answer = self._response(_id_of(payload), reason)
         except ValidationError as error:
             answer = self._response(_id_of(payload), first_fault(error))
-        self._outbox.put(self._topic(topics.response(verb)), answer.wire())
+        self._outbox.put(self.topic(topics.response(verb)), answer.wire())
 
     def _snapshot_requested(self) -> None:
         """Send all retained messages: at once, or a second after the last ones that a client requested."""
@@ -369,14 +377,14 @@ class Broker:
     def _response(self, request: str | None, error: str | None) -> Response:
         now = timestamp(datetime.now(UTC))
         # If the client corrects its request and sends it with the same id, the answer has another id.
-        id_ = f"{self._topic.table}/response/{request if error is None else now}"
+        id_ = f"{self.topic.table}/response/{request if error is None else now}"
         return Response(id=id_, seq=0, ts=now, simulation=self._simulation, request=request, error=error)
 
     async def _rounds(self, asked: RoundsRequest) -> Message:
         last = self._journal.last_round
         found = await self._journal.rounds_after(asked.after, asked.limit) if asked.after < last else []
         return RoundsResponse(
-            id=f"{self._topic.table}/response/{asked.id}",
+            id=f"{self.topic.table}/response/{asked.id}",
             seq=last,
             ts=timestamp(datetime.now(UTC)),
             simulation=self._simulation,

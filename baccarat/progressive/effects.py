@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from punto.baccarat.progressive.events import CardLevel, ConfirmedBy, SeatWager
-from punto.baccarat.progressive.ledger import Posting
+from punto.baccarat.progressive.ledger import Cause, Posting
 from punto.baccarat.progressive.settings import Payer, Settings
 from punto.baccarat.progressive.state import Award
 
@@ -132,3 +132,16 @@ class WinPagePrinted:
 
 _OfAwards = AwardLocked | AwardBooked | AwardBackedOut | NobodyWonLogged | GameReopened
 Effect = Posted | WagersCounted | _OfAwards | SettingsChanged | Retired | CoinsCounted | WinPagePrinted
+
+
+def table_of(entry: Effect) -> str | None:
+    """The table whose game led to an entry; None for what the Game Manager ordered."""
+    match entry:
+        case Posted(posting):
+            return None if posting.cause is Cause.BACK_OUT else posting.reference.table
+        case AwardLocked(award) | AwardBooked(award):
+            return award.table
+        case WagersCounted() | NobodyWonLogged() | GameReopened():
+            return entry.table
+        case _:
+            return None

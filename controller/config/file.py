@@ -268,6 +268,9 @@ def _progressive_problems(file: TomlFile, written: ConfigFile, game: Game) -> It
         name = re.split(r"\W", str(error), maxsplit=1)[0]
         key = (name,) if name in ProgressiveConfig.model_fields else ()
         yield file.problem(("progressive", *key), str(error).removeprefix(f"{name}: "))
+    if written.progressive.authority is not None and written.mqtt is None:
+        message = "is reached over MQTT: write [mqtt] too"
+        yield file.problem(("progressive", "authority"), message)
     if written.coin_spot is not None:
         try:
             written.coin_spot.positions(written.table.seats)

@@ -235,6 +235,12 @@ class ProgressiveConfig(Section):
 
     id: str
     """The meter's name in the topic `progressive/ID` and in the books: small letters, digits, `-` and `_`."""
+    authority: str | None = None
+    """The id of the service that keeps the meter for several tables. Write the same id in the configurations of all these tables
+    and of the authority itself. If left out, this table keeps the meter for itself.
+    """
+    tables: tuple[str, ...] = ()
+    """Only at the authority: the ids of the tables that share the meter."""
     wager: str | None = None
     """The wager that wins from the meter. You may leave this key out if only one wager of the game has a meter."""
     seed: Annotated[int, Unit("minor units")] | None = None
@@ -321,10 +327,18 @@ class ProgressiveConfig(Section):
             ValueError: the game does not have this meter, or the settings are invalid.
         """
         given = self.model_dump(
-            include=set(ProgressiveSettings.__dataclass_fields__), exclude={"wager"}, exclude_none=True
+            include=set(ProgressiveSettings.__dataclass_fields__),
+            exclude={"wager", "tables"},
+            exclude_none=True,
         )
+        if (self.authority == table) != bool(self.tables):
+            raise ValueError(
+                "tables: the authority needs the ids of the tables that share its meter, and no other table may have them: write "
+                "tables only in the configuration of the authority"
+            )
+        linked = tuple(LinkedTable(each, game.name) for each in self.tables or (table,))
         return ProgressiveSettings.by_pay_table(
-            self.id, (LinkedTable(table, game.name),), self._pay_table(game), rounding=game.rounding, **given
+            self.id, linked, self._pay_table(game), rounding=game.rounding, **given
         )
 
     def _pay_table(self, game: Game) -> Wager:

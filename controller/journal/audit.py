@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
+from punto.baccarat.progressive.effects import (
+    AwardBackedOut,
+    AwardBooked,
+    AwardLocked,
+    Effect,
+    Posted,
+    table_of,
+)
 from punto.baccarat.progressive.ledger import SOURCES, Account, Cause, Posting
 from punto.baccarat.progressive.money import amount
 from punto.baccarat.progressive.state import Award, AwardState
@@ -27,6 +34,9 @@ class Audited:
     postings: int = 0
     awards: int = 0
     books: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    table: str = ""
+    shared: dict[str, list[Effect]] = field(default_factory=dict)
+    """The entries in the books of each progressive that has an authority: all of them on its record, and a linked table's own."""
 
     @property
     def difference(self) -> str | None:
@@ -41,6 +51,7 @@ def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ())
         RecordError: the file cannot be opened as a record.
     """
     auditors = dict[str, _Auditor]()
+    found = Audited(Replayed())
 
     def see(step: Step) -> None:
         state = step.table.state.progressive
@@ -48,15 +59,14 @@ def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ())
         if state is None:
             return
         books = state.books
+        found.table = step.table.state.settings.table
+        if books.settings.authority is not None:
+            found.shared.setdefault(books.settings.progressive, []).extend(moved)
+        if state.link is not None:
+            return
         auditor = auditors.setdefault(books.settings.progressive, _Auditor())
         for entry in moved:
-            match entry:
-                case Posted(posting):
-                    auditor.post(posting)
-                case AwardLocked(award) | AwardBooked(award) | AwardBackedOut(award):
-                    auditor.award(award)
-                case _:
-                    pass
+            auditor.see(entry)
         for account, balance in auditor.balances.items():
             if account is not Account.PAID and getattr(books.ledger, account.value) != balance:
                 raise RecordError(
@@ -65,12 +75,28 @@ def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ())
         if moved:
             auditor.prove(step.entry.seq)
 
-    found = Audited(replay(path, see, version=version, noted=noted))
+    found.replayed = replay(path, see, version=version, noted=noted)
     for name, auditor in auditors.items():
         found.postings += auditor.postings
         found.awards += len(auditor.awards)
         found.books[name] = auditor.summed()
     return found
+
+
+def difference_between(authority: Audited, table: Audited) -> str | None:
+    """The first entry in which the records of an authority and of a linked table differ, None if there is none.
+
+    The authority may have carried out one request whose answer is not on the table's record yet.
+    """
+    for progressive, entries in table.shared.items():
+        own = [each for each in entries if table_of(each) == table.table]
+        kept = [each for each in authority.shared.get(progressive, ()) if table_of(each) == table.table]
+        for number, (of_table, of_authority) in enumerate(zip(own, kept, strict=False), 1):
+            if of_table != of_authority:
+                return f"entry {number} of {table.table} in the books of {progressive} differs from the authority's"
+        if len(own) > len(kept):
+            return f"{table.table} has {len(own)} entries in the books of {progressive}, but the authority has {len(kept)}"
+    return None
 
 
 class _Auditor:
@@ -83,6 +109,15 @@ class _Auditor:
         self.postings = 0
         self._paid_for: dict[int, int] = defaultdict(int)
         self._touched: set[int] = set()
+
+    def see(self, entry: Effect) -> None:
+        match entry:
+            case Posted(posting):
+                self.post(posting)
+            case AwardLocked(award) | AwardBooked(award) | AwardBackedOut(award):
+                self.award(award)
+            case _:
+                pass
 
     def post(self, posting: Posting) -> None:
         self.postings += 1

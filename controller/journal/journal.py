@@ -134,6 +134,10 @@ class Journal:
 
     # --- writing
 
+    async def name(self) -> str:
+        """A name of this record, which has an input: it does not disclose what the input is."""
+        return await self._put(store.name)
+
     def append(
         self, ts: str, source: str, payloads: Sequence[str], then: Callable[[], _T]
     ) -> asyncio.Future[_T]:

@@ -1,5 +1,6 @@
 """Writes and reads the rows of the record, inside the caller's transaction. `schema` has the tables."""
 
+import hashlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -237,6 +238,11 @@ def link_of(connection: sqlite3.Connection, seq: int) -> str | None:
     """The hash of an entry, None if there is no such entry."""
     link: str | None = _value(connection, "SELECT hash FROM inputs WHERE seq = ?", (seq,))
     return link
+
+
+def name(connection: sqlite3.Connection) -> str:
+    """A name of the record that follows from its first input."""
+    return hashlib.sha256(f"record {link_of(connection, 1)}".encode()).hexdigest()[:16]
 
 
 def last_head(connection: sqlite3.Connection) -> Head:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from inspect import getdoc
 from typing import Final, Literal
 
-from punto.controller.messages import meters, models, restricted
+from punto.controller.messages import linked, meters, models, restricted
 from punto.controller.messages.models import Message, Payload
 
 
@@ -36,6 +36,7 @@ ROUND = "round"
 RESTRICTED_CARD = "restricted/card"
 RESTRICTED_EDGE = "restricted/edge"
 RESTRICTED_HEAD = "restricted/head"
+METER_REQUEST = "meter/request"
 
 
 def device(name: str) -> str:
@@ -46,6 +47,11 @@ def device(name: str) -> str:
 def progressive(name: str) -> str:
     """The topic of a progressive's meter, by the progressive's id."""
     return f"progressive/{name}"
+
+
+def meter_answer(table: str) -> str:
+    """The topic of the authority's answers to a linked table."""
+    return f"meter/answer/{table}"
 
 
 def wager_set(seat: int | str) -> str:
@@ -66,6 +72,11 @@ def request(verb: str, client: str | None = None) -> str:
 def response(verb: str) -> str:
     """The topic of the answers to a request."""
     return f"response/{verb}"
+
+
+def of_authority(authority: Topics, table: str, name: str) -> tuple[str, str, str]:
+    """What a linked table reads of the authority of the progressive `name`: its answers, whether it is online, and the meter."""
+    return authority(meter_answer(table)), authority(AVAILABILITY), authority(progressive(name))
 
 
 User = Literal["display", "terminal"]
@@ -125,6 +136,8 @@ CHANNELS: Final = (
     Channel(RESTRICTED_CARD, (restricted.RestrictedCard,)),
     _retained(RESTRICTED_HEAD, restricted.RestrictedHead),
     _retained(RESTRICTED_EDGE, restricted.Edge),
+    _retained(METER_REQUEST, linked.MeterRequest),
+    _retained(meter_answer("{linked}"), linked.MeterAnswer),
     _received(wager_set("{seat}"), models.WagerRequest, wager_result("{seat}")),
     Channel(wager_result("{seat}"), (models.WagerAnswer,), ("terminal",)),
     _received(request("snapshot"), models.SnapshotRequest, response("snapshot")),

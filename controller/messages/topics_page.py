@@ -68,8 +68,16 @@ def _at(channel: Channel, name: str, seat: int | None) -> str:
     return replace(channel, name=own if seat is None else own.replace("{seat}", str(seat))).filter
 
 
-House = Sequence[tuple[Topics, int]]
-"""A house's tables: the topics of each, and how many seats it has."""
+@dataclass(frozen=True, slots=True)
+class HouseTable:
+    """A table of a house: its topics, how many seats it has, and what its service reads of other services."""
+
+    topics: Topics
+    seats: int
+    reads: tuple[str, ...] = ()
+
+
+House = Sequence[HouseTable]
 _SURVEILLANCE: Final = "surveillance"
 _DISPLAYS: Final = "displays"
 """A display of several tables."""
@@ -81,7 +89,7 @@ def users_of(house: House) -> list[str]:
     Raises:
         ConfigError: two of them would have one name, and so the rights of both.
     """
-    own = ([topics.table, *(name for name, _ in _others(topics, seats))] for topics, seats in house)
+    own = ([each.topics.table, *(name for name, _ in _others(each))] for each in house)
     names = [*chain.from_iterable(own), _DISPLAYS, _SURVEILLANCE]
     for name, users in Counter(names).items():
         if users > 1:
@@ -93,18 +101,21 @@ def users_of(house: House) -> list[str]:
 def house_access_list(house: House) -> str:
     """Mosquitto's access list for `users_of` these tables: nobody is allowed anything at another table or seat."""
     parts = ["# Written by `punto broker-users`: a change made here is lost."]
-    for topics, seats in house:
-        parts.append(f"user {topics.table}\ntopic readwrite {topics('#')}")
-        parts += [f"user {name}\n{lines}" for name, lines in _others(topics, seats)]
-    every = (_lines("display", _DISPLAYS, f"{topics.base}/{topics.table}") for topics, _ in house)
+    for each in house:
+        service = [f"user {each.topics.table}", f"topic readwrite {each.topics('#')}"]
+        parts.append("\n".join([*service, *(f"topic read {topic}" for topic in each.reads)]))
+        parts += [f"user {name}\n{lines}" for name, lines in _others(each)]
+    places = (f"{each.topics.base}/{each.topics.table}" for each in house)
+    every = (_lines("display", _DISPLAYS, place) for place in places)
     parts.append("\n".join([f"user {_DISPLAYS}", *every]))
-    bases = dict.fromkeys(topics.base for topics, _ in house)
+    bases = dict.fromkeys(each.topics.base for each in house)
     parts.append("\n".join([f"user {_SURVEILLANCE}", *(f"topic read {base}/#" for base in bases)]))
     return "\n\n".join(parts) + "\n"
 
 
-def _others(topics: Topics, seats: int) -> Iterator[tuple[str, str]]:
+def _others(table: HouseTable) -> Iterator[tuple[str, str]]:
     """The users of a table beside its service, with their topics."""
+    topics, seats = table.topics, table.seats
     place = f"{topics.base}/{topics.table}"
     display = f"{topics.table}-display"
     yield display, _lines("display", display, place)

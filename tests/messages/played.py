@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from punto.controller.messages import topics
 from punto.controller.messages.schema import EXAMPLES, MESSAGES
+from tests.service.linked_services import Service
 from tests.service.table_on_a_machine import HERE, STAFF, TABLE, Broker, Listener, Shoe, Table, wait_until
 
 Payloads = list[dict[str, Any]]
@@ -56,6 +57,14 @@ def _few_counts(meters: Payloads) -> Payloads:
     (last,) = _one(meters)
     few = {name: {**last[name], "counts": last[name]["counts"][:6]} for name in ("lifetime", "gaming_day")}
     return [{**last, **few}]
+
+
+def _one_rule(answers: Payloads) -> Payloads:
+    """The last answer with one rule of the wager in place of all."""
+    (last,) = _one(answers)
+    settings = last["heard"]["settings"]
+    wager = {**settings["wager"], "rules": settings["wager"]["rules"][:1]}
+    return [{**last, "heard": {**last["heard"], "settings": {**settings, "wager": wager}}}]
 
 
 # The message, its topic, and which of those that were sent.
@@ -105,11 +114,30 @@ def play(folder: Path) -> dict[str, Payloads]:
             name: choose([each.payload for each in heard.heard(topic)])
             for name, (topic, choose) in _TAKEN.items()
         }
+    found |= _linked(folder)
     text = (
         json.dumps(found).replace(str(folder), "/var/lib/punto").replace(json.dumps(STAFF["name"]), '"mei"')
     )
     examples: dict[str, Payloads] = json.loads(text)
     return {model.__name__: examples[model.__name__] for model in MESSAGES}
+
+
+def _linked(folder: Path) -> dict[str, Payloads]:
+    """Examples of what a linked table and its authority tell each other."""
+    (folder / "linked").mkdir()
+    with ExitStack() as running:
+        broker = running.enter_context(Broker(folder / "linked"))
+        heard = running.enter_context(Listener(folder / "linked", broker.port))
+        authority, table = (Service(folder / "linked", broker, name) for name in ("meter-1", "t1"))
+        running.enter_context(authority)
+        running.enter_context(table)
+        authority.order("open_meter")
+        table.open()
+        table.bet(3)
+        sent = [(each.topic, each.payload) for each in heard.heard()]
+    requests = [payload for topic, payload in sent if topic == "punto/t1/meter/request" and payload["asked"]]
+    answers = [payload for topic, payload in sent if topic == "punto/meter-1/meter/answer/t1"]
+    return {"MeterRequest": _one(requests), "MeterAnswer": _one_rule(answers)}
 
 
 def _round(table: Table, broker: Broker, heard: Listener, number: int) -> None:

@@ -1,5 +1,6 @@
 """Tables on one progressive and its authority, each with a record of its own, and a broker between them that loses and repeats."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
@@ -7,10 +8,15 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Effect, Posted
-from punto.baccarat.progressive.ledger import Cause
+from punto.baccarat.progressive.effects import (
+    AwardBackedOut,
+    AwardBooked,
+    AwardLocked,
+    Effect,
+    Posted,
+    table_of,
+)
 from punto.baccarat.progressive.settings import LinkedTable, Settings
-from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.events import Event, MeterAnswered, MeterHeard, TableAsked
 from punto.baccarat.table.meter import served_table
@@ -35,9 +41,7 @@ class Node(Croupier):
     """A service: its inputs are on its record before it handles them, and a kill leaves nothing else."""
 
     def __init__(self, table: str, progressive: Settings, **others: Any) -> None:
-        self.settings = settings(
-            game_name="progressive-2", table=table, progressive=progressive, **others
-        )
+        self.settings = settings(game_name="progressive-2", table=table, progressive=progressive, **others)
         self.table = Table.new(self.settings)
         self.record = 1
         self.new: list[Any] = []
@@ -142,7 +146,9 @@ class LinkedFloor:
             for name, answer in self.answers:
                 self.take_answer(name, answer)
             self.answers.clear()
-        assert not any(table.progressive.link.asked for table in self.tables.values() if table.progressive.link)
+        assert not any(
+            table.progressive.link.asked for table in self.tables.values() if table.progressive.link
+        )
 
     def do(self, table: str, *commands: str) -> None:
         """Something happens at a table, and everything is carried."""
@@ -160,13 +166,13 @@ class LinkedFloor:
         assert [each.number for each in own] == list(range(1, ledger.last + 1))
         assert all(sum(line.amount for line in each.lines) == 0 for each in own)
         for name, table in self.tables.items():
-            theirs = [each for each in self.authority.entries if _table_of(each) == name]
+            theirs = [each for each in self.authority.entries if table_of(each) == name]
             link = table.progressive.link
             assert link is not None
             last = served_table(self.authority.progressive, name)
             coming: list[Effect] = []
             if last is not None and link.asked is not None and link.asked.number == last.number:
-                coming = [each for each in last.entries if _table_of(each) == name]
+                coming = [each for each in last.entries if table_of(each) == name]
             assert [*table.entries, *coming] == theirs
         locked = [each.award.id for each in self.authority.entries if isinstance(each, AwardLocked)]
         booked = [each.award.id for each in self.authority.entries if isinstance(each, AwardBooked)]
@@ -179,19 +185,6 @@ class LinkedFloor:
             if isinstance(each, AwardBooked | AwardBackedOut) and each.award.payer == "meter"
         )
         assert sum(tier.amount for tier in ledger.paid) == paid * 1_000_000
-
-
-def _table_of(entry: Effect) -> str | None:
-    """The table whose request made an entry; None for an order of the Game Manager."""
-    match entry:
-        case Posted(posting):
-            return None if posting.cause is Cause.BACK_OUT else posting.reference.table
-        case AwardLocked(award) | AwardBooked(award):
-            return award.table
-        case AwardBackedOut():
-            return None
-        case _:
-            return getattr(entry, "table", None)
 
 
 HANDS: Final = (
@@ -214,46 +207,61 @@ class Chaos:
     def __init__(self, chance: Random, how_many: int = 4, **meter: Any) -> None:
         self.floor = LinkedFloor(how_many, meter)
         self.chance = chance
-        self.awards: set[AwardState] = set()
 
     def step(self) -> None:
         """One thing happens."""
-        floor, chance = self.floor, self.chance
-        name = chance.choice(list(floor.tables))
-        table = floor.tables[name]
-        what = chance.random()
-        if what < 0.25:
-            floor.ask(name)
-        elif what < 0.45 and floor.asks:
-            ask = chance.choice(floor.asks)
-            floor.take_ask(ask)
-            if chance.random() < 0.7:
-                floor.asks.remove(ask)
-        elif what < 0.6:
-            floor.answer(name)
-        elif what < 0.8 and floor.answers:
-            at = chance.randrange(len(floor.answers))
-            floor.take_answer(*floor.answers[at])
-            if chance.random() < 0.7:
-                del floor.answers[at]
-        elif what < 0.83:
-            chance.choice((floor.asks, floor.answers)).clear()
-        elif what < 0.85:
-            floor.lose(name)
-        elif what < 0.86:
-            self.authority_does()
-        elif what < 0.95:
-            self.play(table)
-        else:
-            do(table, chance.choice(AT_A_TABLE))
+        (happens,) = self.chance.choices(list(self._often), list(self._often.values()))
+        happens(self.chance.choice(list(self.floor.tables)))
 
-    def authority_does(self) -> None:
+    @property
+    def _often(self) -> dict[Callable[[str], None], int]:
+        floor = self.floor
+        return {
+            floor.ask: 25,
+            self._carry_ask: 20,
+            floor.answer: 15,
+            self._carry_answer: 20,
+            self._drop: 3,
+            floor.lose: 2,
+            self._authority_does: 1,
+            self._play: 9,
+            self._anything: 5,
+        }
+
+    def _carry_ask(self, _: str) -> None:
+        """A request arrives, in any order; it may come again."""
+        if asks := self.floor.asks:
+            ask = self.chance.choice(asks)
+            self.floor.take_ask(ask)
+            if self.chance.random() < 0.7:
+                asks.remove(ask)
+
+    def _carry_answer(self, _: str) -> None:
+        """An answer arrives, in any order; it may come again."""
+        if answers := self.floor.answers:
+            at = self.chance.randrange(len(answers))
+            self.floor.take_answer(*answers[at])
+            if self.chance.random() < 0.7:
+                del answers[at]
+
+    def _drop(self, _: str) -> None:
+        """All that is under way one way is lost."""
+        self.chance.choice((self.floor.asks, self.floor.answers)).clear()
+
+    def _authority_does(self, _: str) -> None:
         """An order of the Game Manager."""
         awards = self.floor.authority.progressive.books.next_award
-        do(self.floor.authority, self.chance.choice(("add 500", f"back out {self.chance.randint(1, awards)}")))
+        do(
+            self.floor.authority,
+            self.chance.choice(("add 500", f"back out {self.chance.randint(1, awards)}")),
+        )
 
-    def play(self, table: Node) -> None:
+    def _anything(self, name: str) -> None:
+        do(self.floor.tables[name], self.chance.choice(AT_A_TABLE))
+
+    def _play(self, name: str) -> None:
         """The next thing that people at a table do who make no mistake."""
+        table = self.floor.tables[name]
         commands = {
             "betting": ("spot 1", "spot 2", "open", "start game", "resume", "change shoe"),
             "playing": (*(f"draw {card}" for card in self.chance.choice(HANDS).split()), "open", "resume"),

@@ -5,13 +5,11 @@ from random import Random
 import pytest
 
 from punto.baccarat.progressive.effects import AwardBooked, AwardLocked
-from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.table.events import MeterAnswered, MeterHeard, TableAsked
-from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.turn import RefusedError
 from tests.share import share
-from tests.table.croupier import game, settings
-from tests.table.linked_floor import AUTHORITY, Chaos, LinkedFloor, Node, linked
+from tests.table.croupier import settings
+from tests.table.linked_floor import Chaos, LinkedFloor, Node, linked
 
 ALL = "2D KC 3D JC 4D KH"  # the whole meter
 
@@ -91,7 +89,7 @@ def test_a_request_that_comes_twice_or_late_is_carried_out_once(floor):
     first = TableAsked("t1", "record of t1", 1, ())
     floor.take_ask(first)
     floor.answer("t1")
-    assert len([kind for kind in floor.authority.refusals]) == 0
+    assert floor.authority.refusals == []
     floor.settle()
     assert floor.authority.progressive.books.ledger.contributions == 20 * 1_000_000
     floor.check()

@@ -1,0 +1,267 @@
+"""Links a table with the authority that keeps its meter, over MQTT; both ends.
+
+Request and answer are retained messages of the state on the sender's record, sent again at each connection. So nothing is
+lost with a message: whichever end was killed or cut off gets the other's present state.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from functools import partial
+from typing import Final, TypeVar
+
+import structlog
+from pydantic import ValidationError
+
+from punto.baccarat.progressive.state import State as Books
+from punto.baccarat.table.events import MeterAnswered, MeterHeard, TableAsked
+from punto.baccarat.table.meter import served_table
+from punto.baccarat.table.state import AuthorityLink, TablesProgressive, TableState
+from punto.controller.engine import Engine
+from punto.controller.messages import topics
+from punto.controller.messages.building import progressive_message, timestamp
+from punto.controller.messages.linked import MeterAnswer, MeterRequest
+from punto.controller.messages.models import Availability, Message, Progressive
+from punto.controller.mqtt import Broker
+from punto.controller.outbox import Outbox
+
+SOURCE: Final = "meter"
+"""The source of the authority's inputs on a table's record."""
+STALE_SECONDS: Final = 5.0
+"""An authority whose meter has not come for this time is away: it comes every second."""
+_LOOK_SECONDS: Final = 0.5
+
+_M = TypeVar("_M", bound=Message)
+_log = structlog.get_logger("punto.controller.linked")
+
+
+def link_of(
+    engine: Engine, broker: Broker, outbox: Outbox, topic: topics.Topics
+) -> "Authority | LinkedTables | None":
+    """The table's end of the link, or the authority's; None for a table that keeps its own meter for itself."""
+    progressive = engine.state.progressive
+    if progressive is None or progressive.books.settings.authority is None:
+        return None
+    end = LinkedTables if progressive.link is None else Authority
+    return end(engine, broker, outbox, topic)
+
+
+def _read(kind: type[_M], topic: str, payload: bytes) -> _M | None:
+    try:
+        return kind.model_validate_json(payload)
+    except ValidationError as error:
+        _log.warning("message of a linked table not read", topic=topic, reason=error.errors()[0]["msg"])
+        return None
+
+
+def _progressive(state: TableState) -> TablesProgressive:
+    if state.progressive is None:
+        raise AssertionError("a link needs a progressive")
+    return state.progressive
+
+
+class Authority:
+    """The authority, as a linked table sees it."""
+
+    def __init__(self, engine: Engine, broker: Broker, outbox: Outbox, topic: topics.Topics) -> None:
+        self._engine = engine
+        self._broker = broker
+        self._outbox = outbox
+        settings = _progressive(engine.state).books.settings
+        at = topics.Topics(topic.base, settings.authority or "")
+        self._table = topic.table
+        self._name = settings.progressive
+        self._available, self._reason = False, "not reached yet"
+        self._meter: Progressive | None = None
+        self._meter_at = 0.0
+        self._heard: MeterHeard | None = None
+        self._recording = asyncio.Lock()
+        broker.retain(topics.METER_REQUEST, self._request)
+        read = topics.of_authority(at, topic.table, settings.progressive)
+        for name, take in zip(
+            read, (self._take_answer, self._take_availability, self._take_meter), strict=True
+        ):
+            broker.listen(name, take)
+        engine.watchers.append(self._watch)
+        self._asked = self._link.asked
+
+    @property
+    def _link(self) -> AuthorityLink:
+        link = _progressive(self._engine.state).link
+        if link is None:
+            raise AssertionError("this table has no authority")
+        return link
+
+    # --- what the table sends
+
+    def _request(self, now: datetime) -> Message:
+        state, asked = self._engine.state, self._link.asked
+        request = None
+        if asked is not None:
+            request = TableAsked(self._table, self._engine.record_name, asked.number, asked.orders)
+        return MeterRequest(
+            id=f"{self._table}/meter/request/{self._link.number}/{'answered' if asked is None else 'asked'}",
+            seq=self._link.number,
+            ts=timestamp(now),
+            simulation=state.settings.simulation,
+            asked=request,
+        )
+
+    def _watch(self, _: TableState, __: int) -> None:
+        asked = self._link.asked
+        if asked is not self._asked:
+            self._asked = asked
+            self._outbox.snapshot_due(topics.METER_REQUEST)
+
+    def message(self, now: datetime) -> Message | None:
+        """The table's game with the authority's present meter; once that is stale, displays freeze."""
+        engine = self._engine
+        own = progressive_message(engine.state, engine.seq, engine.award_since, now)
+        if own is None or self._meter is None:
+            return own
+        meter = self._meter
+        same = {name: getattr(meter, name) for name in ("valid_until", "phase", "meter", "tiers", "award")}
+        return own.model_copy(update=same)
+
+    # --- what comes from the authority
+
+    async def _take_availability(self, topic: str, payload: bytes) -> None:
+        said = _read(Availability, topic, payload)
+        if said is not None:
+            self._available, self._reason = said.state == "online", said.reason
+            await self._look()
+
+    async def _take_meter(self, topic: str, payload: bytes) -> None:
+        self._meter = _read(Progressive, topic, payload) or self._meter
+        self._meter_at = time.monotonic()
+        self._outbox.snapshot_due(topics.progressive(self._name))
+
+    async def _take_answer(self, topic: str, payload: bytes) -> None:
+        said = _read(MeterAnswer, topic, payload)
+        if said is None:
+            return
+        self._heard = said.heard
+        async with self._recording:
+            asked = self._link.asked
+            if said.answered is not None and asked is not None and asked.number == said.answered.number:
+                await self._engine.submit([said.answered], SOURCE)
+        await self._look()
+
+    async def run(self) -> None:
+        """Record when the authority comes and goes, until cancelled."""
+        while True:
+            await self._look()
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _look(self) -> None:
+        """Record what the table does not know yet."""
+        async with self._recording:
+            heard = self._present()
+            if heard is not None:
+                await self._engine.submit([heard], SOURCE)
+
+    def _present(self) -> MeterHeard | None:
+        """What is to be recorded of the authority now, None if the table knows it."""
+        known, link = _progressive(self._engine.state).books, self._link
+        away = next(self._away(), None)
+        if away is not None:
+            return MeterHeard(False, away) if link.online else None
+        said = self._heard
+        if said is None or not said.online:
+            reason = "it has not told the meter yet" if said is None else said.reason
+            return (
+                MeterHeard(False, reason)
+                if link.online or (said is not None and reason != link.reason)
+                else None
+            )
+        settings = said.settings if said.settings != known.settings else None
+        told = said.extract is not None and _public(known.with_extract(said.extract)) != _public(known)
+        if link.online and settings is None and not told:
+            return None
+        if not link.online and settings is not None and link.reason.startswith("it has another"):
+            return None
+        return MeterHeard(True, "", said.extract, settings)
+
+    def _away(self) -> Iterator[str]:
+        health = self._broker.health()
+        if not health.connected:
+            yield f"the broker is away: {health.reason}"
+        if not self._available:
+            yield self._reason
+        if time.monotonic() - self._meter_at > STALE_SECONDS:
+            yield "the meter has not come for some seconds"
+
+
+def _public(books: Books) -> tuple[object, ...]:
+    """What a table records when it changes. What wagers of other tables add to the meter is only shown."""
+    return (books.phase, books.next_award, [(each.id, each.state) for each in books.awards])
+
+
+class LinkedTables:
+    """The tables of an authority."""
+
+    def __init__(self, engine: Engine, broker: Broker, outbox: Outbox, topic: topics.Topics) -> None:
+        self._engine = engine
+        self._outbox = outbox
+        self._own = topic.table
+        settings = _progressive(engine.state).books.settings
+        self._tables = [each.table for each in settings.tables]
+        self._refusals: dict[str, str] = {}
+        self._seen = _progressive(engine.state)
+        for table in self._tables:
+            broker.listen(topics.Topics(topic.base, table)(topics.METER_REQUEST), partial(self._take, table))
+            broker.retain(topics.meter_answer(table), partial(self._answer, table))
+        engine.watchers.append(self._watch)
+
+    async def _take(self, table: str, topic: str, payload: bytes) -> None:
+        said = _read(MeterRequest, topic, payload)
+        if said is None or said.asked is None:
+            return
+        asked = said.asked
+        if asked.table != table:
+            _log.warning("request of another table ignored", topic=topic)
+            return
+        last = served_table(_progressive(self._engine.state), table)
+        if last is not None and (last.record, last.number) == (asked.record, asked.number):
+            self._outbox.snapshot_due(topics.meter_answer(table))
+        elif self._engine.pace.allows(f"table {table}"):
+            (handled,) = await self._engine.submit([asked], f"table {table}")
+            self._refusals.pop(table, None)
+            if handled.refusal is not None:
+                self._refusals[table] = str(handled.refusal)
+                self._engine.pace.charge(f"table {table}")
+                self._outbox.snapshot_due(topics.meter_answer(table))
+
+    def _answer(self, table: str, now: datetime) -> Message:
+        state = self._engine.state
+        progressive = _progressive(state)
+        books, last = progressive.books, served_table(progressive, table)
+        extract = books.extract(table)
+        refusal = self._refusals.get(table)
+        heard = (
+            MeterHeard(True, "", extract, books.settings) if refusal is None else MeterHeard(False, refusal)
+        )
+        answered = None if last is None else MeterAnswered(last.number, last.entries, last.refused, extract)
+        number = 0 if last is None else last.number
+        return MeterAnswer(
+            id=f"{self._own}/meter/answer/{table}/{self._engine.seq}",
+            seq=number,
+            ts=timestamp(now),
+            simulation=state.settings.simulation,
+            heard=heard,
+            answered=answered,
+        )
+
+    def _watch(self, state: TableState, _: int) -> None:
+        before, self._seen = self._seen, _progressive(state)
+        if (before.books.settings, _public(before.books)) != (
+            self._seen.books.settings,
+            _public(self._seen.books),
+        ):
+            self._outbox.snapshot_due(*map(topics.meter_answer, self._tables))
+        elif self._seen.served is not before.served:
+            changed = {each.table for each in self._seen.served} - {
+                each.table for each in self._seen.served if each in before.served
+            }
+            self._outbox.snapshot_due(*map(topics.meter_answer, changed))

@@ -1,0 +1,76 @@
+"""Two services on one progressive, and the authority that keeps its meter: processes, a real broker, and kills."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from punto.controller.journal.audit import audit, difference_between
+from tests.service.linked_services import Service
+from tests.service.table_on_a_machine import Broker, Listener, wait_until
+
+ALL = "2D KC 3D JC 4D KH"  # the whole meter
+NOTHING = "KS 2S 9H 3S"
+CONTRIBUTED = 20 * 1_000_000
+"""What one wager brings, in millionths of a cent."""
+
+
+@pytest.fixture
+def floor(tmp_path) -> Iterator[tuple[Broker, list[Service]]]:
+    with ExitStack() as running:
+        broker = running.enter_context(Broker(tmp_path))
+        services = [Service(tmp_path, broker, name) for name in ("meter-1", "t1", "t2")]
+        for each in services:
+            running.enter_context(each)
+        authority, *tables = services
+        authority.order("open_meter")
+        for table in tables:
+            table.open()
+        yield broker, services
+
+
+def shown(listener: Listener) -> dict[str, int]:
+    """The meter that each service last published."""
+    found = [each for each in listener.heard() if each.topic.endswith("/progressive/dragon")]
+    return {each.topic.split("/")[1]: each.payload["meter"] for each in found}
+
+
+@pytest.mark.parametrize("killed", [0, 1])
+def test_two_tables_fill_one_meter_whatever_is_killed(floor, killed, tmp_path):
+    broker, services = floor
+    authority, t1, t2 = services
+    with Listener(tmp_path, broker.port) as listener:
+        t1.bet(1)
+        t2.bet(2)
+        services[killed].kill()
+        services[killed].start()
+        wait_until(lambda: t1.linked, "the table hears its authority again")
+        t1.play(ALL)
+        for order, fields in (("hand_button", {"seat": 1}), ("turn_key", {"to": "jph"}), ("jpot", {})):
+            t1.order(order, **fields)
+        wait_until(lambda: t1.step == "logged", "the award is logged")
+        t1.order("turn_key", to="run")
+        wait_until(lambda: t1.step == "adjusted", "the meter is adjusted")
+
+        assert authority.contributions == 2 * CONTRIBUTED
+        wait_until(lambda: len(set(shown(listener).values())) == 1, "all tables show one meter")
+        assert set(shown(listener)) == {"meter-1", "t1", "t2"}
+    books, *parts = (audit(each.record) for each in services)
+    assert [each.difference for each in (books, *parts)] == [None] * 3
+    assert [difference_between(books, part) for part in parts] == [None] * 2
+
+
+def test_a_table_without_its_authority_says_so_and_deals_on(floor):
+    _, (authority, t1, _) = floor
+    authority.kill()
+    wait_until(lambda: not t1.linked, "the table knows that its authority is away")
+    t1.order("wager_placed", seat=1)
+    refused = t1.ask(order="start_game", round=t1.status()["round"])
+    assert (refused["accepted"], refused["code"]) == (False, "meter_away")
+    t1.play(NOTHING)
+    assert t1.status()["round"] == 2
+
+    authority.start()
+    wait_until(lambda: t1.linked, "the authority is back")
+    t1.start_game()
+    assert (authority.contributions, t1.contributions) == (CONTRIBUTED, CONTRIBUTED)
