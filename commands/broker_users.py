@@ -13,6 +13,7 @@ from typing import Final
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.messages.topics import METER_REQUEST, Topics, of_authority
+from punto.controller.messages.topics import progressive as meter
 from punto.controller.messages.topics_page import HouseTable, house_access_list, users_of
 
 HELP: Final = (
@@ -80,14 +81,15 @@ def _table(config: ServiceConfig, path: Path) -> HouseTable:
 
 
 def _read_of_others(config: ServiceConfig, own: Topics) -> Iterator[str]:
-    """The topics of other services that this one reads, if it shares a meter."""
+    """The topics of other services that this one reads, if it has a progressive."""
     progressive = config.progressive
-    if progressive is None or progressive.authority is None:
+    if progressive is None:
         return
-    if progressive.authority == own.table:
-        yield from (Topics(own.base, table)(METER_REQUEST) for table in progressive.tables)
-    else:
+    if progressive.authority not in {None, own.table}:
         yield from of_authority(Topics(own.base, progressive.authority), own.table, progressive.id)
+        return
+    yield Topics(own.base, "+")(meter(progressive.id))  # whoever else keeps this meter
+    yield from (Topics(own.base, table)(METER_REQUEST) for table in progressive.tables)
 
 
 def _password(path: Path) -> str:

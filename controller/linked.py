@@ -15,7 +15,7 @@ import structlog
 from pydantic import ValidationError
 
 from punto.baccarat.progressive.state import State as Books
-from punto.baccarat.table.events import MeterAnswered, MeterHeard, TableAsked
+from punto.baccarat.table.events import MeterAnswered, MeterClaimed, MeterHeard, TableAsked
 from punto.baccarat.table.meter import served_table
 from punto.baccarat.table.state import AuthorityLink, TablesProgressive, TableState
 from punto.controller.engine import Engine
@@ -24,12 +24,15 @@ from punto.controller.messages.building import progressive_message, timestamp
 from punto.controller.messages.linked import MeterAnswer, MeterRequest
 from punto.controller.messages.models import Availability, Message, Progressive
 from punto.controller.mqtt import Broker
+from punto.controller.mqtt_link import Received
 from punto.controller.outbox import Outbox
 
 SOURCE: Final = "meter"
 """The source of the authority's inputs on a table's record."""
 STALE_SECONDS: Final = 5.0
 """An authority whose meter has not come for this time is away: it comes every second."""
+RIVAL_SECONDS: Final = 10.0
+"""Another service whose meter has not come for this time keeps none."""
 _LOOK_SECONDS: Final = 0.5
 
 _M = TypeVar("_M", bound=Message)
@@ -38,20 +41,25 @@ _log = structlog.get_logger("punto.controller.linked")
 
 def link_of(
     engine: Engine, broker: Broker, outbox: Outbox, topic: topics.Topics
-) -> "Authority | LinkedTables | None":
-    """The table's end of the link, or the authority's; None for a table that keeps its own meter for itself."""
+) -> "Authority | Keeper | None":
+    """What connects the table's progressive with other services; None without a progressive."""
     progressive = engine.state.progressive
-    if progressive is None or progressive.books.settings.authority is None:
+    if progressive is None:
         return None
-    end = LinkedTables if progressive.link is None else Authority
-    return end(engine, broker, outbox, topic)
+    if progressive.link is not None:
+        return Authority(engine, broker, outbox, topic)
+    if progressive.books.settings.authority is not None:
+        LinkedTables(engine, broker, outbox, topic)
+    return Keeper(engine, broker, topic)
 
 
-def _read(kind: type[_M], topic: str, payload: bytes) -> _M | None:
+def _read(kind: type[_M], message: Received) -> _M | None:
     try:
-        return kind.model_validate_json(payload)
+        return kind.model_validate_json(message.payload)
     except ValidationError as error:
-        _log.warning("message of a linked table not read", topic=topic, reason=error.errors()[0]["msg"])
+        _log.warning(
+            "message of a linked table not read", topic=message.topic, reason=error.errors()[0]["msg"]
+        )
         return None
 
 
@@ -121,24 +129,29 @@ class Authority:
         if own is None or self._meter is None:
             return own
         meter = self._meter
-        same = {name: getattr(meter, name) for name in ("valid_until", "phase", "meter", "tiers", "award")}
+        same = {
+            name: getattr(meter, name)
+            for name in ("valid_until", "phase", "meter", "tiers", "award", "kept_by")
+        }
         return own.model_copy(update=same)
 
     # --- what comes from the authority
 
-    async def _take_availability(self, topic: str, payload: bytes) -> None:
-        said = _read(Availability, topic, payload)
+    async def _take_availability(self, message: Received) -> None:
+        said = _read(Availability, message)
         if said is not None:
             self._available, self._reason = said.state == "online", said.reason
             await self._look()
 
-    async def _take_meter(self, topic: str, payload: bytes) -> None:
-        self._meter = _read(Progressive, topic, payload) or self._meter
+    async def _take_meter(self, message: Received) -> None:
+        if message.retained:
+            return  # it may be old
+        self._meter = _read(Progressive, message) or self._meter
         self._meter_at = time.monotonic()
         self._outbox.snapshot_due(topics.progressive(self._name))
 
-    async def _take_answer(self, topic: str, payload: bytes) -> None:
-        said = _read(MeterAnswer, topic, payload)
+    async def _take_answer(self, message: Received) -> None:
+        said = _read(MeterAnswer, message)
         if said is None:
             return
         self._heard = said.heard
@@ -198,6 +211,46 @@ def _public(books: Books) -> tuple[object, ...]:
     return (books.phase, books.next_award, [(each.id, each.state) for each in books.awards])
 
 
+class Keeper:
+    """A service that keeps a meter, and finds others that keep one of the same progressive."""
+
+    def __init__(self, engine: Engine, broker: Broker, topic: topics.Topics) -> None:
+        self._engine = engine
+        self._table = topic.table
+        self._rival_at = 0.0
+        name = _progressive(engine.state).books.settings.progressive
+        broker.listen(topics.Topics(topic.base, "+")(topics.progressive(name)), self._take)
+
+    @property
+    def name(self) -> str:
+        """The name of this service and of its record, which no other service has."""
+        return f"{self._table} {self._engine.record_name}"
+
+    def message(self, now: datetime) -> Message | None:
+        """The meter."""
+        engine = self._engine
+        return progressive_message(engine.state, engine.seq, engine.award_since, now, self.name)
+
+    async def _take(self, message: Received) -> None:
+        # A retained message may be of a service that ended long ago; a living one sends its meter every second.
+        if message.retained or f'"kept_by":"{self.name}"'.encode() in message.payload:
+            return
+        said = _read(Progressive, message)
+        if said is None or not said.kept_by:
+            return
+        self._rival_at = time.monotonic()
+        if _progressive(self._engine.state).rival != said.kept_by:
+            await self._engine.submit([MeterClaimed(said.kept_by)], SOURCE)
+
+    async def run(self) -> None:
+        """Record when the other service keeps a meter no more, until cancelled."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            gone = time.monotonic() - self._rival_at > RIVAL_SECONDS
+            if gone and _progressive(self._engine.state).rival is not None:
+                await self._engine.submit([MeterClaimed(None)], SOURCE)
+
+
 class LinkedTables:
     """The tables of an authority."""
 
@@ -214,13 +267,13 @@ class LinkedTables:
             broker.retain(topics.meter_answer(table), partial(self._answer, table))
         engine.watchers.append(self._watch)
 
-    async def _take(self, table: str, topic: str, payload: bytes) -> None:
-        said = _read(MeterRequest, topic, payload)
+    async def _take(self, table: str, message: Received) -> None:
+        said = _read(MeterRequest, message)
         if said is None or said.asked is None:
             return
         asked = said.asked
         if asked.table != table:
-            _log.warning("request of another table ignored", topic=topic)
+            _log.warning("request of another table ignored", topic=message.topic)
             return
         last = served_table(_progressive(self._engine.state), table)
         if last is not None and (last.record, last.number) == (asked.record, asked.number):

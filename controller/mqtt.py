@@ -45,7 +45,7 @@ from punto.controller.messages.models import (
     WagerAnswer,
     WagerRequest,
 )
-from punto.controller.mqtt_link import Connection, Link, LinkError, Sender
+from punto.controller.mqtt_link import Connection, Link, LinkError, Received, Sender
 from punto.controller.outbox import Outbox
 from punto.drivers.backoff import Backoff
 from punto.drivers.base import LinkHealth
@@ -67,6 +67,10 @@ _CLIENT: Final = re.compile(r"client( [\w.-]{1,64})?", re.ASCII)
 _SEAT: Final = re.compile(r"\d{1,3}", re.ASCII)
 
 _log = structlog.get_logger("punto.controller.mqtt")
+
+
+Take = Callable[[Received], Awaitable[None]]
+"""Takes a message of another service."""
 
 
 class Broker:
@@ -104,7 +108,7 @@ class Broker:
             will=self._will,
             lost=self._set_health,
         )
-        self._listened: dict[str, Callable[[str, bytes], Awaitable[None]]] = {}
+        self._listened: dict[str, Take] = {}
         self._builders: dict[str, Callable[[datetime], Message | None]] = {
             topics.AVAILABILITY: lambda now: self._availability("online", "running", now),
             topics.INFO: info,
@@ -127,8 +131,8 @@ class Broker:
         """Also send this retained message when it is due, unless `build` returns None."""
         self._builders[name] = build
 
-    def listen(self, topic: str, take: Callable[[str, bytes], Awaitable[None]]) -> None:
-        """Also subscribe to this topic of another service, and pass its messages with the topic to `take`."""
+    def listen(self, topic: str, take: Take) -> None:
+        """Also subscribe to this topic of another service, and pass its messages to `take`; `+` may stand for a level."""
         self._listened[topic] = take
 
     def _meters(self, now: datetime) -> Message:
@@ -252,9 +256,9 @@ class Broker:
 
     async def _receive(self, connection: Connection) -> None:
         async for message in connection.messages():
-            if (take := self._listened.get(message.topic)) is not None:
-                await take(message.topic, message.payload)
-                continue
+            for topic, take in self._listened.items():
+                if message.matches(topic):
+                    await take(message)
             match message.topic.removeprefix(self.topic("")).split("/"):
                 case ["wagers", _, "set"] | ["request", _] | ["request", _, "by", _] if message.retained:
                     _log.warning(

@@ -23,6 +23,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 import aiomqtt
 import structlog
+from paho.mqtt.client import topic_matches_sub
 
 from punto.configs.problems import ConfigError
 from punto.controller.broker_login import BrokerConfig
@@ -63,6 +64,10 @@ class Received:
     topic: str
     payload: bytes
     retained: bool
+
+    def matches(self, subscription: str) -> bool:
+        """Whether a subscription, in which `+` may stand for a level, has this message's topic."""
+        return topic_matches_sub(subscription, self.topic)
 
 
 class _TlsSocket(ssl.SSLSocket):

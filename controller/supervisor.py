@@ -31,10 +31,10 @@ from punto.controller.expectations import ExactExpectations
 from punto.controller.gaming_days import Calendar
 from punto.controller.journal.background import BackgroundReplay
 from punto.controller.journal.journal import Journal
-from punto.controller.linked import Authority, link_of
+from punto.controller.linked import link_of
 from punto.controller.messages import topics
-from punto.controller.messages.building import progressive_message, timestamp
-from punto.controller.messages.models import Health, Info, Message
+from punto.controller.messages.building import timestamp
+from punto.controller.messages.models import Health, Info
 from punto.controller.mqtt import Broker
 from punto.controller.orders import socket_door
 from punto.controller.orders.desk import Desk, Fitted
@@ -213,16 +213,11 @@ class _Service:
             broker.retain(topics.RESTRICTED_EDGE, edge.message)
             tasks.create_task(edge.run(), name="edge")
         link = link_of(engine, broker, self.outbox, broker.topic)
-        meter = self._meter
-        if isinstance(link, Authority):
-            meter = link.message
-            tasks.create_task(link.run(), name="authority")
-        for name in engine.meter_topics:
-            broker.retain(name, meter)
+        if link is not None:
+            tasks.create_task(link.run(), name="meter")
+            for name in engine.meter_topics:
+                broker.retain(name, link.message)
         tasks.create_task(broker.run(), name="broker")
-
-    def _meter(self, now: datetime) -> Message | None:
-        return progressive_message(self.engine.state, self.engine.seq, self.engine.award_since, now)
 
 
 async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:

@@ -367,7 +367,15 @@ class TableAsked:
     kind: Literal["table_asked"] = "table_asked"
 
 
-OfTheLink = MeterHeard | MeterAnswered | TableAsked
+@dataclass(frozen=True, slots=True)
+class MeterClaimed:
+    """Another service keeps a meter of the same progressive too; None when it does so no more."""
+
+    by: str | None
+    kind: Literal["meter_claimed"] = "meter_claimed"
+
+
+OfTheLink = MeterHeard | MeterAnswered | TableAsked | MeterClaimed
 """What a table and the authority of its meter tell each other."""
 
 _OfOtherDevices = ConfigurationKeypad | DeviceHeard | SensorsLink | SensorFault

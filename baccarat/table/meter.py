@@ -14,6 +14,7 @@ from punto.baccarat.progressive import game_events
 from punto.baccarat.progressive.aquarius import Aquarius, TurnKey
 from punto.baccarat.progressive.aquarius import State as AquariusState
 from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Effect
+from punto.baccarat.progressive.events import Contribute
 from punto.baccarat.progressive.events import Event as BooksEvent
 from punto.baccarat.progressive.nexus import Nexus
 from punto.baccarat.progressive.nexus import State as NexusState
@@ -22,7 +23,15 @@ from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.table.effects import AwardChanged, MeterMoved
-from punto.baccarat.table.events import GameOrder, MeterAnswered, MeterHeard, Refused, Sensed, TableAsked
+from punto.baccarat.table.events import (
+    GameOrder,
+    MeterAnswered,
+    MeterClaimed,
+    MeterHeard,
+    Refused,
+    Sensed,
+    TableAsked,
+)
 from punto.baccarat.table.sensors import clear_alarm
 from punto.baccarat.table.state import Asked, AuthorityLink, ServedTable, TablesProgressive
 from punto.baccarat.table.turn import RefusedError, Turn
@@ -34,6 +43,8 @@ _OfAnAward = AwardLocked | AwardBooked | AwardBackedOut
 
 AWAY: Final = "meter_away"
 """Code of the alarm while the authority does not answer, and of the refusal of START GAME then."""
+SECOND: Final = "second_meter"
+"""Code of the alarm and of the refusals while another service keeps a meter of the same progressive."""
 REFUSED: Final = "meter_refused"
 """Code of the alarm for what the authority refused."""
 
@@ -265,6 +276,8 @@ def serve(turn: Turn, event: TableAsked) -> None:
         )
     books, entries, refused = progressive.books, list[Effect](), None
     try:
+        if any(isinstance(order, Contribute) for order in event.orders):
+            refuse_second(progressive)
         books, entries = _carried_out(books, event.orders)
     except RefusedError as refusal:
         refused = Refused(refusal.code, str(refusal))
@@ -272,6 +285,29 @@ def serve(turn: Turn, event: TableAsked) -> None:
     others = tuple(each for each in progressive.served if each is not before)
     turn.change(progressive=replace(progressive, books=books, served=(*others, now)))
     _enter(turn, entries)
+
+
+def claimed(turn: Turn, event: MeterClaimed) -> None:
+    """Start no game while another service keeps a meter of the same progressive; money would be promised twice."""
+    turn.change(progressive=replace(of(turn), rival=event.by))
+    if event.by is None:
+        clear_alarm(turn, SECOND)
+    else:
+        turn.alarm(SECOND, _second(of(turn)))
+
+
+def refuse_second(progressive: TablesProgressive) -> None:
+    """Refuse a game while another service keeps a meter of the same progressive; raises RefusedError."""
+    if progressive.rival is not None:
+        raise RefusedError(SECOND, _second(progressive))
+
+
+def _second(progressive: TablesProgressive) -> str:
+    name = progressive.books.settings.progressive
+    return (
+        f"{progressive.rival} keeps a meter of {name} too: stop one of the services and give its progressive another id, or link "
+        "its table to the other one (authority)"
+    )
 
 
 def served_table(progressive: TablesProgressive, table: str) -> ServedTable | None:

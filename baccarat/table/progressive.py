@@ -27,7 +27,7 @@ from punto.baccarat.progressive.progressive import Progressive
 from punto.baccarat.progressive.state import Phase as BooksPhase
 from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.events import GameOrder, Sensed
-from punto.baccarat.table.meter import fixed, give, of, tell
+from punto.baccarat.table.meter import fixed, give, of, refuse_second, tell
 from punto.baccarat.table.sensors import clear_alarm, refuse_unlatched
 from punto.baccarat.table.settings import Settings as TableSettings
 from punto.baccarat.table.state import AuthorityLink, Phase, TablesProgressive, TableState
@@ -443,6 +443,7 @@ def _refuse_start(state: TableState, progressive: TablesProgressive, event: game
         raise RefusedError(
             "not_open", f"the progressive {_name(progressive)} is not in service: open its meter first"
         )
+    refuse_second(progressive)
     if event.round != state.round:
         raise RefusedError(
             "wrong_round",

@@ -219,7 +219,7 @@ class TablesProgressive:
     `decided` is the round whose cards decided the last game, None if no round has yet. `played_on` is that
     game's award, if a supervisor has resumed play before it is complete. `link` is None if the table keeps the
     meter itself; the books are then its own, and else what the authority last told. `served` are the tables
-    that the authority has answered. `late` is the round whose hand had begun before its game was confirmed.
+    that the authority has answered. `rival` is a service that keeps a meter of this progressive too. `late` is the round whose hand had begun before its game was confirmed.
     """
 
     books: Books
@@ -229,6 +229,7 @@ class TablesProgressive:
     link: AuthorityLink | None = None
     served: tuple[ServedTable, ...] = ()
     late: int | None = None
+    rival: str | None = None
 
     @property
     def open_award(self) -> Won | None:

@@ -209,7 +209,9 @@ def _derived(road: DerivedRoad) -> tuple[DerivedCell, ...]:
     return tuple(DerivedCell(row=cell.row, col=cell.col, color=cell.color) for cell in road.cells)
 
 
-def progressive_message(state: TableState, seq: int, won: str | None, now: datetime) -> Progressive | None:
+def progressive_message(
+    state: TableState, seq: int, won: str | None, now: datetime, kept_by: str = ""
+) -> Progressive | None:
     """The meter and its tiers, None without a progressive. `won` is when the last award was logged."""
     if state.progressive is None:
         return None
@@ -245,6 +247,7 @@ def progressive_message(state: TableState, seq: int, won: str | None, now: datet
             if rule.wins
         ),
         award=_last_award(state.progressive, won),
+        kept_by=kept_by,
     )
 
 

@@ -404,6 +404,10 @@ class Progressive(Message):
     )
     tiers: tuple[MeterTier, ...]
     award: MeterAward | None = Field(description="the last award, null before the first")
+    kept_by: Annotated[str, Field(max_length=100), PLAIN] = Field(
+        "",
+        description="the service that keeps the meter, and a name of its record: no other service may keep this meter",
+    )
 
 
 # --- events and rounds

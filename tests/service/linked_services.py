@@ -11,13 +11,18 @@ METER = '[progressive]\nid = "dragon"\nauthority = "meter-1"\napproval_above = 1
 
 
 class Service(Table):
-    """A service of the floor, in a folder of its own: `meter-1`, or a table whose cards are keyed."""
+    """A service of the floor, in a folder of its own: `meter-1`, or a table whose cards are keyed.
 
-    def __init__(self, folder: Path, broker: Broker, name: str) -> None:
+    `without` is left out of the progressive's section.
+    """
+
+    def __init__(self, folder: Path, broker: Broker, name: str, without: str = "") -> None:
         self.name = name
         (folder / name).mkdir()
         tables = 'tables = ["t1", "t2"]\n' if name == "meter-1" else ""
-        super().__init__(folder / name, broker, 'cards = "keyed"\nburn = "none"', METER + tables)
+        super().__init__(
+            folder / name, broker, 'cards = "keyed"\nburn = "none"', METER.replace(without, "") + tables
+        )
         text = re.sub(r"\[shoe\]\nport = .*\n", "", self.config.read_text(encoding="utf-8"))
         text = text.replace('id = "table-1"', f'id = "{name}"').replace("dragon-bonus-1", "progressive-2")
         self.config.write_text(text, encoding="utf-8")

@@ -74,3 +74,23 @@ def test_a_table_without_its_authority_says_so_and_deals_on(floor):
     wait_until(lambda: t1.linked, "the authority is back")
     t1.start_game()
     assert (authority.contributions, t1.contributions) == (CONTRIBUTED, CONTRIBUTED)
+
+
+def test_two_services_that_keep_a_meter_of_one_progressive_are_both_refused(tmp_path):
+    with ExitStack() as running:
+        broker = running.enter_context(Broker(tmp_path))
+        tables = [Service(tmp_path, broker, name, 'authority = "meter-1"\n') for name in ("t1", "t2")]
+        for each in tables:
+            running.enter_context(each)
+            each.order("open_meter")
+            for order in ("sign_on", "change_shoe", "open_betting"):
+                each.order(order)
+        for each, other in zip(tables, reversed(tables), strict=True):
+            wait_until(lambda at=each: at.progressive.rival, f"{each.name} hears the other one")  # type: ignore[misc]
+            refused = each.ask(order="start_game", round=1)
+            assert (refused["accepted"], refused["code"]) == (False, "second_meter")
+            assert other.name in refused["reason"]
+
+        tables[0].kill()
+        wait_until(lambda: tables[1].progressive.rival is None, "the other one is gone")
+        tables[1].bet(1)

@@ -1,11 +1,13 @@
 """Several tables on one progressive, whose meter an authority keeps."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from punto.baccarat.progressive.effects import AwardBooked, AwardLocked
-from punto.baccarat.table.events import MeterAnswered, MeterHeard, TableAsked
+from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.baccarat.table.events import MeterAnswered, MeterClaimed, MeterHeard, ServiceStarted, TableAsked
 from punto.baccarat.table.turn import RefusedError
 from tests.share import share
 from tests.table.croupier import settings
@@ -182,6 +184,56 @@ def test_an_authority_is_not_one_of_its_tables():
     progressive = linked(2, authority="t1")
     with pytest.raises(ValueError, match="remove it from tables"):
         settings(game_name="progressive-2", table="t1", progressive=progressive)
+
+
+def test_no_game_is_started_while_another_service_keeps_the_meter_too(floor):
+    floor.authority.handle(MeterClaimed("t7 0123"))
+    floor.do("t1", "spot 1", "start game")
+    assert floor.tables["t1"].step == "betting"
+    assert [alarm.code for alarm in floor.authority.state.alarms] == ["second_meter"]
+    assert [alarm.code for alarm in floor.tables["t1"].state.alarms] == ["meter_refused"]
+
+    floor.authority.handle(MeterClaimed(None))
+    floor.do("t1", "start game")
+    assert floor.tables["t1"].step == "playing"
+    assert floor.authority.state.alarms == ()
+
+
+def test_a_table_that_keeps_its_own_meter_starts_no_game_beside_another_meter():
+    alone = Node("t1", linked(1, authority=None))
+    alone.do("meter", "hello", "sign on", "change shoe", "open", "spot 1")
+    alone.handle(MeterClaimed("t7 0123"))
+    alone.do("start game")
+    assert alone.refusals == ["second_meter"]
+
+
+def start_of(table: Node, progressive: ProgressiveSettings | None) -> ServiceStarted:
+    return ServiceStarted("0.1.0", replace(table.settings, progressive=progressive))
+
+
+def test_a_start_goes_on_with_the_link(floor):
+    floor.do("t1", "spot 1", "start game")
+    table = floor.tables["t1"]
+    before = table.progressive
+    table.handle(start_of(table, table.settings.progressive))
+    assert table.refusals == []
+    assert table.progressive == before
+
+
+@pytest.mark.parametrize("progressive", [None, linked(2, authority="meter-2"), linked(2, authority=None)])
+def test_a_table_is_linked_otherwise_only_between_games(floor, progressive):
+    table = floor.tables["t1"]
+    floor.do("t1", "spot 1", "start game")
+    table.do("draw 2D", "void", "close table")
+    table.handle(start_of(table, progressive))
+    assert table.refusals[-1] == "in_game"
+
+    table.do("open")
+    draw(floor, "t1", ALL)
+    floor.do("t1", "hand 1", "turn jph", "j-pot", "turn run", "game over", "close table")
+    table.handle(start_of(table, progressive))
+    assert table.refusals == ["in_game"]
+    assert (table.state.progressive is None) is (progressive is None)
 
 
 @pytest.mark.by_chance
