@@ -55,7 +55,7 @@ def contribute(turn: Turn, event: events.Contribute) -> None:
     if last is not None and event.round <= last.round:
         raise RefusedError(
             "not_next_round",
-            f"{event.table} has already had round {last.round}: the game of round {event.round} cannot start now",
+            f"the game of round {event.round} cannot start: {event.table} has already played the game of round {last.round}",
         )
     seats = {wager.seat for wager in event.wagers}
     amounts = [wager.amount for wager in event.wagers]

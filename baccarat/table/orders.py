@@ -161,7 +161,7 @@ def _refuse_another_place(state: TableState, order: kinds.KeyCard) -> None:
     if following is not None and order.position not in {None, following}:
         raise RefusedError(
             "wrong_position",
-            f"the order keys {_place(order.position)}, but the table needs {_place(following)} next: check which "
+            f"the order enters {_place(order.position)}, but the table needs {_place(following)} next: check which "
             "cards the table has before you key another",
         )
 

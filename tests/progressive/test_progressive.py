@@ -212,7 +212,7 @@ def test_a_round_without_wagers_moves_no_money_and_is_the_tables_last_round():
         (
             Contribute("t2", 5, ONE),
             "not_next_round",
-            "t2 has already had round 5: the game of round 5 cannot start now",
+            "the game of round 5 cannot start: t2 has already played the game of round 5",
         ),
         (
             Contribute("t2", 6, (*ONE, *ONE)),

@@ -183,7 +183,7 @@ def test_a_card_keyed_for_another_place_than_the_next_is_none(house, commands, a
 
     assert refused.value.code == "wrong_position"
     assert str(refused.value).startswith(
-        f"the order keys {named}, but the table needs {following} next: check "
+        f"the order enters {named}, but the table needs {following} next: check "
     )
     assert croupier.state is before
 
