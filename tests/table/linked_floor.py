@@ -194,7 +194,9 @@ HANDS: Final = (
     "KC 2H JC 3H KD 4H",  # of Banker
     "KS 2S 9H 3S",  # a natural
 )
+CONFIRMING: Final = ("confirm", "swipe executive", "sign executive", "end game")
 AT_A_TABLE: Final = (
+    *CONFIRMING,
     *(f"{verb} {seat}" for verb in ("spot", "lift", "hand") for seat in (1, 2, 3)),
     *("start game", "turn jph", "turn run", "j-pot", "game over", "nobody", "reopen", "void", "void round"),
     *("close table", "open", "change shoe", "resume", "correct round 2H 3H 4H over KC JC KD"),
@@ -265,9 +267,19 @@ class Chaos:
         commands = {
             "betting": ("spot 1", "spot 2", "open", "start game", "resume", "change shoe"),
             "playing": (*(f"draw {card}" for card in self.chance.choice(HANDS).split()), "open", "resume"),
-            "settling": ("hand 1", "hand 2", "turn jph", "j-pot", "game over", "turn run"),
+            "settling": (
+                "hand 1",
+                "hand 2",
+                "turn jph",
+                "j-pot",
+                "confirm",
+                "game over",
+                "end game",
+                "turn run",
+            ),
             "logged": ("turn run",),
-            "adjusted": ("turn run", "game over", "lift 1", "lift 2"),
+            "confirmed": ("swipe executive",),
+            "adjusted": ("turn run", "game over", "end game", "lift 1", "lift 2"),
         }
         for command in commands[table.step]:
             do(table, command)

@@ -1,16 +1,17 @@
 """Several tables on one progressive, whose meter an authority keeps."""
 
 from dataclasses import replace
-from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from punto.baccarat.progressive.effects import AwardBooked, AwardLocked
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.table.events import MeterAnswered, MeterClaimed, MeterHeard, ServiceStarted, TableAsked
 from punto.baccarat.table.turn import RefusedError
 from tests.share import share
-from tests.table.croupier import settings
+from tests.table.croupier import settings as table_settings
 from tests.table.linked_floor import Chaos, LinkedFloor, Node, linked
 
 ALL = "2D KC 3D JC 4D KH"  # the whole meter
@@ -183,7 +184,7 @@ def test_a_table_without_an_authority_refuses_what_only_links_say():
 def test_an_authority_is_not_one_of_its_tables():
     progressive = linked(2, authority="t1")
     with pytest.raises(ValueError, match="remove it from tables"):
-        settings(game_name="progressive-2", table="t1", progressive=progressive)
+        table_settings(game_name="progressive-2", table="t1", progressive=progressive)
 
 
 def test_no_game_is_started_while_another_service_keeps_the_meter_too(floor):
@@ -236,13 +237,17 @@ def test_a_table_is_linked_otherwise_only_between_games(floor, progressive):
     assert (table.state.progressive is None) is (progressive is None)
 
 
+STEPS = 5000
+
+
 @pytest.mark.by_chance
-@pytest.mark.parametrize("seed", [1, 2])
-def test_whatever_is_killed_lost_or_repeated_the_tables_parts_are_the_meter(seed):
-    chaos = Chaos(Random(seed))
-    for step in range(share(20_000)):
+@settings(max_examples=share(200, one_in=100), deadline=None)
+@given(chance=st.randoms(use_true_random=True), nexus=st.booleans())
+def test_whatever_is_killed_lost_or_repeated_the_tables_parts_are_the_meter(chance, nexus):
+    chaos = Chaos(chance, procedure="nexus" if nexus else "aquarius")
+    for step in range(STEPS):
         chaos.step()
-        if step % 10 == 0:
+        if step % 20 == 0:
             chaos.floor.check()
         if step % 500 == 0:
             chaos.kill()
@@ -250,5 +255,5 @@ def test_whatever_is_killed_lost_or_repeated_the_tables_parts_are_the_meter(seed
     chaos.floor.check()
 
     entries = chaos.floor.authority.entries
-    assert sum(isinstance(each, AwardBooked) for each in entries) > 3
+    assert any(isinstance(each, AwardBooked) for each in entries)
     assert all(table.entries for table in chaos.floor.tables.values())
