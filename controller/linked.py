@@ -15,13 +15,13 @@ import structlog
 from pydantic import ValidationError
 
 from punto.baccarat.progressive.state import State as Books
-from punto.baccarat.table.events import MeterAnswered, MeterClaimed, MeterHeard, TableAsked
+from punto.baccarat.table.events import Event, MeterAnswered, MeterClaimed, MeterHeard, TableAsked
 from punto.baccarat.table.meter import served_table
 from punto.baccarat.table.state import AuthorityLink, TablesProgressive, TableState
 from punto.controller.engine import Engine
 from punto.controller.messages import topics
 from punto.controller.messages.building import progressive_message, timestamp
-from punto.controller.messages.linked import MeterAnswer, MeterRequest
+from punto.controller.messages.linked import Input, MeterAnswer, MeterRequest, read, written
 from punto.controller.messages.models import Availability, Message, Progressive
 from punto.controller.mqtt import Broker
 from punto.controller.mqtt_link import Received
@@ -60,6 +60,14 @@ def _read(kind: type[_M], message: Received) -> _M | None:
         _log.warning(
             "message of a linked table not read", topic=message.topic, reason=error.errors()[0]["msg"]
         )
+        return None
+
+
+def _input(carried: Input | None, message: Received) -> Event | None:
+    try:
+        return read(carried)
+    except ValidationError as error:
+        _log.warning("input of a linked table not read", topic=message.topic, reason=error.errors()[0]["msg"])
         return None
 
 
@@ -113,7 +121,7 @@ class Authority:
             seq=self._link.number,
             ts=timestamp(now),
             simulation=state.settings.simulation,
-            asked=request,
+            asked=None if request is None else written(request),
         )
 
     def _watch(self, _: TableState, __: int) -> None:
@@ -154,11 +162,12 @@ class Authority:
         said = _read(MeterAnswer, message)
         if said is None:
             return
-        self._heard = said.heard
+        heard, answered = (_input(each, message) for each in (said.heard, said.answered))
+        self._heard = heard if isinstance(heard, MeterHeard) else self._heard
         async with self._recording:
             asked = self._link.asked
-            if said.answered is not None and asked is not None and asked.number == said.answered.number:
-                await self._engine.submit([said.answered], SOURCE)
+            if isinstance(answered, MeterAnswered) and asked is not None and asked.number == answered.number:
+                await self._engine.submit([answered], SOURCE)
         await self._look()
 
     async def run(self) -> None:
@@ -269,9 +278,9 @@ class LinkedTables:
 
     async def _take(self, table: str, message: Received) -> None:
         said = _read(MeterRequest, message)
-        if said is None or said.asked is None:
+        asked = None if said is None else _input(said.asked, message)
+        if not isinstance(asked, TableAsked):
             return
-        asked = said.asked
         if asked.table != table:
             _log.warning("request of another table ignored", topic=message.topic)
             return
@@ -302,8 +311,8 @@ class LinkedTables:
             seq=number,
             ts=timestamp(now),
             simulation=state.settings.simulation,
-            heard=heard,
-            answered=answered,
+            heard=written(heard),
+            answered=None if answered is None else written(answered),
         )
 
     def _watch(self, state: TableState, _: int) -> None:

@@ -1,18 +1,40 @@
 """The messages between a table and the authority that keeps its meter. What they carry becomes inputs of the other's record."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
+from pydantic_core import to_json
 
-from punto.baccarat.table.events import MeterAnswered, MeterHeard, TableAsked
+from punto.baccarat.table.events import Event
+from punto.controller.journal.entries import EVENTS
 from punto.controller.messages.models import Message
+
+Input = dict[str, Any]
+"""An input, as it is on a record."""
+
+
+def written(event: Event) -> Input:
+    """An input as a message carries it."""
+    found: Input = EVENTS.dump_python(event, mode="json")
+    return found
+
+
+def read(carried: Input | None) -> Event | None:
+    """The input that a message carries.
+
+    Raises:
+        ValidationError: it is not an input of this version.
+    """
+    return None if carried is None else EVENTS.validate_json(to_json(carried), strict=True)
 
 
 class MeterRequest(Message):
     """What a linked table asks the authority of its meter, until the answer is on the table's record. `seq` is the request's number."""
 
     schema_: Literal["punto/meter-request/1"] = Field("punto/meter-request/1", alias="schema")
-    asked: TableAsked | None = Field(description="the request, null if the table waits for no answer")
+    asked: Input | None = Field(
+        description="the request, as it will be on the authority's record; null if the table waits for no answer"
+    )
 
 
 class MeterAnswer(Message):
@@ -22,7 +44,9 @@ class MeterAnswer(Message):
     """
 
     schema_: Literal["punto/meter-answer/1"] = Field("punto/meter-answer/1", alias="schema")
-    heard: MeterHeard = Field(
-        description="the meter; not online if the authority does not serve this table, with the reason"
+    heard: Input = Field(
+        description="the meter, as it will be on the table's record; not `online` if the authority does not serve this table"
     )
-    answered: MeterAnswered | None = Field(description="the last answer, null before the first")
+    answered: Input | None = Field(
+        description="the last answer, as it will be on the table's record; null before the first"
+    )

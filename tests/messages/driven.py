@@ -16,7 +16,7 @@ from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.configs.expectations import shipped
 from punto.configs.game_files import load_game
-from punto.controller.messages import models, restricted
+from punto.controller.messages import linked, models, restricted
 from punto.controller.messages.building import (
     public_round,
     scoreboard_message,
@@ -24,8 +24,10 @@ from punto.controller.messages.building import (
     state_message,
     timestamp,
 )
+from punto.controller.messages.linked import written
 from punto.controller.messages.metering import meters_message
 from punto.controller.messages.models import Payload
+from tests.table.linked_floor import LinkedFloor
 
 NOW = datetime(2026, 3, 14, 21, 5, 9, 123456, UTC)
 CARDS = list(Card)
@@ -171,6 +173,18 @@ def _answer(event: ev.SetWager, seq: int, refusal: RefusedError | None) -> Paylo
 def others(rounds: list[models.Round]) -> Iterator[Payload]:
     """The messages that no input gives rise to."""
     ts = timestamp(NOW)
+    floor = LinkedFloor(1)
+    floor.settle()
+    floor.tables["t1"].do("spot 1", "start game")
+    floor.ask("t1")
+    floor.answer("t1")
+    for asked in (None, written(floor.asks[0])):
+        yield linked.MeterRequest(id="t1/meter/request/1", seq=1, ts=ts, asked=asked)
+    heard = written(floor.answers[0][1])
+    floor.settle()
+    floor.answer("t1")
+    for answered in (None, written(floor.answers[1][1])):
+        yield linked.MeterAnswer(id="m/meter/answer/t1/1", seq=1, ts=ts, heard=heard, answered=answered)
     part = models.ComponentDigest(name="controller", version="0.1.0", digest="ab" * 32)
     yield models.Availability(
         id="table-1/availability/1", seq=0, ts=ts, state="online", reason="started", since=ts

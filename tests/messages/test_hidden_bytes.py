@@ -24,7 +24,12 @@ from tests.service.table_on_a_machine import Broker
 from tests.share import part, sampled
 from tests.table.croupier import settings
 
-PUBLIC = [each for each in CHANNELS if each.direction == "send" and not each.name.startswith("restricted/")]
+PUBLIC = [
+    each
+    for each in CHANNELS
+    if each.direction == "send" and not each.name.startswith(("restricted/", "meter/"))
+]
+"""All but what surveillance alone reads, and what a linked table and its authority alone tell each other."""
 NOT_OF_CARDS = re.compile(
     rb'\d{4}-\d\d-\d\dT[\d:.]+\+00:00|"(?:uptime_seconds|resident_bytes|duration_ms)":[\d.]+'
 )
@@ -102,7 +107,9 @@ class Overheard:
     @property
     def retained(self) -> set[str]:
         """The retained topics that this table has."""
-        names = {each.name for each in PUBLIC if each.retained}
+        names = {
+            each.name for each in PUBLIC if each.retained and not each.name.startswith("meter/")
+        }  # of linked tables
         meter = self.here.state.progressive
         return {
             name.replace("{device}", "shoe").replace("{progressive}", "dragon")

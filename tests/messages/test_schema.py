@@ -280,5 +280,6 @@ def test_only_what_the_service_sends_is_retained_and_only_state():
     assert retained == {
         *("availability", "devices/{device}", "info", "health", "state", "scoreboard", "meters"),
         *("progressive/{progressive}", "restricted/edge", "restricted/head"),
+        *("meter/request", "meter/answer/{linked}"),
     }
     assert all(channel.direction == "send" for channel in CHANNELS if channel.retained)
