@@ -54,7 +54,8 @@ class Node(Croupier):
         try:
             super().handle(EVENTS.validate_json(self.inputs[-1], strict=True))
         except RefusedError as refusal:
-            self.refusals.append(refusal.code)
+            if refusal.code != "not_asked":  # an answer that came again
+                self.refusals.append(refusal.code)
 
     def kill(self) -> None:
         """Begin anew from the record."""
@@ -122,11 +123,6 @@ class LinkedFloor:
         self.authority.handle(ask)
 
     def take_answer(self, name: str, answer: Event) -> None:
-        """As a table's link does, only what it waits for becomes an input."""
-        link = self.tables[name].progressive.link
-        assert link is not None
-        if isinstance(answer, MeterAnswered) and (link.asked is None or link.asked.number != answer.number):
-            return
         self.tables[name].handle(answer)
 
     def lose(self, name: str) -> None:
