@@ -13,15 +13,17 @@ from typing import Final, TypeVar
 
 import structlog
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.table.events import Event, MeterAnswered, MeterClaimed, MeterHeard, TableAsked
 from punto.baccarat.table.meter import served_table
 from punto.baccarat.table.state import AuthorityLink, TablesProgressive, TableState
 from punto.controller.engine import Engine
+from punto.controller.journal.entries import EVENTS
 from punto.controller.messages import topics
 from punto.controller.messages.building import progressive_message, timestamp
-from punto.controller.messages.linked import Input, MeterAnswer, MeterRequest, read, written
+from punto.controller.messages.linked import Input, MeterAnswer, MeterRequest
 from punto.controller.messages.models import Availability, Message, Progressive
 from punto.controller.mqtt import Broker
 from punto.controller.mqtt_link import Received
@@ -37,6 +39,12 @@ _LOOK_SECONDS: Final = 0.5
 
 _M = TypeVar("_M", bound=Message)
 _log = structlog.get_logger("punto.controller.linked")
+
+
+def written(event: Event) -> Input:
+    """An input as a message carries it."""
+    found: Input = EVENTS.dump_python(event, mode="json")
+    return found
 
 
 def link_of(
@@ -64,8 +72,9 @@ def _read(kind: type[_M], message: Received) -> _M | None:
 
 
 def _input(carried: Input | None, message: Received) -> Event | None:
+    """The input that a message carries, None if it carries none of this version."""
     try:
-        return read(carried)
+        return None if carried is None else EVENTS.validate_json(to_json(carried), strict=True)
     except ValidationError as error:
         _log.warning("input of a linked table not read", topic=message.topic, reason=error.errors()[0]["msg"])
         return None

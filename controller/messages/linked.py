@@ -3,29 +3,11 @@
 from typing import Any, Literal
 
 from pydantic import Field
-from pydantic_core import to_json
 
-from punto.baccarat.table.events import Event
-from punto.controller.journal.entries import EVENTS
 from punto.controller.messages.models import Message
 
 Input = dict[str, Any]
 """An input, as it is on a record."""
-
-
-def written(event: Event) -> Input:
-    """An input as a message carries it."""
-    found: Input = EVENTS.dump_python(event, mode="json")
-    return found
-
-
-def read(carried: Input | None) -> Event | None:
-    """The input that a message carries.
-
-    Raises:
-        ValidationError: it is not an input of this version.
-    """
-    return None if carried is None else EVENTS.validate_json(to_json(carried), strict=True)
 
 
 class MeterRequest(Message):

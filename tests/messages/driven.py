@@ -16,6 +16,7 @@ from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.configs.expectations import shipped
 from punto.configs.game_files import load_game
+from punto.controller.linked import written
 from punto.controller.messages import linked, models, restricted
 from punto.controller.messages.building import (
     public_round,
@@ -24,7 +25,6 @@ from punto.controller.messages.building import (
     state_message,
     timestamp,
 )
-from punto.controller.messages.linked import written
 from punto.controller.messages.metering import meters_message
 from punto.controller.messages.models import Payload
 from tests.table.linked_floor import LinkedFloor
