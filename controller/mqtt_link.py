@@ -23,7 +23,6 @@ from typing import Any, Final, NoReturn, TypeVar
 
 import aiomqtt
 import structlog
-from paho.mqtt.client import topic_matches_sub
 
 from punto.configs.problems import ConfigError
 from punto.controller.broker_login import BrokerConfig
@@ -67,7 +66,7 @@ class Received:
 
     def matches(self, subscription: str) -> bool:
         """Whether a subscription, in which `+` may stand for a level, has this message's topic."""
-        return topic_matches_sub(subscription, self.topic)
+        return aiomqtt.Topic(self.topic).matches(subscription)
 
 
 class _TlsSocket(ssl.SSLSocket):
