@@ -220,6 +220,10 @@ def answered(turn: Turn, event: MeterAnswered) -> None:
     if event.refused is not None:
         what = asked.event.kind.replace("_", " ")
         turn.alarm(REFUSED, f"{books.settings.authority} refused {what}: {event.refused.text}")
+        if isinstance(asked.event, game_events.StartGame):
+            # The sensors have latched these wagers: they are in no game until they are placed again.
+            for seat in asked.event.seats or ():
+                _tell_later(turn, game_events.WagerVoided(seat))
     for report in link.later:
         _tell_later(turn, report)
 

@@ -232,6 +232,14 @@ class TablesProgressive:
     rival: str | None = None
 
     @property
+    def game(self) -> int | None:
+        """The round of the game that is started, or that the authority is asked to start; None between games."""
+        asked = None if self.link is None else self.link.asked
+        if asked is not None and isinstance(asked.event, game_events.StartGame):
+            return asked.event.round
+        return None if self.procedure.step.value == "betting" else self.procedure.hand.round
+
+    @property
     def open_award(self) -> Won | None:
         """The award of the meter that the last game's hand won or can have won, until it is complete.
 

@@ -29,8 +29,6 @@ SOURCE: Final = "coin spot"
 CONFIRM_SECONDS: Final = 1.5
 """How long a START waits for the sensors; while they are online, `StartUnconfirmed` comes within 1 s."""
 
-_BETTING: Final = "betting"  # the step of both procedures before a game has started
-
 _log = structlog.get_logger("punto.consoles")
 
 
@@ -56,7 +54,7 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
         self._start: _Start | None = None
         self._late: set[int] = set()
         # The round that the sensors must be in: if a correction opens a game again, the sensors do not start it again.
-        self._round = self._hand.round if self._started else None
+        self._round = self._game
         engine.watchers.append(self._watch)
 
     # --- the table
@@ -69,9 +67,14 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
         return progressive.procedure.hand
 
     @property
-    def _started(self) -> bool:
+    def _game(self) -> int | None:
+        """The round of the game that is started, or that the authority of the meter is asked to start."""
         progressive = self._engine.state.progressive
-        return progressive is not None and progressive.procedure.step.value != _BETTING
+        return None if progressive is None else progressive.game
+
+    @property
+    def _started(self) -> bool:
+        return self._game is not None
 
     def gives(self) -> frozenset[str]:
         """As `DeviceDoor.gives`, whether or not the sensors are there: no wager is marked by hand beside them."""
@@ -87,7 +90,7 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
         """The table's present orders to its sensors; see `CoinSpotUser.orders`."""
         if self._start is not None:
             return base.SensorOrders(self._start.order.round, frozenset(self._hand.sensors))
-        in_the_game = self._hand.wagers if self._started else ()
+        in_the_game = self._hand.wagers if self._game == self._hand.round else ()
         return base.SensorOrders(self._round, frozenset({*in_the_game, *self._hand.sensors}))
 
     async def start_game(self, order: StartGame, source: str) -> Handled:

@@ -1,0 +1,75 @@
+"""Wager sensors at a table whose meter an authority keeps: START GAME is the sensors' first, then the authority's."""
+
+from punto.baccarat.table.events import MeterAnswered, MeterHeard, TableAsked
+from punto.baccarat.table.meter import served_table
+from punto.baccarat.table.order_kinds import ChangeShoe, OpenBetting, SignOn
+from tests.service.progressive_devices import NOTHING, AtATable, at_a_table, settings
+from tests.table.linked_floor import AUTHORITY, Node
+
+LINKED = settings(base_wagers="unseen", authority=AUTHORITY)
+
+
+def authority() -> Node:
+    """The authority, with its meter in service."""
+    assert LINKED.progressive is not None
+    found = Node(AUTHORITY, LINKED.progressive)
+    found.do("meter")
+    return found
+
+
+async def open_table(here: AtATable, kept: Node) -> None:
+    """From the first day to betting, with the authority in reach."""
+    await here.give(SignOn("ann"))
+    await here.table.hello()
+    await here.give(ChangeShoe("ann"), OpenBetting("ann"))
+    await here.heard()
+    books = kept.progressive.books
+    await here.table.engine.submit([MeterHeard(True, "", books.extract("table-1"), books.settings)], "meter")
+
+
+async def carry(here: AtATable, kept: Node) -> None:
+    """The request to the authority, and its answer to the table."""
+    assert here.table.state.progressive is not None
+    link = here.table.state.progressive.link
+    assert link is not None
+    assert link.asked is not None
+    kept.handle(TableAsked("table-1", "record", link.asked.number, link.asked.orders))
+    last = served_table(kept.progressive, "table-1")
+    assert last is not None
+    extract = kept.progressive.books.extract("table-1")
+    await here.table.engine.submit([MeterAnswered(last.number, last.entries, last.refused, extract)], "meter")
+
+
+async def test_latched_wagers_stay_lit_until_the_authority_answers_and_through_the_game(tmp_path):
+    kept = authority()
+    async with at_a_table(tmp_path, LINKED) as here:
+        await open_table(here, kept)
+        here.sensors.put(2)
+        await here.recognised(2)
+
+        assert (await here.start()).refusal is None
+        await here.heard()
+        assert (here.step, here.sensors.lit, here.sensors.device.round) == ("betting", frozenset({2}), 1)
+        here.sensors.put(3)
+        await here.until(lambda: here.spots.late() == (3,), "a wager after START GAME is late")
+        await carry(here, kept)
+
+        assert (here.step, here.hand.wagers, here.sensors.lit) == ("playing", (2,), frozenset({2}))
+        assert kept.progressive.books.ledger.contributions == 20 * 1_000_000
+        await here.deal(NOTHING)
+
+
+async def test_wagers_of_a_start_that_the_authority_refuses_must_be_placed_again(tmp_path):
+    kept = authority()
+    async with at_a_table(tmp_path, LINKED) as here:
+        await open_table(here, kept)
+        here.sensors.put(2)
+        await here.recognised(2)
+        assert (await here.start()).refusal is None
+        kept.do("retire")
+        await carry(here, kept)
+
+        assert here.step == "betting"
+        await here.until(lambda: here.sensors.lit == frozenset(), "its light goes off")
+        assert here.hand.spent == (2,)
+        assert [each.code for each in here.table.state.alarms] == ["meter_refused"]
