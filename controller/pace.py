@@ -18,8 +18,9 @@ PROGRAM: Final = 4
 """How many times as often a user of the local socket may ask: programs of the house give orders there."""
 AT_ONCE: Final = 100
 """How often a client may ask at once, after a pause."""
-OF_A_DEVICE: Final = 40
-"""How many reports of a device are taken at once: as many as all sensors of a table have to say when a round ends."""
+FEW_AT_ONCE: Final = 40
+"""How many reports of a device are taken at once, as many as all sensors of a table have to say when a round ends; and how many
+orders of an account: each is on the record."""
 SUMMED_SECONDS: Final = 10
 """The refusals of so many seconds are one input for the record."""
 DEAR: Final = 10
@@ -48,17 +49,17 @@ class Pace:
         per_second: float = PER_SECOND,
         at_once: int = AT_ONCE,
         clock: Callable[[], float] = time.monotonic,
-        of_a_device: int = OF_A_DEVICE,
+        few_at_once: int = FEW_AT_ONCE,
     ) -> None:
         self._per_second = per_second
         self._at_once = at_once
-        self._of_a_device = of_a_device
+        self._few_at_once = few_at_once
         self._clock = clock
         self._clients: dict[str, _Client] = {}
 
-    def allows(self, client: str, times: int = 1, *, device: bool = False) -> bool:
+    def allows(self, client: str, times: int = 1, *, few: bool = False) -> bool:
         """Whether a client, which may ask so many `times` as often as others, may ask now. If not, the refusal is counted."""
-        known, now = self._client(client, times, device=device), self._clock()
+        known, now = self._client(client, times, few=few), self._clock()
         if known.bucket.has(1, now):
             known.bucket.take(1)
             return True
@@ -70,11 +71,11 @@ class Pace:
         """Count the client's last request as `DEAR` ones. It may ask again when it would have asked so often."""
         self._client(client).bucket.take(DEAR - 1)
 
-    def _client(self, client: str, times: int = 1, *, device: bool = False) -> _Client:
+    def _client(self, client: str, times: int = 1, *, few: bool = False) -> _Client:
         if client not in self._clients:
             if len(self._clients) >= MOST_CLIENTS:
                 client = "the others"
-            at_once = min(self._at_once, self._of_a_device) if device else self._at_once
+            at_once = min(self._at_once, self._few_at_once) if few else self._at_once
             bucket = Bucket(at_once, self._per_second * times, self._clock())
             self._clients.setdefault(client, _Client(bucket))
         return self._clients[client]

@@ -114,7 +114,7 @@ class DeviceDoor(Generic[_Driver]):
         Returns None if the device makes more of them than a device can. Such an input is summed up and not recorded;
         `_on_link_changed` records what then stands.
         """
-        if self._engine.pace.allows(self.device.replace("_", " "), device=True):
+        if self._engine.pace.allows(self.device.replace("_", " "), few=True):
             return await (give or self._give)(event, source)
         if self._calm.is_set():
             _log.warning(f"{self.device} reports too much", seconds=PAUSE_SECONDS)

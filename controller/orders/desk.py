@@ -197,7 +197,7 @@ class Desk:
         """
         at_socket = isinstance(caller, Peer)
         client, times = (f"user {caller.name}", PROGRAM) if at_socket else (f"account {caller.name}", 1)
-        if not self.engine.pace.allows(client, times):
+        if not self.engine.pace.allows(client, times, few=not at_socket):
             raise RefusalError(429, "too_fast", "too many orders in a short time: wait some seconds", 5)
         read, by, approval = self._read(kind, fields)
         giver = caller

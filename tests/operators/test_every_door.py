@@ -286,7 +286,7 @@ BY_KEY = {kind for kind, each in CATALOGUE.items() if each.key} | {"key_card", "
 async def doors(folder: Path) -> AsyncIterator[Doors]:
     hash_ = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
     async with consoles(folder, refusals_per_minute=1000, idle_minutes=480) as here:
-        here.table.engine.pace = Pace(at_once=10**9, of_a_device=10**9)  # each asks more often than people do
+        here.table.engine.pace = Pace(at_once=10**9, few_at_once=10**9)  # each asks more often than people do
         found = Doors(here, folder)
         people: dict[str, list[Role]] = {role: [role] for role in Role}
         people |= {SECOND: [Role.SUPERVISOR, Role.EXECUTIVE], UNFIT: [Role.AUDITOR]}

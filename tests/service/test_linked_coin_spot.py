@@ -55,7 +55,7 @@ async def test_latched_wagers_stay_lit_until_the_authority_answers_and_through_t
         await carry(here, kept)
 
         assert (here.step, here.hand.wagers, here.sensors.lit) == ("playing", (2,), frozenset({2}))
-        assert kept.progressive.books.ledger.contributions == 20 * 1_000_000
+        assert kept.progressive.books.ledger.contributions == 21 * 1_000_000  # with the reserve
         await here.deal(NOTHING)
 
 

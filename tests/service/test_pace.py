@@ -3,7 +3,16 @@
 import re
 
 from punto.baccarat.table.events import Flooded
-from punto.controller.pace import AT_ONCE, DEAR, MOST_CLIENTS, PER_SECOND, PROGRAM, SUMMED_SECONDS, Pace
+from punto.controller.pace import (
+    AT_ONCE,
+    DEAR,
+    FEW_AT_ONCE,
+    MOST_CLIENTS,
+    PER_SECOND,
+    PROGRAM,
+    SUMMED_SECONDS,
+    Pace,
+)
 from tests.operators.consoles import Clock
 from tests.service.table_in_this_process import HERE
 
@@ -72,7 +81,7 @@ def test_the_pages_have_the_programs_numbers():
         text = (HERE / "docs" / "reference" / f"{page}.md").read_text(encoding="utf-8")
         text = text.partition("## The socket")[0]
         said = re.findall(
-            r"(\d+) (?:orders|requests)(?: for snapshots and rounds)? at once, and (\d+)[^.]* a second", text
+            r"(\d+) requests(?: for snapshots and rounds)? at once, and (\d+)[^.]* a second", text
         )
 
         assert set(said) == {(str(AT_ONCE), f"{PER_SECOND:.0f}")}
@@ -84,3 +93,11 @@ def test_the_page_of_the_api_has_the_pace_of_the_socket():
 
     assert said is not None
     assert said.groups() == (str(AT_ONCE), f"{PER_SECOND * PROGRAM:.0f}")
+
+
+def test_the_page_of_the_api_has_the_pace_of_an_accounts_orders():
+    text = (HERE / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    said = re.search(r"Each account may give (\d+) orders at once, and (\d+) orders a second", text)
+
+    assert said is not None
+    assert said.groups() == (str(FEW_AT_ONCE), f"{PER_SECOND:.0f}")
