@@ -1,6 +1,6 @@
 """Wager sensors at a table whose meter an authority keeps: START GAME is the sensors' first, then the authority's."""
 
-from punto.baccarat.table.events import MeterAnswered, MeterHeard, TableAsked
+from punto.baccarat.table.events import MeterAnswered, MeterHeard, SetWager, TableAsked
 from punto.baccarat.table.meter import served_table
 from punto.baccarat.table.order_kinds import ChangeShoe, OpenBetting, SignOn
 from tests.service.progressive_devices import NOTHING, AtATable, at_a_table, settings
@@ -50,8 +50,11 @@ async def test_latched_wagers_stay_lit_until_the_authority_answers_and_through_t
         assert (await here.start()).refusal is None
         await here.heard()
         assert (here.step, here.sensors.lit, here.sensors.device.round) == ("betting", frozenset({2}), 1)
-        here.sensors.put(3)
-        await here.until(lambda: here.spots.late() == (3,), "a wager after START GAME is late")
+        await here.give(SetWager("w5", 5, "player", 500, 1))  # the table changes meanwhile
+        for seat in (3, 4):
+            here.sensors.put(seat)
+            await here.until(lambda at=seat: at in here.spots.late(), "a wager after START GAME is late")
+        assert (here.step, here.sensors.lit, here.sensors.device.round) == ("betting", frozenset({2}), 1)
         await carry(here, kept)
 
         assert (here.step, here.hand.wagers, here.sensors.lit) == ("playing", (2,), frozenset({2}))
