@@ -35,6 +35,9 @@ STALE_SECONDS: Final = 5.0
 """An authority whose meter has not come for this time is away: it comes every second."""
 RIVAL_SECONDS: Final = 10.0
 """Another service whose meter has not come for this time keeps none."""
+_MIXED: Final = (
+    "either the table or the authority is a simulation, and not both: configure simulation alike at both"
+)
 _LOOK_SECONDS: Final = 0.5
 
 _M = TypeVar("_M", bound=Message)
@@ -171,6 +174,10 @@ class Authority:
         said = _read(MeterAnswer, message)
         if said is None:
             return
+        if said.simulation is not self._engine.state.settings.simulation:
+            self._heard = MeterHeard(False, _MIXED)
+            await self._look()
+            return
         heard, answered = (_input(each, message) for each in (said.heard, said.answered))
         self._heard = heard if isinstance(heard, MeterHeard) else self._heard
         async with self._recording:
@@ -288,7 +295,11 @@ class LinkedTables:
     async def _take(self, table: str, message: Received) -> None:
         said = _read(MeterRequest, message)
         asked = None if said is None else _input(said.asked, message)
-        if not isinstance(asked, TableAsked):
+        if said is None or not isinstance(asked, TableAsked):
+            return
+        simulation = self._engine.state.settings.simulation
+        if said.simulation is not simulation:
+            self._refuse(table, _MIXED)
             return
         if asked.table != table:
             _log.warning("request of another table ignored", topic=message.topic)
@@ -300,9 +311,13 @@ class LinkedTables:
             (handled,) = await self._engine.submit([asked], f"table {table}")
             self._refusals.pop(table, None)
             if handled.refusal is not None:
-                self._refusals[table] = str(handled.refusal)
                 self._engine.pace.charge(f"table {table}")
-                self._outbox.snapshot_due(topics.meter_answer(table))
+                self._refuse(table, str(handled.refusal))
+
+    def _refuse(self, table: str, reason: str) -> None:
+        """Tell a table that it is not served."""
+        self._refusals[table] = reason
+        self._outbox.snapshot_due(topics.meter_answer(table))
 
     def _answer(self, table: str, now: datetime) -> Message:
         state = self._engine.state

@@ -36,6 +36,8 @@ from punto.baccarat.table.sensors import clear_alarm
 from punto.baccarat.table.state import Asked, AuthorityLink, ServedTable, TablesProgressive
 from punto.baccarat.table.turn import RefusedError, Turn
 
+MOST_LATER: Final = 40
+"""The most reports that wait for an answer; further ones are refused."""
 Told = GameOrder | Sensed | game_events.HandDecided | game_events.AwardTakenBack
 """An event for the procedure."""
 _OfAnAward = AwardLocked | AwardBooked | AwardBackedOut
@@ -61,6 +63,8 @@ def tell(turn: Turn, event: Told) -> None:
     progressive = of(turn)
     link = progressive.link
     if link is not None and link.asked is not None and _waits(event, link.asked):
+        if len(link.later) >= MOST_LATER:
+            raise _not_answered(link.asked)
         turn.change(progressive=replace(progressive, link=replace(link, later=(*link.later, event))))
         return
     after, orders = _handled(progressive.procedure, event)
@@ -140,10 +144,14 @@ def _waits(event: Told, asked: Asked) -> TypeGuard[Sensed | game_events.AwardTak
                 )
             return False
         case _:
-            raise RefusedError(
-                "meter_asked",
-                f"the authority of the meter has not answered {asked.event.kind.replace('_', ' ')} yet: wait for its answer",
-            )
+            raise _not_answered(asked)
+
+
+def _not_answered(asked: Asked) -> RefusedError:
+    what = asked.event.kind.replace("_", " ")
+    return RefusedError(
+        "meter_asked", f"the authority of the meter has not answered {what} yet: wait for its answer"
+    )
 
 
 def _refuse_away(progressive: TablesProgressive, link: AuthorityLink) -> None:

@@ -11,7 +11,7 @@ from punto.baccarat.table.events import CardDrawn, SetWager
 from punto.baccarat.table.order_kinds import OpenBetting, ResumePlay
 from punto.controller.accounts.roles import Role
 from punto.controller.orders.desk import Desk, Peer
-from punto.controller.pace import AT_ONCE, Pace
+from punto.controller.pace import FEW_AT_ONCE, Pace
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.service.table_in_this_process import HERE, rows, settings
 from tests.share import sampled
@@ -426,11 +426,11 @@ async def test_an_accounts_flood_of_orders_is_refused_before_the_record_and_no_o
         here.table.engine.pace = Pace(clock=lambda: 0.0)
         mei, omar = await here.signed_on("Mei"), await here.signed_on("Omar")
         before = here.table.engine.seq
-        answers = [await mei.order("call_supervisor", reason=f"call {n}") for n in range(AT_ONCE + 20)]
+        answers = [await mei.order("call_supervisor", reason=f"call {n}") for n in range(FEW_AT_ONCE + 20)]
 
-        assert [each.status for each in answers] == [200] * AT_ONCE + [429] * 20
+        assert [each.status for each in answers] == [200] * FEW_AT_ONCE + [429] * 20
         assert answers[-1].json["code"] == "too_fast"
-        assert here.table.engine.seq == before + AT_ONCE
+        assert here.table.engine.seq == before + FEW_AT_ONCE
         assert (await omar.order("call_supervisor", reason="mine")).status == 200
 
 

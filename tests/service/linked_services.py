@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from punto.baccarat.table.state import TablesProgressive
+from punto.baccarat.table.state import AuthorityLink, TablesProgressive
 from punto.controller.journal.recovery import history
 from tests.service.table_on_a_machine import Broker, Table, wait_until
 
@@ -45,10 +45,15 @@ class Service(Table):
         return self.progressive.procedure.step.value
 
     @property
+    def link(self) -> AuthorityLink:
+        """The link to the authority."""
+        assert self.progressive.link is not None
+        return self.progressive.link
+
+    @property
     def linked(self) -> bool:
         """Whether the table hears its authority."""
-        link = self.progressive.link
-        return link is not None and link.online
+        return self.link.online
 
     def open(self) -> None:
         """Open the table, and wait until it hears its authority."""

@@ -74,6 +74,19 @@ def test_a_table_without_its_authority_says_so_and_deals_on(floor):
     assert (authority.contributions, t1.contributions) == (CONTRIBUTED, CONTRIBUTED)
 
 
+def test_a_simulation_does_not_share_a_meter_with_a_live_table(tmp_path):
+    with ExitStack() as running:
+        broker = running.enter_context(Broker(tmp_path))
+        authority, t1 = (Service(tmp_path, broker, name) for name in ("meter-1", "t1"))
+        text = t1.config.read_text(encoding="utf-8")
+        t1.config.write_text(text.replace("simulation = true\n", ""), encoding="utf-8")
+        for each in (authority, t1):
+            running.enter_context(each)
+        authority.order("open_meter")
+        wait_until(lambda: "simulation" in t1.link.reason, "the table says why it is not linked")
+        assert not t1.linked
+
+
 def test_two_services_that_keep_a_meter_of_one_progressive_are_both_refused(tmp_path):
     with ExitStack() as running:
         broker = running.enter_context(Broker(tmp_path))

@@ -322,6 +322,7 @@ def test_a_disk_that_is_full_leaves_nothing_and_says_so(tmp_path):
     assert names_in(tmp_path) == []
 
 
+@pytest.mark.timeout(300)  # beside others it may still be compiling when it is ended
 @pytest.mark.parametrize(("ending", "status"), [(signal.SIGINT, 130), *soaked((signal.SIGKILL, -9))])
 def test_a_run_that_is_ended_leaves_no_file_of_that_name(tmp_path, ending, status):
     path = tmp_path / "rounds.csv"
@@ -330,13 +331,13 @@ def test_a_run_that_is_ended_leaves_no_file_of_that_name(tmp_path, ending, statu
     )
     part = Path(f"{path}.part")
     try:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while not (part.exists() and part.stat().st_size > 1_000_000):
             assert time.monotonic() < end
             assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(ending)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=120)
     finally:
         process.kill()
 

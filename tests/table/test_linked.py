@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from punto.baccarat.progressive.effects import AwardBooked, AwardLocked
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.table.events import MeterAnswered, MeterClaimed, MeterHeard, ServiceStarted, TableAsked
+from punto.baccarat.table.meter import MOST_LATER
 from punto.baccarat.table.turn import RefusedError
 from tests.share import share
 from tests.table.croupier import settings as table_settings
@@ -128,6 +129,20 @@ def test_what_waits_for_an_answer_is_said_and_reports_are_kept(floor):
     assert table.step == "adjusted"
     assert floor.authority.progressive.books.locked == ()
     assert not table.state.award_waits
+
+
+def test_no_more_reports_wait_than_a_table_keeps(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    table = floor.tables["t1"]
+    table.do("hand 1", "turn jph", "j-pot")
+    table.do(*["turn run", "turn jph"] * (MOST_LATER // 2), "turn run")
+
+    assert table.refusals == ["meter_asked"]
+    assert table.progressive.link is not None
+    assert len(table.progressive.link.later) == MOST_LATER
+    floor.settle()
+    assert table.step == "adjusted"
 
 
 def test_what_the_authority_refuses_changes_nothing_and_is_an_alarm(floor):
