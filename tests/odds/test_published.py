@@ -1,6 +1,7 @@
 """What regulators' sheets print is what the game files come to, and where it is not, that is said."""
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
@@ -18,7 +19,7 @@ from punto.configs.problems import ConfigError
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 from punto.odds.published import check as published
-from punto.odds.published.check import Figure, Report, check
+from punto.odds.published.check import SIMULATED, Figure, Report, check
 from punto.odds.published.readings import AS_PRINTED, Chances, Supposed, held_beside, supposed, variants
 from tests.share import sampled
 
@@ -757,6 +758,26 @@ def test_odds_that_do_not_agree_are_those_of_a_simulation_by_chance(report):
         "Progressive #2, $1, Banker: top award": (497, 522, -1.1),
         "Progressive #2, $1, Player: top award": (1169, 1178, -0.3),
     }
+
+
+def test_the_page_says_which_odds_look_simulated_and_by_how_many_coups(report):
+    text = PAGE.read_text(encoding="utf-8")
+    said = re.search(
+        r"For table #1, the printed odds mean ([\d,]+) top awards in 10⁹ coups, and the exact odds mean ([\d,]+) top awards\.\n"
+        r"This difference is ([\d.]+) standard errors\.",
+        text,
+    )
+    (figure,) = (each for each in report.figures if each.what == "Progressive #1, $1, either hand: top award")
+
+    assert "are probably from a simulation of about 10⁹ coups." in text
+    assert SIMULATED == 10**9
+    assert said is not None
+    assert figure.simulated is not None
+    assert [float(each.replace(",", "")) for each in said.groups()] == [
+        figure.simulated.hits,
+        round(figure.simulated.expected),
+        round(figure.simulated.standard_errors, 1),
+    ]
 
 
 def test_json_has_the_exact_numbers(report):
