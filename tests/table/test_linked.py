@@ -1,6 +1,7 @@
 """Several tables on one progressive, whose meter an authority keeps."""
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -268,6 +269,12 @@ def test_whatever_is_killed_lost_or_repeated_the_tables_parts_are_the_meter(chan
             chaos.kill()
     chaos.floor.settle()
     chaos.floor.check()
+
+
+def test_what_is_driven_by_chance_comes_to_awards_at_all_tables():
+    chaos = Chaos(Random(1))
+    for _ in range(STEPS):
+        chaos.step()
 
     entries = chaos.floor.authority.entries
     assert any(isinstance(each, AwardBooked) for each in entries)
