@@ -214,16 +214,13 @@ class Engine:
             if now >= self._day_ends:
                 await self._begin_day(now)
 
-    def _begin_day(self, now: datetime) -> Awaitable[None]:
+    def _begin_day(self, now: datetime) -> Awaitable[object]:
         """Submit the beginning of the gaming day."""
         began = timestamp(self._calendar.begins(self._calendar.day_of(now)))
         self._day_ends = self._end_of_day(now)
         seq, moment, event = self._journal.last_seq + 1, timestamp(now), DayBegan(began)
         payload = EVENTS.dump_json(event).decode()
-        return self._journal.append(moment, "service", [payload], lambda: self._took(seq, moment, event))
-
-    def _took(self, seq: int, moment: str, event: Event) -> None:
-        self._handle(seq, moment, [event])
+        return self._journal.append(moment, "service", [payload], lambda: self._handle(seq, moment, [event]))
 
     def _end_of_day(self, now: datetime) -> datetime:
         return self._calendar.begins(self._calendar.day_of(now) + timedelta(days=1))

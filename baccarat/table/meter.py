@@ -126,6 +126,17 @@ def _enter(turn: Turn, entries: Sequence[Effect]) -> None:
             turn.say(AwardChanged(award.id, award.rule, award.amount, award.round, award.seats, award.state))
 
 
+def alarm_astray(turn: Turn) -> None:
+    """Raise an alarm if the award of the table's last game does not fit its cards, as corrected since."""
+    hand = of(turn).procedure.hand
+    if hand.astray:
+        turn.alarm(
+            "award_astray",
+            f"the booked award of round {hand.round} does not fit the corrected cards: have it backed out at the Game "
+            "Manager. Then, if an award is due, confirm that award",
+        )
+
+
 # --- a linked table
 
 
@@ -225,6 +236,8 @@ def answered(turn: Turn, event: MeterAnswered) -> None:
             progressive = replace(progressive, late=turn.state.round)
     turn.change(progressive=progressive)
     _enter(turn, event.entries)
+    if isinstance(asked.event, game_events.HandDecided):
+        alarm_astray(turn)
     if event.refused is not None:
         what = asked.event.kind.replace("_", " ")
         turn.alarm(REFUSED, f"{books.settings.authority} refused {what}: {event.refused.text}")

@@ -27,7 +27,7 @@ from punto.baccarat.progressive.progressive import Progressive
 from punto.baccarat.progressive.state import Phase as BooksPhase
 from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.events import GameOrder, Sensed
-from punto.baccarat.table.meter import fixed, give, of, refuse_second, tell
+from punto.baccarat.table.meter import alarm_astray, fixed, give, of, refuse_second, tell
 from punto.baccarat.table.sensors import clear_alarm, refuse_unlatched
 from punto.baccarat.table.settings import Settings as TableSettings
 from punto.baccarat.table.state import AuthorityLink, Phase, TablesProgressive, TableState
@@ -329,13 +329,7 @@ def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[Pl
     if coup is not None:
         decided = decision(turn.state.settings.game, progressive, coup, base)
     tell(turn, decided)
-    hand = of(turn).procedure.hand
-    if hand.astray:
-        turn.alarm(
-            "award_astray",
-            f"the booked award of round {hand.round} does not fit the corrected cards: have it backed out at the Game "
-            "Manager. Then, if an award is due, confirm that award",
-        )
+    alarm_astray(turn)
 
 
 # --- the wagers in a game

@@ -169,6 +169,17 @@ def test_an_award_that_is_backed_out_at_the_authority_is_open_again_at_its_table
     floor.check()
 
 
+def test_an_award_that_does_not_fit_cards_corrected_after_the_game_is_an_alarm(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    floor.do("t1", "hand 1", "turn jph", "j-pot", "turn run", "game over")
+    floor.do("t1", "correct round 2H 3H 4H over KC JC KD")
+
+    assert floor.tables["t1"].step == "settling"
+    assert "award_astray" in [alarm.code for alarm in floor.tables["t1"].state.alarms]
+    floor.check()
+
+
 def test_orders_for_the_meter_are_given_at_the_authority(floor):
     floor.tables["t1"].do("add 500", "meter", "retire")
     assert floor.tables["t1"].refusals == ["kept_elsewhere"] * 3
