@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from punto.baccarat.coup import Coup, Winner
-from punto.baccarat.table.events import ServiceStarted
+from punto.baccarat.table.events import DayBegan, ServiceStarted
 from punto.baccarat.table.meters import Meters, deciding, every, of_game, with_hands
 from punto.baccarat.wagers.definition import Game, HouseRule
 from tests.table.croupier import LONG, PLAYER_NATURAL, TIE, Croupier, cards, game
@@ -15,6 +15,10 @@ from tests.table.croupier import LONG, PLAYER_NATURAL, TIE, Croupier, cards, gam
 
 def meters(croupier: Croupier) -> Meters:
     return of_game(croupier.state.meters, croupier.state.settings.game)
+
+
+def todays(croupier: Croupier) -> Meters:
+    return croupier.state.todays(croupier.state.settings.game)
 
 
 def hits(croupier: Croupier, wager: str | None = None) -> dict[str, int]:
@@ -80,6 +84,18 @@ def test_a_hand_that_is_taken_back_is_none():
 
     assert (meters(croupier).hands, hits(croupier)) == (0, {})
     assert meters(croupier).drop == ()
+
+
+def test_the_day_has_the_hands_since_it_began_and_corrections_go_to_the_day_of_their_hand():
+    croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}")
+    croupier.handle(ServiceStarted("0.1.0", croupier.state.settings, day="2026-11-21T06:00:00.000000+00:00"))
+    croupier.handle(DayBegan("2026-11-22T06:00:00.000000+00:00"))
+    croupier.do("hello", "sign on", "void round")
+    assert (meters(croupier).hands, todays(croupier).hands) == (0, 0)
+
+    croupier.do("change shoe", "open", f"draw {LONG}", f"draw {TIE}", "void round")
+    croupier.handle(DayBegan("2026-11-22T06:00:00.000000+00:00"))  # a start on the same day
+    assert (meters(croupier).hands, todays(croupier).hands) == (1, 1)
 
 
 def test_each_game_has_its_own():
