@@ -6,6 +6,7 @@ that is not on the record. Awaiting `submit` is the backpressure.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
@@ -28,9 +29,17 @@ from punto.baccarat.table.effects import (
     RoundEnded,
     ShoeLinkChanged,
 )
-from punto.baccarat.table.events import DayBegan, Event, RecordDiffers, ServiceStarted, SetWager, ShoeEvent
+from punto.baccarat.table.events import (
+    DayBegan,
+    Event,
+    RecordDiffers,
+    Refused,
+    ServiceStarted,
+    SetWager,
+    ShoeEvent,
+)
 from punto.baccarat.table.settings import Settings
-from punto.baccarat.table.state import TableState
+from punto.baccarat.table.state import AuthorityLink, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
@@ -51,6 +60,9 @@ from punto.controller.pace import Pace
 
 SNAPSHOT_EVERY: Final = 500
 """Inputs between snapshots. A start handles at most twice this number again."""
+
+ANSWER_SECONDS: Final = 2.0
+"""How long an order waits for the answer of the meter's authority."""
 
 _NOT_LOGGED: Final = (
     PhaseEntered,
@@ -203,6 +215,35 @@ class Engine:
                 if first_of_all is not None:
                     await first_of_all
             return await handled
+
+    async def meter_answered(self, order: Event) -> Refused | None:
+        """Wait until the meter's authority has answered what the table asked for this order.
+
+        Returns the authority's refusal; None if it has carried out the order, if nothing was asked, or if it has not
+        answered for ANSWER_SECONDS. Then the table goes on asking.
+        """
+        link = self._meter_link(self.state)
+        if link is None or link.asked is None or link.asked.event.kind != order.kind:
+            return None
+        asked, answered = link.asked, asyncio.get_running_loop().create_future()
+
+        def look(state: TableState, _: int) -> None:
+            now = self._meter_link(state)
+            if not answered.done() and (now is None or now.asked is not asked):
+                answered.set_result(None if now is None else now.refused)
+
+        self.watchers.append(look)
+        with suppress(TimeoutError):
+            try:
+                refused: Refused | None = await asyncio.wait_for(answered, ANSWER_SECONDS)
+                return refused
+            finally:
+                self.watchers.remove(look)
+        return None
+
+    @staticmethod
+    def _meter_link(state: TableState) -> AuthorityLink | None:
+        return None if state.progressive is None else state.progressive.link
 
     async def turn_day(self, now: datetime) -> None:
         """Begin another gaming day if the last one is over.

@@ -226,7 +226,9 @@ def answered(turn: Turn, event: MeterAnswered) -> None:
             "not_asked", f"no request {event.number} waits for an answer of the meter's authority"
         )
     books = progressive.books.with_extract(event.extract)
-    progressive = replace(progressive, books=books, link=replace(link, asked=None, later=()))
+    progressive = replace(
+        progressive, books=books, link=replace(link, asked=None, later=(), refused=event.refused)
+    )
     if event.refused is None:
         after, _ = _handled(progressive.procedure, asked.event)
         progressive = replace(progressive, procedure=after)

@@ -191,7 +191,8 @@ class Asked:
 class AuthorityLink:
     """A linked table's side: whether the authority answers, and why not; the last request's number.
 
-    `asked` is the request that is not answered yet, and `later` the reports that wait for its answer.
+    `asked` is the request that is not answered yet, and `later` the reports that wait for its answer. `refused` is the
+    refusal of the last answered request, None if it was carried out.
     """
 
     online: bool = False
@@ -199,6 +200,7 @@ class AuthorityLink:
     number: int = 0
     asked: Asked | None = None
     later: tuple[events.Sensed | game_events.AwardTakenBack, ...] = ()
+    refused: events.Refused | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -430,6 +430,9 @@ class Desk:
             if each.refusal is not None:
                 reason = f"{each.refusal}{self._advice(each.refusal.code, caller)}"
                 return OrderAnswer(accepted=False, seq=each.seq, code=each.refusal.code, reason=reason)
+        refused = await self.engine.meter_answered(orders[-1])
+        if refused is not None:
+            return OrderAnswer(accepted=False, seq=self.engine.seq, code=refused.code, reason=refused.text)
         return OrderAnswer(accepted=True, seq=handled[-1].seq)
 
     def refusals(self) -> dict[str, RefusedError | None]:

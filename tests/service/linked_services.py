@@ -67,9 +67,9 @@ class Service(Table):
             self.order("key_card", card=card)
 
     def start_game(self) -> None:
-        """Press START GAME, and wait for the authority's answer."""
+        """Press START GAME; the answer comes after the authority's."""
         self.order("start_game", round=self.status()["round"])
-        wait_until(lambda: self.step == "playing", f"the game starts at {self.name}")
+        assert self.step == "playing"
 
     def bet(self, seat: int) -> None:
         """A wager on the sensor, and START GAME."""
