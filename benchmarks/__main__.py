@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import endurance, flood, latency, odds, pages, progressive, simulation
+from benchmarks import endurance, flood, latency, linked, odds, pages, progressive, simulation
 from benchmarks.bench import Line, say
 
 PARTS = {
@@ -18,6 +18,7 @@ PARTS = {
     "simulation": simulation.measure,
     "pages": pages.measure,
     "progressive": progressive.measure,
+    "linked": linked.measure,
     "flood": flood.measure,
 }
 

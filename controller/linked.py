@@ -140,7 +140,7 @@ class Authority:
         asked = self._link.asked
         if asked is not self._asked:
             self._asked = asked
-            self._outbox.snapshot_due(topics.METER_REQUEST)
+            self._outbox.snapshot_at_once(topics.METER_REQUEST)
 
     def message(self, now: datetime) -> Message | None:
         """The table's game with the authority's present meter; once that is stale, displays freeze."""
@@ -178,12 +178,14 @@ class Authority:
             self._heard = MeterHeard(False, _MIXED)
             await self._look()
             return
-        heard, answered = (_input(each, message) for each in (said.heard, said.answered))
-        self._heard = heard if isinstance(heard, MeterHeard) else self._heard
         async with self._recording:
             asked = self._link.asked
-            if isinstance(answered, MeterAnswered) and asked is not None and asked.number == answered.number:
-                await self._engine.submit([answered], SOURCE)
+            if asked is not None and asked.number == said.seq:  # a dealer waits for it, so it is read first
+                answered = _input(said.answered, message)
+                if isinstance(answered, MeterAnswered) and answered.number == asked.number:
+                    await self._engine.submit([answered], SOURCE)
+        heard = _input(said.heard, message)
+        self._heard = heard if isinstance(heard, MeterHeard) else self._heard
         await self._look()
 
     async def run(self) -> None:
@@ -341,13 +343,12 @@ class LinkedTables:
 
     def _watch(self, state: TableState, _: int) -> None:
         before, self._seen = self._seen, _progressive(state)
+        if self._seen.served is not before.served:
+            for served in self._seen.served:
+                if served not in before.served:
+                    self._outbox.snapshot_at_once(topics.meter_answer(served.table))
         if (before.books.settings, _public(before.books)) != (
             self._seen.books.settings,
             _public(self._seen.books),
         ):
             self._outbox.snapshot_due(*map(topics.meter_answer, self._tables))
-        elif self._seen.served is not before.served:
-            changed = {each.table for each in self._seen.served} - {
-                each.table for each in self._seen.served if each in before.served
-            }
-            self._outbox.snapshot_due(*map(topics.meter_answer, changed))

@@ -198,6 +198,8 @@ class Broker:
 
         def send_events() -> None:
             """Send waiting events until the window is full; the rest follows as the broker acknowledges them."""
+            while outbox.at_once and events.has_room:
+                self._send_snapshot(events, outbox.at_once.pop())
             while outbox.events and events.has_room:
                 events.send(*outbox.take())
 
@@ -221,14 +223,17 @@ class Broker:
         while True:
             await outbox.snapshots_wake.wait()
             outbox.snapshots_wake.clear()
-            for name, build in self._builders.items():
+            for name in self._builders:
                 if name in outbox.due:
-                    outbox.due.discard(name)
                     await sender.room()
-                    message = build(datetime.now(UTC))
-                    if message is not None:
-                        sender.send(self.topic(name), message.wire(), retain=True)
+                    self._send_snapshot(sender, name)
             await asyncio.sleep(SNAPSHOTS_EVERY_SECONDS)
+
+    def _send_snapshot(self, sender: Sender, name: str) -> None:
+        self._outbox.due.discard(name)
+        message = self._builders[name](datetime.now(UTC))
+        if message is not None:
+            sender.send(self.topic(name), message.wire(), retain=True)
 
     async def _send_rounds(self, sender: Sender) -> None:
         """Send the record's rounds in order, from the first that the broker does not have."""

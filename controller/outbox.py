@@ -20,6 +20,7 @@ class Outbox:
     def __init__(self) -> None:
         self.events: deque[tuple[str, bytes, Callable[[], None]]] = deque()
         self.due: set[str] = set()
+        self.at_once: set[str] = set()
         self.dropped = 0
         self.snapshots_wake = asyncio.Event()
         self.rounds_wake = asyncio.Event()
@@ -37,6 +38,7 @@ class Outbox:
     def disconnect(self) -> None:
         """Discard the waiting events: the connection to the broker is lost."""
         self._send = None
+        self.at_once.clear()
         self.dropped += len(self.events)
         self.events.clear()
 
@@ -61,6 +63,13 @@ class Outbox:
         """Mark the retained messages of these names as changed."""
         self.due.update(names)
         self.snapshots_wake.set()
+
+    def snapshot_at_once(self, name: str) -> None:
+        """Mark a retained message as changed that another service waits for: it goes out before all others."""
+        self.snapshot_due(name)  # if it cannot go out now
+        self.at_once.add(name)
+        if self._send is not None:
+            self._send()
 
     def rounds_are_due(self) -> None:
         """Report that the record has rounds that the broker does not have."""

@@ -57,6 +57,17 @@ async def test_a_snapshot_is_due_once_however_often_it_changed():
     assert outbox.snapshots_wake.is_set()
 
 
+async def test_a_snapshot_that_another_service_waits_for_is_sent_at_once_and_kept_for_the_next_connection():
+    outbox = Outbox()
+    sent: list[set[str]] = []
+    outbox.connect(lambda: sent.append(set(outbox.at_once)))
+    outbox.snapshot_at_once("meter/request")
+    assert (sent, outbox.due) == ([{"meter/request"}], {"meter/request"})
+
+    outbox.disconnect()
+    assert (outbox.at_once, outbox.due) == (set(), {"meter/request"})
+
+
 async def test_none_waiting_is_an_error_to_take_from():
     with pytest.raises(IndexError):
         Outbox().take()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from punto.controller.sd_notify import notify
-from tests.service.table_on_a_machine import HERE, Table
+from tests.service.table_on_a_machine import HERE, Table, wait_until
 
 
 class Systemd:
@@ -48,15 +48,19 @@ def test_it_is_told_of_the_start_of_life_and_of_the_end(tmp_path, systemd):
     assert told[:3] == ["READY=1", "WATCHDOG=1", "WATCHDOG=1"]
 
 
+def logged(service: Table) -> list[str]:
+    """The events in the service's log."""
+    return [json.loads(line)["event"] for line in service.said() if line.startswith("{")]
+
+
 def test_ready_is_told_after_recovery_and_when_orders_are_taken(tmp_path, systemd):
     service = Table(tmp_path, None)
     service.begin_to_start()
     try:
         assert systemd.told() == "READY=1"
         assert service.up()
-        recovered = [json.loads(line)["event"] for line in service.said() if line.startswith("{")]
-
-        assert "table recovered" in recovered
+        # A thread writes the log, so a line may be later than what it tells of.
+        wait_until(lambda: "table recovered" in logged(service), "the recovery is in the log")
     finally:
         service.kill()
 
