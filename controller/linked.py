@@ -38,6 +38,10 @@ RIVAL_SECONDS: Final = 10.0
 _MIXED: Final = (
     "either the table or the authority is a simulation, and not both: configure simulation alike at both"
 )
+_UNREAD: Final = (
+    "{} sends what this version cannot read: install the same version at the authority and at its tables"
+)
+_UNREAD_ANSWER: Final = MeterHeard(False, _UNREAD.format("the authority"))
 _LOOK_SECONDS: Final = 0.5
 
 _M = TypeVar("_M", bound=Message)
@@ -173,20 +177,23 @@ class Authority:
     async def _take_answer(self, message: Received) -> None:
         said = _read(MeterAnswer, message)
         if said is None:
-            return
-        if said.simulation is not self._engine.state.settings.simulation:
+            self._heard = _UNREAD_ANSWER
+        elif said.simulation is not self._engine.state.settings.simulation:
             self._heard = MeterHeard(False, _MIXED)
-            await self._look()
-            return
+        else:
+            await self._take_answered(said, message)
+            heard = _input(said.heard, message)
+            self._heard = heard if isinstance(heard, MeterHeard) else _UNREAD_ANSWER
+        await self._look()
+
+    async def _take_answered(self, said: MeterAnswer, message: Received) -> None:
         async with self._recording:
             asked = self._link.asked
-            if asked is not None and asked.number == said.seq:  # a dealer waits for it, so it is read first
-                answered = _input(said.answered, message)
-                if isinstance(answered, MeterAnswered) and answered.number == asked.number:
-                    await self._engine.submit([answered], SOURCE)
-        heard = _input(said.heard, message)
-        self._heard = heard if isinstance(heard, MeterHeard) else self._heard
-        await self._look()
+            if asked is None or asked.number != said.seq:
+                return
+            answered = _input(said.answered, message)
+            if isinstance(answered, MeterAnswered) and answered.number == asked.number:
+                await self._engine.submit([answered], SOURCE)
 
     async def run(self) -> None:
         """Record when the authority comes and goes, until cancelled."""
@@ -297,7 +304,12 @@ class LinkedTables:
     async def _take(self, table: str, message: Received) -> None:
         said = _read(MeterRequest, message)
         asked = None if said is None else _input(said.asked, message)
+        if said is not None and said.asked is None:
+            if self._refusals.pop(table, None) is not None:  # the table may have been changed since
+                self._outbox.snapshot_due(topics.meter_answer(table))
+            return
         if said is None or not isinstance(asked, TableAsked):
+            self._refuse(table, _UNREAD.format(table))
             return
         simulation = self._engine.state.settings.simulation
         if said.simulation is not simulation:

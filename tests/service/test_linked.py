@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 
 import pytest
 
@@ -85,6 +86,24 @@ def test_a_simulation_does_not_share_a_meter_with_a_live_table(tmp_path):
         authority.order("open_meter")
         wait_until(lambda: "simulation" in t1.link.reason, "the table says why it is not linked")
         assert not t1.linked
+
+
+def test_a_message_of_another_version_is_refused_by_both_sides_until_one_comes_that_can_be_read(floor):
+    broker, (authority, t1, t2) = floor
+    broker.publish("punto/meter-1/meter/answer/t1", {"schema": "punto/meter-answer/9"})
+    broker.publish("punto/t2/meter/request", {"schema": "punto/meter-request/9"})
+    for table, who in ((t1, "the authority"), (t2, "t2")):
+        says = partial(
+            lambda at, text: text in at.link.reason, table, f"{who} sends what this version cannot read"
+        )
+        wait_until(says, f"{table.name} says why it is not linked")
+        refused = table.ask(order="start_game", round=1)
+        assert (refused["accepted"], refused["code"]) == (False, "meter_away")
+
+    for each, table in ((authority, t1), (t2, t2)):
+        each.kill()
+        each.start()
+        wait_until(lambda at=table: at.linked, f"{table.name} is linked again")  # type: ignore[misc]
 
 
 def test_two_services_that_keep_a_meter_of_one_progressive_are_both_refused(tmp_path):
