@@ -234,7 +234,8 @@ def _compare_with_keyed(
     )
     if card is None or not certain or card == keyed.card:
         return
-    hidden = turn.state.hides(keyed.position)
+    # The card's hand may be over, and voided before its reveal: whether the public has seen the card is not known here.
+    hidden = turn.state.settings.game.hides_cards
     turn.emit(CardHeld(card, "doubtful", keyed.round, keyed.position))
     turn.stop(
         Stop(

@@ -115,13 +115,25 @@ def test_another_card_than_was_keyed_stops_play_until_a_supervisor_has_seen_it()
     assert (croupier.hand, croupier.stops, croupier.state.drawn) == ("KS 2S 5S 4S", [], cards("KS 2S 5S 4S"))
 
 
-def test_of_hidden_cards_the_stop_names_none():
-    croupier = Croupier.at_betting("draw KS 2S", "lose shoe", "key 5S", game_name="midi-baccarat")
-    back(croupier, "draw 6S", made=1)
+@pytest.mark.parametrize(
+    ("keyed", "late", "read"),
+    [
+        ("key 5S", "draw 6S", "5S 6S"),
+        (
+            "key 5S 3S|reveal",
+            "draw 5S 4S",
+            "3S 4S",
+        ),  # of a card that was read otherwise, the public knows one at most
+        ("key 5S|void", "draw 6S", "5S 6S"),
+    ],
+)
+def test_where_cards_are_hidden_the_stop_names_none(keyed, late, read):
+    croupier = Croupier.at_betting("draw KS 2S", "lose shoe", *keyed.split("|"), game_name="midi-baccarat")
+    back(croupier, late, made=len(late.split()) - 1)
 
-    assert "5S" not in croupier.state.stops[0].text
-    assert "6S" not in croupier.state.stops[0].text
-    assert croupier.held == [("6S", "doubtful")]
+    assert croupier.stops[0] == "keyed_otherwise"
+    assert not any(card in croupier.state.stops[0].text for card in read.split())
+    assert (read.split()[1], "doubtful") in croupier.held
 
 
 @pytest.mark.parametrize(
