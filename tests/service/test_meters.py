@@ -128,11 +128,13 @@ def test_a_running_service_has_the_expectations_of_a_houses_own_wager_and_the_ho
                 lambda: expected_ties(listener.last("meters")) is not None, "the wager has been counted"
             )
             last = listener.last("meters")
+            query = "SELECT mean FROM expectations WHERE wager = 'tie' AND rule = ''"
+            wait_until(
+                lambda: rows(service.record, query), "the expectation is on the record"
+            )  # it may come later
         assert last is not None
         assert last["day_began"].endswith("T01:30:00.000000+00:00")
-
-        found = rows(service.record, "SELECT mean FROM expectations WHERE wager = 'tie' AND rule = ''")
-        assert found == [(pytest.approx(1 - 8 * 0.0951559, abs=1e-5),)]
+        assert rows(service.record, query) == [(pytest.approx(1 - 8 * 0.0951559, abs=1e-5),)]
 
 
 def expected_ties(sent: dict[str, Any] | None) -> float | None:
