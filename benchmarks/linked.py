@@ -1,6 +1,6 @@
 """What the authority of a linked meter adds to START GAME: a linked table beside one that keeps its meter itself.
 
-Both are services with consoles, records and the same broker, and so is the authority. Measured is what a dealer waits for:
+Both are services with a record and the same broker, and so is the authority. Measured is what a dealer waits for:
 from the order at the local socket to its answer, which a linked table gives when its authority has counted the wager.
 """
 

@@ -129,9 +129,7 @@ def test_a_running_service_has_the_expectations_of_a_houses_own_wager_and_the_ho
             )
             last = listener.last("meters")
             query = "SELECT mean FROM expectations WHERE wager = 'tie' AND rule = ''"
-            wait_until(
-                lambda: rows(service.record, query), "the expectation is on the record"
-            )  # it may come later
+            wait_until(lambda: rows(service.record, query), "the expectation is on the record")
         assert last is not None
         assert last["day_began"].endswith("T01:30:00.000000+00:00")
         assert rows(service.record, query) == [(pytest.approx(1 - 8 * 0.0951559, abs=1e-5),)]
