@@ -37,13 +37,16 @@ from punto.controller.messages.models import (
     Availability,
     Message,
     RequestId,
-    Response,
     Round,
+    WagerAnswer,
+    WagerRequest,
+)
+from punto.controller.messages.requests import (
+    Response,
+    RoundEnd,
     RoundsRequest,
     RoundsResponse,
     SnapshotRequest,
-    WagerAnswer,
-    WagerRequest,
 )
 from punto.controller.mqtt_link import Connection, Link, LinkError, Received, Sender
 from punto.controller.outbox import Outbox
@@ -241,21 +244,23 @@ class Broker:
             await self._outbox.rounds_wake.wait()
             self._outbox.rounds_wake.clear()
             while rounds := await self._journal.rounds_after(self._journal.rounds_sent, ROUNDS_AT_ONCE):
-                for ts, game, record in rounds:
+                for ended in rounds:
                     await sender.room()
-                    id_ = f"{self.topic.table}/round/{record.round}"
+                    number = ended.record.round
                     message = Round(
-                        id=id_,
-                        seq=record.round,
-                        ts=ts,
+                        id=f"{self.topic.table}/round/{number}",
+                        seq=number,
+                        ts=ended.ts,
                         simulation=self._simulation,
-                        game=game,
-                        round=public_round(record),
+                        game=ended.game,
+                        rules=ended.rules,
+                        record=self._engine.record_name,
+                        round=public_round(ended.record),
                     )
                     sender.send(self.topic(topics.ROUND), message.wire())
                 await sender.all_taken()
                 # Now the broker has them all. After a crash before this line, consumers get rounds again, with the same ids.
-                self._journal.rounds_were_sent(rounds[-1][2].round)
+                self._journal.rounds_were_sent(rounds[-1].record.round)
 
     # --- what comes in
 
@@ -398,8 +403,10 @@ class Broker:
             ts=timestamp(datetime.now(UTC)),
             simulation=self._simulation,
             request=asked.id,
-            rounds=tuple(public_round(record) for _, _, record in found),
-            more=bool(found) and found[-1][2].round < last,
+            rounds=tuple(public_round(ended.record) for ended in found),
+            ended=tuple(RoundEnd(ts=each.ts, game=each.game, rules=each.rules) for each in found),
+            record=self._engine.record_name,
+            more=bool(found) and found[-1].record.round < last,
         )
 
 

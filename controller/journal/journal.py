@@ -192,9 +192,9 @@ class Journal:
         self.rounds_sent = number
         self._put(lambda connection: store.set_cursor(connection, _ROUNDS_SENT, number))
 
-    async def rounds_after(self, number: int, limit: int) -> list[tuple[str, str, RoundRecord]]:
-        """At most `limit` committed rounds after this number: time, game's name, record."""
-        return await self._put(lambda connection: store.rounds_after(connection, number, limit))
+    async def rounds_after(self, number: int, limit: int) -> list[store.EndedRound]:
+        """At most `limit` committed rounds after this number."""
+        return await self._put(lambda connection: store.ended_after(connection, number, limit))
 
     async def written(self) -> None:
         """Wait until all earlier jobs are committed. Call it before you read the record through another connection.

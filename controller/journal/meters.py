@@ -127,7 +127,7 @@ CREATE VIEW meters_wagers AS
 
 def add_meters(connection: sqlite3.Connection, game: Game, record: RoundRecord) -> None:
     """Add the rows of a round of a game, unless the record has them, as it may in recovery."""
-    if _rules_of(connection, record.round) != (game.name, game.rules_digest):
+    if game_of(connection, record.round) != (game.name, game.rules_digest):
         connection.execute("INSERT INTO games VALUES (?, ?, ?, ?)", game_row(game, record))
         add_expectations(connection, game, shipped(game))
     connection.executemany(
@@ -158,12 +158,12 @@ def decided_rows(game: Game, record: RoundRecord) -> list[tuple[int | str, ...]]
     return [(record.round, wager, rule) for wager, rule in deciding(game, coup) if wager is not None]
 
 
-def _rules_of(connection: sqlite3.Connection, number: int) -> tuple[str, str] | None:
-    """The name and the rules of the game of a round, None before the first."""
+def game_of(connection: sqlite3.Connection, number: int) -> tuple[str, str]:
+    """The name and the rules of the game of a round; empty before the first."""
     row: tuple[str, str] | None = connection.execute(
         "SELECT name, rules FROM games WHERE round <= ? ORDER BY round DESC LIMIT 1", (number,)
     ).fetchone()
-    return row
+    return row or ("", "")
 
 
 # --- reading

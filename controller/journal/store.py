@@ -4,14 +4,14 @@ import hashlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.definition import Game
 from punto.controller.journal import books
 from punto.controller.journal.entries import FIRST_HEAD, ROUNDS, Entry, Head
 from punto.controller.journal.incidents import Incident
-from punto.controller.journal.meters import KEYS, OF_ROUNDS, add_meters
+from punto.controller.journal.meters import KEYS, OF_ROUNDS, add_meters, game_of
 from punto.controller.journal.schema import FOLLOWING, SNAPSHOTS_KEPT, RecordError, has_meters, is_complete
 
 # --- writing, inside a transaction
@@ -313,3 +313,20 @@ def rounds_after(
         "SELECT ts, game, record FROM rounds WHERE round > ? ORDER BY round LIMIT ?", (number, limit)
     )
     return [(ts, game, ROUNDS.validate_json(record, strict=True)) for ts, game, record in rows]
+
+
+class EndedRound(NamedTuple):
+    """A round on the record: when it ended, the name of its game and the digest of the game's rules."""
+
+    ts: str
+    game: str
+    rules: str
+    record: RoundRecord
+
+
+def ended_after(connection: sqlite3.Connection, number: int, limit: int) -> list[EndedRound]:
+    """At most `limit` rounds after this number, of a record of the present format."""
+    return [
+        EndedRound(ts, *game_of(connection, record.round), record)
+        for ts, _, record in rounds_after(connection, number, limit)
+    ]

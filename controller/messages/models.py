@@ -37,6 +37,14 @@ RequestId = Annotated[
     PLAIN,
 ]
 
+RecordName = Annotated[
+    str,
+    Field(
+        max_length=64,
+        description="identifies the table's record: if the table begins a new record, its rounds are numbered from 1 again",
+    ),
+]
+
 Overlay = Literal[
     "shoe_offline",
     "shoe_error",
@@ -429,6 +437,8 @@ class Round(Message):
     schema_: Literal["punto/round/1"] = Field("punto/round/1", alias="schema")
     game: str = Field(description="the name of the game file")
     round: RoundRecord
+    rules: str = Field("", description="identifies the rules of the game, as on the record")
+    record: RecordName = ""
 
 
 # --- wagers in, and their answers
@@ -452,37 +462,3 @@ class WagerAnswer(Message):
     accepted: bool
     code: str | None = Field(description="the reason of a refusal, for programs")
     reason: str | None = Field(description="the reason of a refusal, for people")
-
-
-# --- read-only requests
-
-
-class SnapshotRequest(Request):
-    """A request to send every retained message again."""
-
-    id: RequestId
-
-
-class RoundsRequest(Request):
-    """A request for the rounds after the number `after`, at most `limit` of them."""
-
-    id: RequestId
-    after: int = Field(ge=0)
-    limit: int = Field(100, ge=1, le=100)
-
-
-class Response(Message):
-    """The answer to a request for a snapshot, and to each request that is refused. `seq` is 0."""
-
-    schema_: Literal["punto/response/1"] = Field("punto/response/1", alias="schema")
-    request: str | None
-    error: str | None
-
-
-class RoundsResponse(Message):
-    """The requested rounds, in order. `seq` is the number of the last round on the record."""
-
-    schema_: Literal["punto/rounds-response/1"] = Field("punto/rounds-response/1", alias="schema")
-    request: str
-    rounds: tuple[RoundRecord, ...]
-    more: bool = Field(description="whether the record has rounds after the last one of this answer")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from inspect import getdoc
 from typing import Final, Literal
 
-from punto.controller.messages import linked, meters, models, restricted
+from punto.controller.messages import linked, meters, models, requests, restricted
 from punto.controller.messages.models import Message, Payload
 
 
@@ -140,12 +140,12 @@ CHANNELS: Final = (
     _retained(meter_answer("{linked}"), linked.MeterAnswer),
     _received(wager_set("{seat}"), models.WagerRequest, wager_result("{seat}")),
     Channel(wager_result("{seat}"), (models.WagerAnswer,), ("terminal",)),
-    _received(request("snapshot"), models.SnapshotRequest, response("snapshot")),
-    _received(request("snapshot", "{client}"), models.SnapshotRequest, response("snapshot")),
-    Channel(response("snapshot"), (models.Response,), ("terminal",)),
-    _received(request("rounds"), models.RoundsRequest, response("rounds")),
-    _received(request("rounds", "{client}"), models.RoundsRequest, response("rounds")),
-    Channel(response("rounds"), (models.RoundsResponse, models.Response), ("terminal",)),
+    _received(request("snapshot"), requests.SnapshotRequest, response("snapshot")),
+    _received(request("snapshot", "{client}"), requests.SnapshotRequest, response("snapshot")),
+    Channel(response("snapshot"), (requests.Response,), ("terminal",)),
+    _received(request("rounds"), requests.RoundsRequest, response("rounds")),
+    _received(request("rounds", "{client}"), requests.RoundsRequest, response("rounds")),
+    Channel(response("rounds"), (requests.RoundsResponse, requests.Response), ("terminal",)),
 )
 
 

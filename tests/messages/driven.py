@@ -17,7 +17,7 @@ from punto.baccarat.table.turn import RefusedError
 from punto.configs.expectations import shipped
 from punto.configs.game_files import load_game
 from punto.controller.linked import written
-from punto.controller.messages import linked, models, restricted
+from punto.controller.messages import linked, models, requests, restricted
 from punto.controller.messages.building import (
     public_round,
     scoreboard_message,
@@ -265,10 +265,10 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
             tiers=(tier,),
             award=award,
         )
-    yield models.SnapshotRequest(id="display-3")
-    yield models.RoundsRequest(id="reports-9", after=0)
-    yield models.Response(id="table-1/response/display-3", seq=0, ts=ts, request="display-3", error=None)
-    yield models.RoundsResponse(
+    yield requests.SnapshotRequest(id="display-3")
+    yield requests.RoundsRequest(id="reports-9", after=0)
+    yield requests.Response(id="table-1/response/display-3", seq=0, ts=ts, request="display-3", error=None)
+    yield requests.RoundsResponse(
         id="table-1/response/reports-9",
         seq=2,
         ts=ts,

@@ -32,8 +32,12 @@ PUBLIC = [
 """All but what surveillance alone reads, and what a linked table and its authority alone tell each other."""
 NOT_OF_CARDS = re.compile(
     rb'\d{4}-\d\d-\d\dT[\d:.]+\+00:00|"(?:uptime_seconds|resident_bytes|duration_ms)":[\d.]+'
+    rb'|"record":"[0-9a-f]{16}"'
 )
-"""Moments and the process's own figures, which differ between two runs of the same hand."""
+"""Moments, the process's own figures and the record's name, which follows from the first input: the moment of the start.
+
+They differ between two runs of the same hand.
+"""
 
 # Hands with the same visible history: cards in the order of the shoe, those before the word "reveal" are shown.
 FOUR = part(["KS 9H 9D 2C", "KS 7H 7D KC", "2S 3H 3D 2C", "9S 9H KD KC", "KS KH KD 9C"], one_in=2)

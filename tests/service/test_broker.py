@@ -643,6 +643,20 @@ async def test_rounds_are_paged(here, mosquitto, after, limit, found, more):
 
         assert [record["round"] for record in answer["rounds"]] == found
         assert (answer["seq"], answer["more"]) == (7, more)
+        ended = [(each.ts, each.game, each.rules) for each in await here.journal.rounds_after(min(after, 7), limit)]
+        assert [(each["ts"], each["game"], each["rules"]) for each in answer["ended"]] == ended
+
+
+async def test_rounds_and_answers_name_the_record_and_the_rules(here, mosquitto):
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        await here.play(1)
+        told = await listening.last("round", lambda last: last["seq"] == 2)
+        await listening.publish("request/rounds", {"id": "p", "after": 0})
+        answer = await listening.last("response/rounds", lambda last: last["request"] == "p")
+
+    assert told["record"] == answer["record"] == here.engine.record_name != ""
+    assert told["rules"] == answer["ended"][-1]["rules"] == here.engine.state.settings.game.rules_digest
 
 
 # --- all that comes out
