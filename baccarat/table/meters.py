@@ -82,17 +82,22 @@ class Meters(Value):
 
 def of_hand(game: Game, coup: Coup, settlements: Iterable[Settlement]) -> Meters:
     """The meters of one hand."""
-    drop: dict[str, tuple[int, int, int]] = {}
-    for each in settlements:
-        wagers, staked, returned = drop.get(each.wager, (0, 0, 0))
-        drop[each.wager] = wagers + 1, staked + each.stake, returned + each.returned
     return Meters(
         game=game.name,
         rules=game.rules_digest,
         hands=1,
         hits=tuple(Hits(wager, rule, 1) for wager, rule in deciding(game, coup)),
-        drop=tuple(Drop(wager, *sums, squares=sums[1] ** 2) for wager, sums in drop.items()),
+        drop=dropped(settlements),
     )
+
+
+def dropped(settlements: Iterable[Settlement]) -> tuple[Drop, ...]:
+    """The wagers of one hand by kind."""
+    drop: dict[str, tuple[int, int, int]] = {}
+    for each in settlements:
+        wagers, staked, returned = drop.get(each.wager, (0, 0, 0))
+        drop[each.wager] = wagers + 1, staked + each.stake, returned + each.returned
+    return tuple(Drop(wager, *sums, squares=sums[1] ** 2) for wager, sums in drop.items())
 
 
 def deciding(game: Game, coup: Coup) -> Iterable[tuple[str | None, str]]:

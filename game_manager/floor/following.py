@@ -1,0 +1,155 @@
+"""What has been heard of each table's rounds, and what must be asked for. It is pure: the intake sends and stores.
+
+A table's rounds are taken in their order. At each connection the last round that was taken in is asked for again: if it ended
+at another moment, the table's record is not the one that was followed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from punto.baccarat.table.state import RoundRecord
+from punto.controller.messages.models import Round
+from punto.controller.messages.requests import RoundEnd, RoundsRequest, RoundsResponse
+from punto.game_manager.floor.store import Cursors, Taken
+
+ASKS_AT_ONCE: Final = 9
+SECONDS_FOR_AN_ASK: Final = 2.1
+"""A table answers ten requests for rounds at once, and then one every two seconds."""
+ANSWER_SECONDS: Final = 10.0
+"""A request without an answer for this time is repeated."""
+_BACK: Final = (
+    "its record has not the round {} that was taken in: if a backup of the record was restored, let the table begin a new "
+    "record, and keep both files for surveillance"
+)
+
+
+@dataclass(slots=True)
+class _Table:
+    """A table: its record, the next round, whether it was compared since the connection was made, and the requests to it.
+
+    `behind` is true if the table has rounds that were not taken in. `asked` is the number of the request that is not answered
+    yet, and `tokens` the number of requests that it would answer now.
+    """
+
+    record: str | None = None
+    next: int = 1
+    ended: datetime | None = None
+    compared: bool = False
+    behind: bool = True
+    asked: int | None = None
+    asked_at: float = 0.0
+    tokens: float = ASKS_AT_ONCE
+    refilled_at: float = 0.0
+    fault: str = ""
+
+
+class Following:
+    """The tables of a floor, since the store was read: `cursors` are what it had."""
+
+    def __init__(self, cursors: Cursors) -> None:
+        self._cursors = cursors
+        self._tables: dict[str, _Table] = {}
+        self._asks = 0
+
+    def faults(self) -> dict[str, str]:
+        """The tables whose rounds cannot be taken in, and why."""
+        return {name: table.fault for name, table in self._tables.items() if table.fault}
+
+    def waiting(self) -> list[str]:
+        """The tables that have rounds which were not taken in."""
+        return [name for name, table in self._tables.items() if table.behind]
+
+    def compare_again(self) -> None:
+        """Messages may have been lost: compare each table again."""
+        for table in self._tables.values():
+            table.compared, table.behind, table.asked, table.fault = False, True, None, ""
+
+    def meet(self, name: str, rounds: int | None = None) -> None:
+        """A table is there, with so many rounds on its record."""
+        table = self._tables.setdefault(name, _Table())
+        if rounds is not None and table.compared and rounds >= table.next:
+            table.behind = True
+
+    def hear(self, name: str, told: Round) -> list[Taken]:
+        """A round that a table told by itself. Returns the rounds to take in."""
+        self.meet(name)
+        table = self._tables[name]
+        if not table.compared or told.record != table.record or told.seq > table.next:
+            table.behind = True
+            if told.record != table.record:
+                table.compared, table.fault = False, ""
+            return []
+        end = RoundEnd(ts=told.ts, game=told.game, rules=told.rules)
+        return self._take(name, table, told.simulation, [(told.round, end)])
+
+    def hear_answer(self, name: str, told: RoundsResponse) -> list[Taken]:
+        """The answer to a request. Returns the rounds to take in."""
+        table = self._tables.get(name)
+        if table is None or table.asked is None or told.request != _id(table.asked):
+            return []
+        table.asked = None
+        if told.record != table.record:
+            self._begin(name, table, told.record)
+            if table.next > 1:
+                return []  # its last round is asked for, and compared
+        rounds = list(zip(told.rounds, told.ended, strict=False))
+        if not table.compared and not self._compare(table, rounds):
+            return []
+        table.behind = told.more or len(rounds) < len(told.rounds)
+        return self._take(name, table, told.simulation, rounds)
+
+    def refuse(self, name: str) -> None:
+        """A table refused a request, because there were too many."""
+        table = self._tables.get(name)
+        if table is not None:
+            table.asked, table.tokens = None, 0.0
+
+    def to_ask(self, now: float) -> Iterator[tuple[str, RoundsRequest]]:
+        """The requests to send now, by `now` in seconds; each is noted as sent."""
+        for name, table in self._tables.items():
+            table.tokens = min(ASKS_AT_ONCE, table.tokens + (now - table.refilled_at) / SECONDS_FOR_AN_ASK)
+            table.refilled_at = now
+            waits = table.asked is not None and now - table.asked_at < ANSWER_SECONDS
+            if table.behind and not table.fault and not waits and table.tokens >= 1:
+                self._asks += 1
+                table.tokens -= 1
+                table.asked, table.asked_at = self._asks, now
+                after = table.next - 1 if table.compared else max(0, table.next - 2)
+                yield name, RoundsRequest(id=_id(self._asks), after=after, limit=100)
+
+    def _begin(self, name: str, table: _Table, record: str) -> None:
+        """Follow this record from where it was left."""
+        cursor = self._cursors.get((name, record))
+        table.record, table.compared, table.behind, table.fault = record, False, True, ""
+        table.next, table.ended = (1, None) if cursor is None else (cursor.rounds + 1, cursor.ended)
+
+    def _compare(self, table: _Table, rounds: list[tuple[RoundRecord, RoundEnd]]) -> bool:
+        """Whether the first of these rounds is the last one that was taken in."""
+        table.compared = table.next == 1 or bool(
+            rounds
+            and rounds[0][0].round == table.next - 1
+            and datetime.fromisoformat(rounds[0][1].ts) == table.ended
+        )
+        if not table.compared:
+            table.fault = _BACK.format(table.next - 1)
+        return table.compared
+
+    @staticmethod
+    def _take(
+        name: str, table: _Table, simulation: bool, rounds: list[tuple[RoundRecord, RoundEnd]]
+    ) -> list[Taken]:
+        taken = []
+        for record, end in rounds:
+            if record.round == table.next:
+                table.next += 1
+                table.ended = datetime.fromisoformat(end.ts)
+                taken.append(
+                    Taken(name, table.record or "", simulation, table.ended, end.game, end.rules, record)
+                )
+        return taken
+
+
+def _id(number: int) -> str:
+    return f"rounds-{number}"

@@ -1,0 +1,8 @@
+"""Runs the migrations in the transaction of the store that is opened."""
+
+from alembic import context
+
+from punto.game_manager.floor.schema import METADATA
+
+context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA)
+context.run_migrations()

@@ -1,0 +1,139 @@
+"""Make the store."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+
+
+def upgrade() -> None:
+
+    op.create_table(
+        "games",
+        sa.Column("game", sa.Text(), nullable=False),
+        sa.Column("rules", sa.Text(), nullable=False),
+        sa.Column("definition", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("game", "rules"),
+    )
+    op.create_table(
+        "records",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("table", sa.Text(), nullable=False),
+        sa.Column("record", sa.Text(), nullable=False),
+        sa.Column("simulation", sa.Boolean(), nullable=False),
+        sa.Column("first_seen", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("rounds_at", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("rounds_ts", sa.DateTime(timezone=True)),
+        sa.Column("incidents_at", sa.BigInteger(), server_default="0", nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("table", "record"),
+    )
+    op.create_table(
+        "counts",
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("record_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("game", sa.Text(), nullable=False),
+        sa.Column("rules", sa.Text(), nullable=False),
+        sa.Column("status", sa.Text(), nullable=False),
+        sa.Column("rounds", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["record_id"], ["records.id"]),
+        sa.PrimaryKeyConstraint("day", "record_id", "game", "rules", "status"),
+    )
+    op.create_table(
+        "drops",
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("record_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("game", sa.Text(), nullable=False),
+        sa.Column("rules", sa.Text(), nullable=False),
+        sa.Column("wager", sa.Text(), nullable=False),
+        sa.Column("wagers", sa.BigInteger(), nullable=False),
+        sa.Column("staked", sa.BigInteger(), nullable=False),
+        sa.Column("returned", sa.BigInteger(), nullable=False),
+        sa.Column("squares", sa.Double(), nullable=False),
+        sa.ForeignKeyConstraint(["record_id"], ["records.id"]),
+        sa.PrimaryKeyConstraint("day", "record_id", "game", "rules", "wager"),
+    )
+    op.create_table(
+        "hits",
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("record_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("game", sa.Text(), nullable=False),
+        sa.Column("rules", sa.Text(), nullable=False),
+        sa.Column("wager", sa.Text(), nullable=False),
+        sa.Column("rule", sa.Text(), nullable=False),
+        sa.Column("hits", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["record_id"], ["records.id"]),
+        sa.PrimaryKeyConstraint("day", "record_id", "game", "rules", "wager", "rule"),
+    )
+    op.create_table(
+        "incidents",
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("record_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("seq", sa.BigInteger(), nullable=False),
+        sa.Column("place", sa.Integer(), nullable=False),
+        sa.Column("ts", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("source", sa.Text(), nullable=False),
+        sa.Column("who", sa.Text(), nullable=True),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("where", sa.Text(), nullable=True),
+        sa.ForeignKeyConstraint(["record_id"], ["records.id"]),
+        sa.PrimaryKeyConstraint("day", "record_id", "seq", "place"),
+        postgresql_partition_by="RANGE (day)",
+    )
+    op.create_table(
+        "rounds",
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("record_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("round", sa.BigInteger(), nullable=False),
+        sa.Column("ts", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("game", sa.Text(), nullable=False),
+        sa.Column("rules", sa.Text(), nullable=False),
+        sa.Column("shoe", sa.Integer(), nullable=False),
+        sa.Column("coup", sa.Integer(), nullable=False),
+        sa.Column("status", sa.Text(), nullable=False),
+        sa.Column("player", sa.Text(), nullable=False),
+        sa.Column("banker", sa.Text(), nullable=False),
+        sa.Column("player_total", sa.SmallInteger(), nullable=False),
+        sa.Column("banker_total", sa.SmallInteger(), nullable=False),
+        sa.Column("winner", sa.Text(), nullable=True),
+        sa.Column("natural", sa.Boolean(), nullable=False),
+        sa.Column("corrects", sa.BigInteger(), nullable=True),
+        sa.Column("hidden", sa.Boolean(), nullable=False),
+        sa.Column("who", sa.Text(), nullable=True),
+        sa.Column("approved_by", sa.Text(), nullable=True),
+        sa.Column("reason", sa.Text(), nullable=True),
+        sa.ForeignKeyConstraint(["record_id"], ["records.id"]),
+        sa.PrimaryKeyConstraint("day", "record_id", "round"),
+        postgresql_partition_by="RANGE (day)",
+    )
+    op.create_index("rounds_of_record", "rounds", ["record_id", "round"], unique=False)
+    op.create_table(
+        "seen_to",
+        sa.Column("record_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("seq", sa.BigInteger(), nullable=False),
+        sa.Column("place", sa.Integer(), nullable=False),
+        sa.Column("ts", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("who", sa.Text(), nullable=False),
+        sa.Column("note", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["record_id"], ["records.id"]),
+        sa.PrimaryKeyConstraint("record_id", "seq", "place"),
+    )
+    op.create_table(
+        "settlements",
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("record_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("round", sa.BigInteger(), nullable=False),
+        sa.Column("seat", sa.SmallInteger(), nullable=False),
+        sa.Column("wager", sa.Text(), nullable=False),
+        sa.Column("outcome", sa.Text(), nullable=False),
+        sa.Column("stake", sa.BigInteger(), nullable=False),
+        sa.Column("returned", sa.BigInteger(), nullable=False),
+        sa.Column("net", sa.BigInteger(), nullable=False),
+        sa.Column("rule", sa.Text(), nullable=False),
+        sa.Column("remainder", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["record_id"], ["records.id"]),
+        sa.PrimaryKeyConstraint("day", "record_id", "round", "seat", "wager"),
+        postgresql_partition_by="RANGE (day)",
+    )

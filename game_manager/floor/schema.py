@@ -1,0 +1,163 @@
+"""The tables of the house's store, for SQLite and PostgreSQL. `migrations` makes them.
+
+A table of the floor is known by its id and the name of its record: if a table begins a new record, its rounds are numbered
+from 1 again. `rounds_at` and `incidents_at` are the cursors: the number of the last round that was taken in, and the number
+of the input up to which all incidents were; `rounds_ts` is when that round ended. They move in the transaction that adds the rows, so nothing is lost or twice.
+
+Rounds, settlements and incidents are never changed. `drops` and `hits` are sums of them by gaming day, each round as it was
+settled last, and follow from them.
+"""
+
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Date,
+    DateTime,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+METADATA: Final = MetaData()
+_KEY: Final = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows itself only in an INTEGER
+_MOMENT: Final = DateTime(timezone=True)
+BY_DAY: Final[dict[str, Any]] = {"postgresql_partition_by": "RANGE (day)"}
+"""These tables have a partition for each month, so what is old can be dropped whole."""
+
+RECORDS: Final = Table(
+    "records",
+    METADATA,
+    Column("id", _KEY, primary_key=True),
+    Column("table", Text, nullable=False),
+    Column("record", Text, nullable=False),
+    Column("simulation", Boolean, nullable=False),
+    Column("first_seen", _MOMENT, nullable=False),
+    Column("rounds_at", BigInteger, nullable=False, server_default="0"),
+    Column("rounds_ts", _MOMENT),
+    Column("incidents_at", BigInteger, nullable=False, server_default="0"),
+    UniqueConstraint("table", "record"),
+)
+GAMES: Final = Table(
+    "games",
+    METADATA,
+    Column("game", Text, primary_key=True),
+    Column("rules", Text, primary_key=True),
+    Column("definition", Text, nullable=False),
+)
+
+
+def _of_record() -> Column[int]:
+    return Column("record_id", _KEY, ForeignKey("records.id"), primary_key=True)
+
+
+ROUNDS: Final = Table(
+    "rounds",
+    METADATA,
+    Column("day", Date, primary_key=True),
+    _of_record(),
+    Column("round", BigInteger, primary_key=True),
+    Column("ts", _MOMENT, nullable=False),
+    Column("game", Text, nullable=False),
+    Column("rules", Text, nullable=False),
+    Column("shoe", Integer, nullable=False),
+    Column("coup", Integer, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("player", Text, nullable=False),
+    Column("banker", Text, nullable=False),
+    Column("player_total", SmallInteger, nullable=False),
+    Column("banker_total", SmallInteger, nullable=False),
+    Column("winner", Text),
+    Column("natural", Boolean, nullable=False),
+    Column("corrects", BigInteger),
+    Column("hidden", Boolean, nullable=False),
+    Column("who", Text),
+    Column("approved_by", Text),
+    Column("reason", Text),
+    Index("rounds_of_record", "record_id", "round"),
+    **BY_DAY,
+)
+SETTLEMENTS: Final = Table(
+    "settlements",
+    METADATA,
+    Column("day", Date, primary_key=True),
+    _of_record(),
+    Column("round", BigInteger, primary_key=True),
+    Column("seat", SmallInteger, primary_key=True),
+    Column("wager", Text, primary_key=True),
+    Column("outcome", Text, nullable=False),
+    Column("stake", BigInteger, nullable=False),
+    Column("returned", BigInteger, nullable=False),
+    Column("net", BigInteger, nullable=False),
+    Column("rule", Text, nullable=False),
+    Column("remainder", Text, nullable=False),
+    **BY_DAY,
+)
+INCIDENTS: Final = Table(
+    "incidents",
+    METADATA,
+    Column("day", Date, primary_key=True),
+    _of_record(),
+    Column("seq", BigInteger, primary_key=True),
+    Column("place", Integer, primary_key=True),
+    Column("ts", _MOMENT, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("who", Text),
+    Column("text", Text, nullable=False),
+    Column("where", Text),
+    **BY_DAY,
+)
+SEEN_TO: Final = Table(
+    "seen_to",
+    METADATA,
+    _of_record(),
+    Column("seq", BigInteger, primary_key=True),
+    Column("place", Integer, primary_key=True),
+    Column("ts", _MOMENT, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("note", Text, nullable=False),
+)
+
+
+def _of_day(*columns: Column[Any]) -> tuple[Column[Any], ...]:
+    return (
+        Column("day", Date, primary_key=True),
+        _of_record(),
+        Column("game", Text, primary_key=True),
+        Column("rules", Text, primary_key=True),
+        *columns,
+    )
+
+
+COUNTS: Final = Table(
+    "counts",
+    METADATA,
+    *_of_day(Column("status", Text, primary_key=True)),
+    Column("rounds", BigInteger, nullable=False),
+)
+DROPS: Final = Table(
+    "drops",
+    METADATA,
+    *_of_day(Column("wager", Text, primary_key=True)),
+    Column("wagers", BigInteger, nullable=False),
+    Column("staked", BigInteger, nullable=False),
+    Column("returned", BigInteger, nullable=False),
+    Column("squares", Double, nullable=False),
+)
+HITS: Final = Table(
+    "hits",
+    METADATA,
+    *_of_day(Column("wager", Text, primary_key=True), Column("rule", Text, primary_key=True)),
+    Column("hits", BigInteger, nullable=False),
+)
+"""Without a wager, `wager` is empty, and `rule` is the hand's winner or `natural`."""
+PARTITIONED: Final = (ROUNDS, SETTLEMENTS, INCIDENTS)

@@ -1,0 +1,493 @@
+"""The house's store: what was taken in of all tables, in SQLite or PostgreSQL. `schema` has its tables.
+
+Everything that is taken in moves a cursor in the same transaction. So after a crash, an outage or a second start of the
+program, each row is there once: what the cursor has not passed is asked for again.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+from alembic import command
+from alembic.config import Config
+from alembic.util.exc import CommandError
+from sqlalchemy import (
+    Connection,
+    Engine,
+    RowMapping,
+    Table,
+    create_engine,
+    event,
+    insert,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
+
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Winner
+from punto.baccarat.table.state import RoundRecord
+from punto.baccarat.wagers.definition import Game
+from punto.baccarat.wagers.settlement import Outcome, Settlement
+from punto.configs.game_files import load_game, shipped_games
+from punto.configs.problems import cut
+from punto.controller.gaming_days import Calendar
+from punto.controller.journal.meters import GAMES as DEFINITIONS
+from punto.game_manager.floor import schema
+from punto.game_manager.floor.tally import Counted, Place, Sums, as_settled, count
+
+MIGRATIONS: Final = Path(__file__).parent / "migrations"
+_PREPARING: Final = 0x50554E54_0001
+"""The advisory lock of a store that is being made or brought up to date."""
+
+
+class StoreError(Exception):
+    """The store cannot be used. The message says what to do."""
+
+
+class StoreAwayError(StoreError):
+    """The store cannot be reached or written now. It is worth trying again."""
+
+
+class GapError(Exception):
+    """Rounds do not follow those that the store has: ask for those after the cursor."""
+
+
+class Cursor(NamedTuple):
+    """What was taken in of a record, which has the number `id` in the store.
+
+    `rounds` is the number of its last round, `ended` when that ended, and `incidents` the input up to which its incidents were.
+    """
+
+    id: int
+    rounds: int
+    ended: datetime | None
+    incidents: int
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> Self:
+        """From the columns of a record."""
+        id_, rounds, ended, incidents = row
+        return cls(id_, rounds, None if ended is None else _aware(ended), incidents)
+
+
+Cursors = Mapping[tuple[str, str], Cursor]
+"""By the table's id and the name of its record."""
+
+
+_CURSOR: Final = tuple(schema.RECORDS.c[name] for name in ("id", "rounds_at", "rounds_ts", "incidents_at"))
+
+
+class Taken(NamedTuple):
+    """A round as its table told it: when it ended (UTC), its game, and what identifies the game's rules."""
+
+    table: str
+    record: str
+    simulation: bool
+    ts: datetime
+    game: str
+    rules: str
+    round: RoundRecord
+
+
+class Store:
+    """An open store. Its methods work in any thread, one call at a time.
+
+    Each raises StoreAwayError if the store cannot be reached or written now.
+    """
+
+    def __init__(self, url: str, calendar: Calendar) -> None:
+        """Open the store, make it if it is new, and bring it up to date.
+
+        Raises:
+            StoreError: the address is invalid, or a later version of the program made the store.
+        """
+        self._calendar = calendar
+        self._counted: dict[int, Counted | None] = {}
+        self._months: set[tuple[str, int, int]] = set()
+        self._games: dict[tuple[str, str], Game] = {}
+        try:
+            self.engine = create_engine(url, pool_pre_ping=True)
+        except (ArgumentError, ModuleNotFoundError, ValueError) as error:
+            message = f"{cut(str(error))}: write sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE"
+            raise StoreError(message) from None
+        self.is_postgresql = self.engine.dialect.name == "postgresql"
+        if not self.is_postgresql:
+            _set_up_sqlite(self.engine)
+        with self._reached():
+            self._prepare()
+
+    def close(self) -> None:
+        """Close its connections."""
+        self.engine.dispose()
+
+    def _prepare(self) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        with self.engine.begin() as connection:
+            if self.is_postgresql:
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({_PREPARING})"))
+            config.attributes["connection"] = connection
+            try:
+                command.upgrade(config, "head")
+            except CommandError as error:
+                message = f"the store was made by another version of the program ({error}): install that version or a later one"
+                raise StoreError(message) from None
+            for game, rules, definition in connection.execute(select(schema.GAMES)):
+                self._games[game, rules] = DEFINITIONS.validate_json(definition)
+
+    # --- cursors
+
+    def cursors(self) -> dict[tuple[str, str], Cursor]:
+        """The cursors of all records."""
+        columns = schema.RECORDS.c
+        asked = select(columns.table, columns.record, *_CURSOR)
+        with self._reached(), self.engine.connect() as connection:
+            return {(table, record): Cursor.of(at) for table, record, *at in connection.execute(asked)}
+
+    def _cursor(self, connection: Connection, of: Taken) -> Cursor:
+        """The cursor of a record, which no other program moves until the transaction ends."""
+        columns = schema.RECORDS.c
+        asked = (
+            select(*_CURSOR).where(columns.table == of.table, columns.record == of.record).with_for_update()
+        )
+        while (found := connection.execute(asked).one_or_none()) is None:
+            new = {"table": of.table, "record": of.record, "simulation": of.simulation, "first_seen": of.ts}
+            connection.execute(self._upsert(schema.RECORDS, ("table", "record")), new)
+        return Cursor.of(found)
+
+    # --- taking in
+
+    def take(self, rounds: Sequence[Taken]) -> None:
+        """Add rounds, those of a record in their order, in one transaction. Rounds that the store has are passed over.
+
+        Raises:
+            GapError: a round before one of these is missing.
+        """
+        by_record: defaultdict[tuple[str, str], list[Taken]] = defaultdict(list)
+        for each in rounds:
+            by_record[each.table, each.record].append(each)
+        new: dict[int, Counted | None] = {}
+        with self._reached(), self.engine.begin() as connection:
+            sums = Sums()
+            added: list[tuple[Place, Taken]] = []
+            for of_record in sorted(by_record.values(), key=lambda each: each[0][:2]):
+                added += self._take_of(connection, of_record, sums, new)
+            self._make_room(connection, {place.day for place, _ in added})
+            self._add(connection, schema.ROUNDS, [_round_row(*each) for each in added])
+            self._add(
+                connection, schema.SETTLEMENTS, [row for each in added for row in _settlement_rows(*each)]
+            )
+            self._add_sums(connection, sums)
+        self._counted |= new
+
+    def _take_of(
+        self, connection: Connection, rounds: list[Taken], sums: Sums, new: dict[int, Counted | None]
+    ) -> Iterator[tuple[Place, Taken]]:
+        """Count the rounds of a record that are new, and move its cursor."""
+        cursor = self._cursor(connection, rounds[0])
+        last = cursor.rounds
+        for each in rounds:
+            number = each.round.round
+            if number <= last:
+                continue
+            if number != last + 1:
+                raise GapError(f"{each.table}: round {number} came after {last}")
+            last = number
+            place = Place(self._calendar.day_of(each.ts), cursor.id, each.game, each.rules)
+            before = None
+            if each.round.corrects is not None:
+                before = new.get(cursor.id, self._counted.get(cursor.id))
+                if before is None or before.record.round != each.round.corrects:
+                    before = _read_counted(connection, cursor.id, each.round.corrects)
+            game = self._game(
+                each.game if before is None else before.place.game,
+                each.rules if before is None else before.place.rules,
+            )
+            counted = count(sums, place, each.round, before, game)
+            if each.round.status in {"played", "correction"}:
+                new[cursor.id] = counted
+            yield place, each
+        if last > cursor.rounds:
+            connection.execute(
+                update(schema.RECORDS)
+                .where(schema.RECORDS.c.id == cursor.id)
+                .values(rounds_at=last, rounds_ts=rounds[-1].ts)
+            )
+
+    def _make_room(self, connection: Connection, days: Iterable[date]) -> None:
+        """Make the partitions of these days, if they are not there."""
+        if not self.is_postgresql:
+            return
+        for year, month in sorted({(day.year, day.month) for day in days}):
+            for table in schema.PARTITIONED:
+                if (table.name, year, month) in self._months:
+                    continue
+                until = date(year + month // 12, month % 12 + 1, 1)
+                connection.execute(
+                    text(
+                        f"CREATE TABLE IF NOT EXISTS {table.name}_{year}_{month:02} PARTITION OF {table.name} "
+                        f"FOR VALUES FROM ('{date(year, month, 1)}') TO ('{until}')"
+                    )
+                )
+                self._months.add((table.name, year, month))
+
+    def _add(self, connection: Connection, table: Table, rows: list[tuple[Any, ...]]) -> None:
+        """Add rows, each with all columns in the table's order."""
+        names = table.columns.keys()
+        if not rows:
+            return
+        if not self.is_postgresql:
+            connection.execute(insert(table), [dict(zip(names, row, strict=True)) for row in rows])
+            return
+        columns = ", ".join(f'"{name}"' for name in names)
+        cursor: Any = connection.connection.cursor()
+        with cursor, cursor.copy(f"COPY {table.name} ({columns}) FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def _add_sums(self, connection: Connection, sums: Sums) -> None:
+        rows: dict[Table, list[dict[str, Any]]] = {
+            schema.COUNTS: [
+                {**place._asdict(), "status": status, "rounds": n}
+                for (place, status), n in sums.counts.items()
+                if n
+            ],
+            schema.DROPS: [
+                {**place._asdict(), "wager": wager, **_drop_row(drop)}
+                for (place, wager), drop in sums.drops.items()
+            ],
+            schema.HITS: [
+                {**place._asdict(), "wager": wager, "rule": rule, "hits": n}
+                for (place, wager, rule), n in sums.hits.items()
+                if n
+            ],
+        }
+        for table, these in rows.items():
+            if these:
+                # In one order in each program, so that two of them cannot wait for each other.
+                these.sort(key=lambda row: tuple(map(str, row.values())))
+                connection.execute(self._summing(table), these)
+
+    def _summing(self, table: Table) -> Any:
+        """An insert that adds to the row that there is."""
+        kind = postgresql if self.is_postgresql else sqlite
+        made = kind.insert(table)
+        sums = [each for each in table.columns if not each.primary_key]
+        return made.on_conflict_do_update(
+            index_elements=list(table.primary_key.columns),
+            set_={each.name: each + made.excluded[each.name] for each in sums},
+        )
+
+    def _upsert(self, table: Table, key: Sequence[str]) -> Any:
+        """An insert that leaves the row that there is."""
+        kind = postgresql if self.is_postgresql else sqlite
+        return kind.insert(table).on_conflict_do_nothing(index_elements=list(key))
+
+    # --- games
+
+    def _game(self, name: str, rules: str) -> Game | None:
+        """The game by its name and rules, None if it is not known yet."""
+        if (
+            (name, rules) not in self._games
+            and name in shipped_games()
+            and load_game(name).rules_digest == rules
+        ):
+            self._games[name, rules] = load_game(name)
+        return self._games.get((name, rules))
+
+    def learn(self, game: Game) -> None:
+        """Keep a game, and count what its rounds hit that were taken in before it was known."""
+        key = (game.name, game.rules_digest)
+        if self._game(*key) is not None:
+            return
+        with self._reached(), self.engine.begin() as connection:
+            row = {
+                "game": game.name,
+                "rules": game.rules_digest,
+                "definition": DEFINITIONS.dump_json(game).decode(),
+            }
+            if connection.execute(self._upsert(schema.GAMES, ("game", "rules")), row).rowcount:
+                sums = Sums()
+                for place, record in _played(connection, *key):
+                    sums.add_hits(place, record, game)
+                self._add_sums(connection, sums)
+        self._games[key] = game
+
+    # --- errors
+
+    @contextmanager
+    def _reached(self) -> Iterator[None]:
+        """Raise an error of the store's own if it cannot be reached. Rows that contradict each other end the program."""
+        try:
+            yield
+        except IntegrityError:
+            raise
+        except DBAPIError as error:
+            self._months.clear()
+            raise StoreAwayError(_in_one_line(error.orig or error)) from error
+        except SQLAlchemyError as error:  # such as no connection of the pool within its time
+            raise StoreAwayError(_in_one_line(error)) from error
+
+
+def _in_one_line(error: BaseException) -> str:
+    return cut(" ".join(str(error).split()), 300)
+
+
+def _set_up_sqlite(engine: Engine) -> None:
+    """Each commit is on the disk when it returns, and one program at a time begins a transaction that writes."""
+
+    @event.listens_for(engine, "connect")
+    def connected(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # SQLAlchemy's "begin" is below
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "foreign_keys = ON",
+            "busy_timeout = 5000",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begun(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+# --- rows
+
+
+def _round_row(place: Place, taken: Taken) -> tuple[Any, ...]:
+    record = taken.round
+    return (
+        place.day,
+        place.record_id,
+        record.round,
+        taken.ts,
+        taken.game,
+        taken.rules,
+        record.shoe,
+        record.coup,
+        record.status,
+        " ".join(map(str, record.player)),
+        " ".join(map(str, record.banker)),
+        record.player_total,
+        record.banker_total,
+        None if record.winner is None else record.winner.value,
+        record.natural,
+        record.corrects,
+        record.hidden,
+        record.who,
+        record.approved_by,
+        record.reason,
+    )
+
+
+def _settlement_rows(place: Place, taken: Taken) -> Iterator[tuple[Any, ...]]:
+    for each in taken.round.settlements:
+        yield (
+            place.day,
+            place.record_id,
+            taken.round.round,
+            each.seat,
+            each.wager,
+            each.outcome.value,
+            each.stake,
+            each.returned,
+            each.net,
+            each.rule,
+            each.remainder,
+        )
+
+
+def _drop_row(drop: Any) -> dict[str, Any]:
+    return {
+        "wagers": drop.wagers,
+        "staked": drop.staked,
+        "returned": drop.returned,
+        "squares": float(drop.squares),
+    }
+
+
+def _read_counted(connection: Connection, record_id: int, number: int) -> Counted | None:
+    """A round as it was settled last, None if it was not played or was taken back."""
+    columns = schema.ROUNDS.c
+    of_record = select(schema.ROUNDS).where(columns.record_id == record_id)
+    played = (
+        connection.execute(of_record.where(columns.round == number, columns.status == "played"))
+        .mappings()
+        .one_or_none()
+    )
+    if played is None:
+        return None
+    corrections = connection.execute(
+        of_record.where(columns.round > number, columns.corrects == number).order_by(columns.round)
+    ).mappings()
+    last = as_settled(_record_of(connection, played), [_record_of(connection, each) for each in corrections])
+    return None if last is None else Counted(_place_of(played), last)
+
+
+def _played(connection: Connection, game: str, rules: str) -> Iterator[Counted]:
+    """The rounds of a game that count, each as it was settled last."""
+    columns = schema.ROUNDS.c
+    asked = select(columns.record_id, columns.round).where(
+        columns.game == game, columns.rules == rules, columns.status == "played"
+    )
+    for record_id, number in connection.execute(asked).all():
+        found = _read_counted(connection, record_id, number)
+        if found is not None:
+            yield found
+
+
+def _place_of(row: RowMapping) -> Place:
+    return Place(row["day"], row["record_id"], row["game"], row["rules"])
+
+
+def _record_of(connection: Connection, row: RowMapping) -> RoundRecord:
+    columns = schema.SETTLEMENTS.c
+    settled = connection.execute(
+        select(schema.SETTLEMENTS).where(
+            columns.day == row["day"], columns.record_id == row["record_id"], columns.round == row["round"]
+        )
+    ).mappings()
+    return RoundRecord(
+        round=row["round"],
+        shoe=row["shoe"],
+        coup=row["coup"],
+        status=row["status"],
+        player=_cards(row["player"]),
+        banker=_cards(row["banker"]),
+        player_total=row["player_total"],
+        banker_total=row["banker_total"],
+        winner=None if row["winner"] is None else Winner(row["winner"]),
+        natural=row["natural"],
+        player_pair=False,
+        banker_pair=False,
+        settlements=tuple(
+            Settlement(
+                seat=each["seat"],
+                wager=each["wager"],
+                outcome=Outcome(each["outcome"]),
+                stake=each["stake"],
+                returned=each["returned"],
+                net=each["net"],
+                rule=each["rule"],
+                remainder=each["remainder"],
+            )
+            for each in settled
+        ),
+        corrects=row["corrects"],
+    )
+
+
+def _cards(written: str) -> tuple[Card, ...]:
+    return tuple(map(Card, written.split()))
+
+
+def _aware(moment: datetime) -> datetime:
+    """A moment of the store in UTC. SQLite keeps no offset."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -1,0 +1,138 @@
+"""The house's store: what tables told is there once, and its sums are the tables' own meters."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import date
+from random import Random
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from punto.baccarat.table.meters import of_game
+from punto.game_manager.floor import schema
+from punto.game_manager.floor.store import GapError, Store
+from tests.game_manager.floor.conftest import CALENDAR
+from tests.game_manager.floor.tables import played, told
+
+
+def rows(store: Store, table) -> list[tuple[Any, ...]]:
+    with store.engine.connect() as connection:
+        return [tuple(row) for row in connection.execute(select(table))]
+
+
+def summed(store: Store, table, *keys: str) -> dict[tuple[Any, ...], tuple[int, ...]]:
+    """The sums of a table over all days, by these columns."""
+    values = [each for each in table.columns if not each.primary_key]
+    asked = select(*(table.c[key] for key in keys), *(func.sum(each) for each in values)).group_by(
+        *(table.c[key] for key in keys)
+    )
+    with store.engine.connect() as connection:
+        found = {
+            tuple(row[: len(keys)]): tuple(map(int, row[len(keys) :])) for row in connection.execute(asked)
+        }
+    return {key: value for key, value in found.items() if any(value)}
+
+
+def assert_is_what_the_table_counted(store: Store, at) -> None:
+    meters = of_game(at.state.meters, at.settings.game)
+    drops = {(each.wager,): (each.wagers, each.staked, each.returned, each.squares) for each in meters.drop}
+    assert summed(store, schema.DROPS, "wager") == drops
+    hits = {(each.wager or "", each.rule): (each.hits,) for each in meters.hits}
+    assert summed(store, schema.HITS, "wager", "rule") == hits
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_sums_are_what_the_table_counted_itself(open_store, seed):
+    at = played(seed, 120)
+    store = open_store()
+    store.take(told(at.rounds, at))
+
+    assert_is_what_the_table_counted(store, at)
+    statuses = Counter(each.status for each in at.rounds)
+    taken_back = sum(each.status == "correction" and each.winner is None for each in at.rounds)
+    assert statuses["correction"] > taken_back > 0
+    statuses.update({"played": -taken_back, "void": taken_back})
+    assert summed(store, schema.COUNTS, "status") == {(name,): (n,) for name, n in statuses.items()}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rounds_are_there_once_however_they_come(tmp_path, seed):
+    """In any pieces, repeated, with gaps, and with the program started again in between."""
+    dice = Random(seed)
+    at = played(7, 60)
+    all_told = told(at.rounds, at)
+    url = f"sqlite:///{tmp_path}/store.db"
+    store, has = Store(url, CALENDAR), 0
+    while has < len(all_told):
+        first = dice.randint(0, min(has + 2, len(all_told) - 1))
+        last = min(first + dice.randint(1, 12), len(all_told))
+        if first > has:
+            with pytest.raises(GapError):
+                store.take(all_told[first:last])
+        else:
+            store.take(all_told[first:last])
+            has = max(has, last)
+        if dice.random() < 0.2:
+            store.close()
+            store = Store(url, CALENDAR)
+        assert store.cursors()["table-1", "aa"].rounds == has if has else store.cursors() == {}
+    assert [row[2] for row in rows(store, schema.ROUNDS)] == list(range(1, len(all_told) + 1))
+    assert_is_what_the_table_counted(store, at)
+    store.close()
+
+
+def test_a_round_counts_on_its_gaming_day_and_a_correction_on_the_day_of_its_round(open_store):
+    at = played(1, 120)
+    store = open_store()
+    store.take(told(at.rounds, at))
+
+    with store.engine.connect() as connection:
+        by_day = dict(
+            connection.execute(select(schema.ROUNDS.c.day, func.count()).group_by(schema.ROUNDS.c.day)).all()
+        )
+    assert by_day == {date(2026, 11, 23): 59, date(2026, 11, 24): len(at.rounds) - 59}
+
+
+def test_a_table_that_begins_a_new_record_is_counted_on(open_store):
+    at = played(2, 20)
+    store = open_store()
+    store.take([*told(at.rounds, at), *told(at.rounds, at, record="bb")])
+
+    assert {key: each.rounds for key, each in store.cursors().items()} == {
+        ("table-1", "aa"): len(at.rounds),
+        ("table-1", "bb"): len(at.rounds),
+    }
+
+
+def test_a_games_hits_are_counted_when_it_becomes_known(open_store):
+    at = played(3, 60)
+    unknown = replace(at.settings.game, name="own_game")
+    store = open_store()
+    store.take([each._replace(game="own_game") for each in told(at.rounds, at)])
+    assert rows(store, schema.HITS) == []
+
+    store.learn(unknown)
+    assert_is_what_the_table_counted(store, at)
+    store.learn(unknown)
+    open_store().learn(unknown)
+    assert_is_what_the_table_counted(store, at)
+
+
+def test_nothing_is_taken_in_if_anything_is_not(open_store):
+    at = played(4, 30)
+    store = open_store()
+    first, second = told(at.rounds[:5], at), told(at.rounds[:5], at, table="table-2")
+    with pytest.raises(GapError):
+        store.take([*first, second[0], second[2]])
+    assert rows(store, schema.ROUNDS) == rows(store, schema.COUNTS) == []
+    assert store.cursors() == {}
+
+
+def test_a_correction_after_a_start_finds_its_round(open_store):
+    at = played(5, 30)
+    for each in told(at.rounds, at):
+        store = open_store()
+        store.take([each])
+        store.close()
+    assert_is_what_the_table_counted(open_store(), at)
