@@ -58,6 +58,7 @@ _HELP: Final = {
     "coin-spot": "simulate a chain of wager sensors on a pseudo-terminal",
     "card-reader": "simulate a reader of supervisors' cards on a pseudo-terminal",
     "display": "serve the score display to browsers, or show it in a terminal",
+    "game-manager": "run the Game Manager of a house with many tables",
     "operator": "give an order to a running table",
     "operators": "make and change the accounts of operators",
     "broker-users": "make the broker's users of all tables, with passwords and access list",
@@ -96,6 +97,9 @@ _EXTRAS: Final = {
     "matplotlib": "lab",
     "numba": "lab",
     "pyarrow": "lab",
+    "sqlalchemy": "house",
+    "alembic": "house",
+    "psycopg": "house",
 }
 
 

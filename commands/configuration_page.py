@@ -20,11 +20,13 @@ from punto.configs.toml_file import Unit
 from punto.controller.config.file import ConfigFile
 from punto.displays.house import HouseFile
 from punto.displays.options import DisplayOptions
+from punto.game_manager.floor.config import GameManagerConfig
 
 _FILES: Final[dict[str, type[BaseModel]]] = {
     "A table": ConfigFile,
     "A display": DisplayOptions,
     "A house's theme": HouseFile,
+    "The Game Manager of a house": GameManagerConfig,
 }
 _HEAD: Final = "| Key | Type | Default | Unit, range | What it is |\n| --- | --- | --- | --- | --- |"
 _TYPES: Final = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}

@@ -9,11 +9,18 @@ a card for hours.
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from time import monotonic
 from typing import Final
 
-from punto.controller.messages.models import Availability, Message, Progressive, Scoreboard, State
+from punto.controller.messages.models import (
+    Availability,
+    Message,
+    Progressive,
+    Scoreboard,
+    State,
+    seconds_held,
+)
 from punto.controller.messages.topics import AVAILABILITY, SCOREBOARD, STATE, progressive, sent
 
 PROGRESSIVES: Final = progressive("+")
@@ -69,7 +76,7 @@ class Board:
         """
         match message:
             case State():
-                holds = _holds(message)
+                holds = seconds_held(message)
                 # The same message again is not news: a broker or a bridge may repeat it after a reconnection.
                 new = not retained and message != self.state
                 if new:
@@ -102,7 +109,7 @@ class Board:
             follower.end()
 
     def _take_progressive(self, message: Progressive, *, retained: bool) -> None:
-        holds = _holds(message)
+        holds = seconds_held(message)
         if message.award is not None:
             datetime.fromisoformat(message.award.won)
         shown = self.progressive
@@ -240,9 +247,3 @@ class _Hold:
     def json(self) -> str:
         """The remaining milliseconds of validity, and the reason after them."""
         return json.dumps({"milliseconds": int(self.seconds * 1000), "reason": self.reason})
-
-
-def _holds(message: State | Progressive) -> float:
-    """The seconds of a message's validity: both of its times are of the same clock, and no other clock is used."""
-    holds: timedelta = datetime.fromisoformat(message.valid_until) - datetime.fromisoformat(message.ts)
-    return holds.total_seconds()

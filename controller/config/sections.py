@@ -2,11 +2,12 @@
 
 import ipaddress
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from importlib.util import find_spec
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from punto.baccarat.progressive.settings import LinkedTable, Procedure
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
@@ -230,6 +231,20 @@ class ConsoleConfig(Section):
             return self.host == "localhost"
 
 
+def _valid(read: Callable[[str], object]) -> AfterValidator:
+    def checked(text: str) -> str:
+        read(text)
+        return text
+
+    return AfterValidator(checked)
+
+
+DayStarts = Annotated[str, _valid(read_start)]
+Zone = Annotated[str, _valid(read_zone)]
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+"""The keys of a `Calendar`."""
+
+
 class ProgressiveConfig(Section):
     """`[progressive]`: the progressive (jackpot) of the table. Its meter has the amount that can be won."""
 
@@ -287,13 +302,11 @@ class ProgressiveConfig(Section):
     """Whether a person who swipes an Executive card must also enter their password at a console. This applies to awards of any
     amount.
     """
-    day_starts: str = "06:00"
+    day_starts: DayStarts = "06:00"
     """The time at which the gaming day begins, in the time zone `zone`: `HH:MM`."""
-    zone: str = "UTC"
+    zone: Zone = "UTC"
     """The house's time zone, by its IANA name, such as `Asia/Macau`."""
-    week_starts: Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] = (
-        "monday"
-    )
+    week_starts: Weekday = "monday"
     """The day on which the gaming week begins."""
     slip_printer: str | None = None
     """The printer of win pages on paper slips: a device file, or `HOST:PORT`. If left out, there is no slip printer."""
@@ -308,12 +321,6 @@ class ProgressiveConfig(Section):
                 f"{cut(id_)!r} is not a meter's name: write small letters, digits, - and _, such as dragon-1"
             )
         return id_
-
-    @field_validator("day_starts", "zone")
-    @classmethod
-    def _clock_is_valid(cls, text: str, info: ValidationInfo) -> str:
-        (read_zone if info.field_name == "zone" else read_start)(text)
-        return text
 
     @property
     def calendar(self) -> Calendar:

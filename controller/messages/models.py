@@ -5,6 +5,7 @@ describes its `seq`; where it counts without gaps, a consumer can detect lost me
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -416,6 +417,16 @@ class Progressive(Message):
         "",
         description="the service that keeps the meter, and a name of its record: no other service may keep this meter",
     )
+
+
+def seconds_held(message: State | Progressive) -> float:
+    """The seconds of a message's validity: both of its times are of the same clock, and no other clock is used.
+
+    Raises:
+        ValueError: it contains an invalid time.
+    """
+    held = datetime.fromisoformat(message.valid_until) - datetime.fromisoformat(message.ts)
+    return held.total_seconds()
 
 
 # --- events and rounds

@@ -57,9 +57,9 @@ class Following:
         """The tables whose rounds cannot be taken in, and why."""
         return {name: table.fault for name, table in self._tables.items() if table.fault}
 
-    def waiting(self) -> list[str]:
-        """The tables that have rounds which were not taken in."""
-        return [name for name, table in self._tables.items() if table.behind]
+    def taken(self) -> dict[str, int]:
+        """The number of each table's last round that was taken in."""
+        return {name: table.next - 1 for name, table in self._tables.items()}
 
     def compare_again(self) -> None:
         """Messages may have been lost: compare each table again."""

@@ -4,9 +4,11 @@ Everything that is taken in moves a cursor in the same transaction. So after a c
 program, each row is there once: what the cursor has not passed is asked for again.
 """
 
+import fcntl
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
@@ -22,6 +24,7 @@ from sqlalchemy import (
     create_engine,
     event,
     insert,
+    make_url,
     select,
     text,
     update,
@@ -44,6 +47,8 @@ from punto.game_manager.floor.tally import Counted, Place, Sums, as_settled, cou
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 _PREPARING: Final = 0x50554E54_0001
 """The advisory lock of a store that is being made or brought up to date."""
+_LEADING: Final = 0x50554E54_0002
+"""The advisory lock of the program that takes in."""
 
 
 class StoreError(Exception):
@@ -101,18 +106,22 @@ class Store:
     Each raises StoreAwayError if the store cannot be reached or written now.
     """
 
-    def __init__(self, url: str, calendar: Calendar) -> None:
+    def __init__(self, url: str, calendar: Calendar, password: str | None = None) -> None:
         """Open the store, make it if it is new, and bring it up to date.
 
         Raises:
             StoreError: the address is invalid, or a later version of the program made the store.
         """
         self._calendar = calendar
+        self._lead: _Lead | None = None
         self._counted: dict[int, Counted | None] = {}
         self._months: set[tuple[str, int, int]] = set()
         self._games: dict[tuple[str, str], Game] = {}
         try:
-            self.engine = create_engine(url, pool_pre_ping=True)
+            address = make_url(url)
+            if password is not None:
+                address = address.set(password=password)
+            self.engine = create_engine(address, pool_pre_ping=True)
         except (ArgumentError, ModuleNotFoundError, ValueError) as error:
             message = f"{cut(str(error))}: write sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE"
             raise StoreError(message) from None
@@ -123,8 +132,24 @@ class Store:
             self._prepare()
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close its connections. Another program may then lead."""
+        if self._lead is not None:
+            self._lead.close()
         self.engine.dispose()
+
+    # --- one of several programs takes in
+
+    def leads(self) -> bool:
+        """Whether this program is the one that takes in, which it becomes if no other is."""
+        with self._reached():
+            if self._lead is None:
+                self._lead = _Lead(self.engine)
+            try:
+                return self._lead.held()
+            except DBAPIError:
+                self._lead.close()
+                self._lead = None
+                raise
 
     def _prepare(self) -> None:
         config = Config()
@@ -205,7 +230,7 @@ class Store:
                 before = new.get(cursor.id, self._counted.get(cursor.id))
                 if before is None or before.record.round != each.round.corrects:
                     before = _read_counted(connection, cursor.id, each.round.corrects)
-            game = self._game(
+            game = self.game(
                 each.game if before is None else before.place.game,
                 each.rules if before is None else before.place.rules,
             )
@@ -291,7 +316,7 @@ class Store:
 
     # --- games
 
-    def _game(self, name: str, rules: str) -> Game | None:
+    def game(self, name: str, rules: str) -> Game | None:
         """The game by its name and rules, None if it is not known yet."""
         if (
             (name, rules) not in self._games
@@ -304,7 +329,7 @@ class Store:
     def learn(self, game: Game) -> None:
         """Keep a game, and count what its rounds hit that were taken in before it was known."""
         key = (game.name, game.rules_digest)
-        if self._game(*key) is not None:
+        if self.game(*key) is not None:
             return
         with self._reached(), self.engine.begin() as connection:
             row = {
@@ -318,6 +343,12 @@ class Store:
                     sums.add_hits(place, record, game)
                 self._add_sums(connection, sums)
         self._games[key] = game
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that reads."""
+        with self._reached(), self.engine.connect() as connection:
+            yield connection
 
     # --- errors
 
@@ -333,6 +364,38 @@ class Store:
             raise StoreAwayError(_in_one_line(error.orig or error)) from error
         except SQLAlchemyError as error:  # such as no connection of the pool within its time
             raise StoreAwayError(_in_one_line(error)) from error
+
+
+class _Lead:
+    """A lock that one program has: in PostgreSQL for a connection, beside a file of SQLite for a process."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._held = False
+        self._connection: Connection | None = None
+        self._file: int | None = None
+        if engine.dialect.name == "postgresql":
+            self._connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        else:
+            self._file = os.open(f"{engine.url.database}.lead", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640)
+
+    def held(self) -> bool:
+        """Take it if nobody has it. In PostgreSQL, this raises an error if the connection that has it was lost."""
+        if self._connection is not None:
+            asked = "SELECT true" if self._held else f"SELECT pg_try_advisory_lock({_LEADING})"
+            self._held = bool(self._connection.execute(text(asked)).scalar_one())
+        elif self._file is not None and not self._held:
+            with suppress(BlockingIOError):
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._held = True
+        return self._held
+
+    def close(self) -> None:
+        """Give it back."""
+        if self._connection is not None:
+            self._connection.invalidate()  # a connection that goes back to the pool would keep the lock
+            self._connection.close()
+        if self._file is not None:
+            os.close(self._file)
 
 
 def _in_one_line(error: BaseException) -> str:

@@ -1,0 +1,61 @@
+"""`punto game-manager`: the Game Manager of a whole house."""
+
+import argparse
+import asyncio
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from punto.commands.run import messages_of
+from punto.controller import log
+from punto.game_manager.floor.config import GameManagerConfig, load_game_manager
+from punto.game_manager.floor.service import serve
+from punto.game_manager.floor.store import StoreError
+
+HELP: Final = (
+    "Run the Game Manager of a house until SIGTERM or Ctrl-C. It takes in all tables' rounds from their messages, exactly once "
+    "each, keeps them in SQLite or PostgreSQL, and shows the floor on its pages. It gives no orders, and the tables work without it. "
+    "The exit status is 1 if the store cannot be used, and 2 if the configuration is invalid. In both cases, a message gives the "
+    "reason."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the subcommand."""
+    parser.add_argument(
+        "--config",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="the Game Manager's configuration, such as configs/game-manager.toml",
+    )
+    log.add_level(parser)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run until SIGTERM or Ctrl-C; 1 if the store cannot be used."""
+    config = load_game_manager(args.config)
+    write_log = log.set_up(human=sys.stderr.isatty(), level=args.log_level)
+    status = 0
+    try:
+        try:
+            asyncio.run(_until_stopped(config))
+        finally:
+            write_log()
+    except* StoreError as errors:
+        for message in dict.fromkeys(messages_of(errors)):
+            print(f"punto game-manager: {message}", file=sys.stderr)
+        status = 1
+    return status
+
+
+async def _until_stopped(config: GameManagerConfig) -> None:
+    service = asyncio.create_task(
+        serve(config, lambda address: print(f"Game Manager on {address}", flush=True))
+    )
+    for wanted in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(wanted, service.cancel)
+    with suppress(asyncio.CancelledError):
+        await service

@@ -1,0 +1,135 @@
+"""The configuration file of the Game Manager of a house: `configs/game-manager.toml`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from punto.configs.toml_file import FromFolder, Host, Reserved, read, typed
+from punto.controller.broker_login import BrokerConfig
+from punto.controller.config.section import Section
+from punto.controller.config.sections import DayStarts, Weekday, Zone
+from punto.controller.gaming_days import Calendar
+from punto.controller.secret_file import SecretFile, read_secret, secret_warnings
+
+_POSTGRESQL: Final = "postgresql://"
+
+
+class StoreConfig(Section):
+    """`[store]`: where the Game Manager keeps what it takes in: a file of SQLite, or a database of PostgreSQL."""
+
+    path: FromFolder | None = None
+    """The file of SQLite. It is made if it does not exist."""
+    address: str | None = None
+    """The database of PostgreSQL, such as `postgresql://punto@db.example/punto`, without the password."""
+    password_file: SecretFile | None = None
+    """A text file whose only line is the user's password at PostgreSQL, or `$CREDENTIALS_DIRECTORY/NAME` for a credential from
+    systemd.
+    """
+
+    @field_validator("address")
+    @classmethod
+    def _postgresql(cls, address: str | None) -> str | None:
+        if address is not None and not address.startswith(_POSTGRESQL):
+            raise ValueError(
+                f"address {address!r} is not of PostgreSQL: write postgresql://USER@HOST/DATABASE"
+            )
+        return address
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if (self.path is None) is (self.address is None):
+            raise ValueError("the store is in one place: write path for SQLite, or address for PostgreSQL")
+        if self.password_file is not None and self.address is None:
+            raise ValueError("password_file is given without an address: add the database's address")
+        return self
+
+    @property
+    def url(self) -> str:
+        """Its address for SQLAlchemy, without a password."""
+        if self.address is None:
+            return f"sqlite:///{self.path}"
+        return self.address.replace(_POSTGRESQL, "postgresql+psycopg://", 1)
+
+    def password(self) -> str | None:
+        """The password in the password file, None without one.
+
+        Raises:
+            ConfigError: the file cannot be read, or does not have exactly one line.
+        """
+        return None if self.password_file is None else read_secret(self.password_file, "password")
+
+
+class FloorConfig(Section):
+    """`[floor]`: the tables of the house."""
+
+    tables: tuple[str, ...] = ()
+    """The ids of the tables that are followed. If left out, all tables below the broker's `base` are."""
+    client: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")] = "game-manager"
+    """The name in the topics of its requests, `request/rounds/by/NAME`. It is the name of its user at the broker, because each
+    user may only write the topics with its own name.
+    """
+
+
+class PagesConfig(Section):
+    """`[pages]`: the pages for the house. They show figures that are not for the public."""
+
+    host: Host = "127.0.0.1"
+    """The address at which browsers open the pages. The pages ask nobody to sign on, so it is an address of this machine."""
+    port: Annotated[int, Field(ge=0, le=65535)] = 8070
+    """The port of the pages. With 0, the program chooses a free port."""
+    reserved: Reserved = ()
+    """The IP addresses of up to 6 other machines with screens, as in a table's `[console]`."""
+
+    @field_validator("host")
+    @classmethod
+    def _this_machine(cls, host: str) -> str:
+        if host not in {"127.0.0.1", "::1", "localhost"}:
+            raise ValueError(
+                f"host {host!r} can be reached from other machines, and the pages ask nobody to sign on: write 127.0.0.1, and put a "
+                "proxy that does before them"
+            )
+        return host
+
+
+class CalendarConfig(Section):
+    """`[calendar]`: the house's gaming days. Write the same as at the tables."""
+
+    day_starts: DayStarts = "06:00"
+    """The time at which the gaming day begins, in the time zone `zone`: `HH:MM`."""
+    zone: Zone = "UTC"
+    """The house's time zone, by its IANA name, such as `Asia/Macau`."""
+    week_starts: Weekday = "monday"
+    """The day on which the gaming week begins."""
+
+    def calendar(self) -> Calendar:
+        """The calendar of these settings."""
+        return Calendar.of(self.day_starts, self.zone, self.week_starts)
+
+
+class GameManagerConfig(Section):
+    """The keys of the file."""
+
+    version: Literal[1]
+    """The version of this file's format."""
+    mqtt: BrokerConfig = Field(default_factory=BrokerConfig)
+    store: StoreConfig
+    floor: FloorConfig = Field(default_factory=FloorConfig)
+    pages: PagesConfig = Field(default_factory=PagesConfig)
+    calendar: CalendarConfig = Field(default_factory=CalendarConfig)
+
+    def warnings(self) -> Iterator[str]:
+        """Likely problems with the files."""
+        yield from self.mqtt.warnings()
+        if self.store.password_file is not None:
+            yield from secret_warnings(self.store.password_file, "store.password_file")
+
+
+def load_game_manager(path: Path) -> GameManagerConfig:
+    """Read the configuration of a Game Manager.
+
+    Raises:
+        ConfigError: the file cannot be read or is invalid.
+    """
+    return typed(read(path), GameManagerConfig, context=path.parent.absolute())

@@ -1,0 +1,235 @@
+"""The floor as it is now, from the tables' messages; nothing of it is stored."""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Final, TypeVar
+
+from punto.baccarat.table.state import Phase
+from punto.controller.messages.meters import TableMeters
+from punto.controller.messages.models import (
+    Availability,
+    Device,
+    Health,
+    MeterAward,
+    MinorUnits,
+    Notice,
+    Overlay,
+    Part,
+    Payload,
+    Progressive,
+    Round,
+    ShoeStatus,
+    State,
+    Timestamp,
+    seconds_held,
+)
+from punto.controller.messages.restricted import Edge
+
+_M = TypeVar("_M", bound=Payload)
+SIGMAS: Final = 3.0
+"""A wager or a rule that is so many standard errors from its expectation is marked."""
+LONGEST_HOLD: Final = 60.0
+_AN_HOUR: Final = timedelta(hours=1)
+_NO_MESSAGE: Final = "nothing has come from the table for some seconds"
+
+
+class MeterView(Part):
+    """A progressive's meter as a table shows it. If it is not `live`, the amount may have changed."""
+
+    progressive: str
+    title: str
+    phase: str
+    meter: MinorUnits
+    step: str
+    kept_by: str
+    award: MeterAward | None
+    live: bool
+
+
+class Deviation(Part):
+    """A count or a hold that is far from its expectation: `errors` standard errors above it, or below if negative.
+
+    Without a wager, `rule` is a result of hands. Without a rule, it is what the house kept of the wager. `period` is the gaming
+    day or the table's life.
+    """
+
+    wager: str | None
+    rule: str | None
+    errors: float
+    period: str
+
+
+class TableView(Part):
+    """A table. It is `live` if its state came in time; if not, `reason` says why, and the rest is of the last messages.
+
+    `waiting` counts the rounds on its record that were not taken in, and `fault` says why they cannot be. `edge_alarms` are the
+    wagers that favour the players in the shoe in play.
+    """
+
+    table: str
+    name: str
+    game: str
+    currency: str
+    simulation: bool
+    live: bool
+    reason: str
+    phase: Phase | None
+    overlays: tuple[Overlay, ...]
+    notices: tuple[Notice, ...]
+    shoe: ShoeStatus | None
+    round: int | None
+    hands_an_hour: float | None
+    devices_away: tuple[str, ...]
+    deviations: tuple[Deviation, ...]
+    edge_alarms: tuple[str, ...]
+    meter: MeterView | None
+    waiting: int
+    fault: str
+
+
+class FloorView(Part):
+    """The floor. If `taking_in` is not empty, it says why nothing is taken in."""
+
+    at: Timestamp
+    taking_in: str
+    broker: str
+    tables: tuple[TableView, ...]
+
+
+@dataclass(slots=True)
+class _Table:
+    """The last messages of a table by kind, its devices, and when the rounds of the last hour ended.
+
+    `until` is when its state, and its meter, are no longer valid.
+    """
+
+    last: dict[type[Payload], Payload] = field(default_factory=dict)
+    until: dict[type[Payload], float] = field(default_factory=dict)
+    devices: dict[str, Device] = field(default_factory=dict)
+    played: deque[datetime] = field(default_factory=deque)
+
+    def of(self, kind: type[_M]) -> _M | None:
+        """The last message of a kind."""
+        found = self.last.get(kind)
+        return found if isinstance(found, kind) else None
+
+
+class Floor:
+    """All tables; `clock` is in seconds."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._tables: dict[str, _Table] = {}
+
+    def take(self, name: str, message: Payload, *, retained: bool) -> None:
+        """Keep a message of a table as its last one.
+
+        Raises:
+            ValueError: it contains an invalid time; it is not kept.
+        """
+        table = self._tables.setdefault(name, _Table())
+        match message:
+            case Device():
+                table.devices[message.device] = message
+            case Round():
+                ended = datetime.fromisoformat(message.ts)
+                if message.round.status == "played" and (not table.played or ended > table.played[-1]):
+                    table.played.append(ended)
+            case State() | Progressive():
+                held = min(seconds_held(message), LONGEST_HOLD)
+                # The same message again is not news: a broker or a bridge may repeat it.
+                if not retained and message != table.of(type(message)):
+                    table.until[type(message)] = self._clock() + held
+                table.last[type(message)] = message
+            case _:
+                table.last[type(message)] = message
+                if isinstance(message, Availability) and message.state == "offline":
+                    table.until.clear()
+
+    def view(
+        self, now: datetime, taken: Mapping[str, int], faults: Mapping[str, str]
+    ) -> tuple[TableView, ...]:
+        """The tables in the order of their ids. `taken` has the last round taken in of each, `faults` why none are."""
+        return tuple(
+            self._view(name, self._tables[name], now, taken.get(name, 0), faults.get(name, ""))
+            for name in sorted(self._tables, key=_as_people_count)
+        )
+
+    def _view(self, name: str, table: _Table, now: datetime, taken: int, fault: str) -> TableView:
+        state, availability, health = table.of(State), table.of(Availability), table.of(Health)
+        meters, edge = table.of(TableMeters), table.of(Edge)
+        live = self._is_live(table, State)
+        offline = availability is not None and availability.state == "offline"
+        in_play = edge is not None and state is not None and edge.shoe == state.shoe.number
+        of_state = {
+            each: None if state is None else getattr(state, each) for each in ("phase", "shoe", "round")
+        }
+        return TableView(
+            table=name,
+            name=name if state is None else state.name,
+            game="" if state is None else state.game,
+            currency="" if state is None else state.currency,
+            simulation=state is not None and state.simulation,
+            live=live,
+            reason=""
+            if live
+            else availability.reason
+            if availability is not None and offline
+            else _NO_MESSAGE,
+            **of_state,
+            overlays=() if state is None else state.overlays,
+            notices=() if state is None else state.notices,
+            hands_an_hour=_pace(table.played, now),
+            devices_away=tuple(
+                sorted(each.device for each in table.devices.values() if each.state != "online")
+            ),
+            deviations=() if meters is None else deviations(meters),
+            edge_alarms=edge.alarms if edge is not None and in_play else (),
+            meter=self._meter(table),
+            waiting=0 if health is None else max(0, health.rounds - taken),
+            fault=fault,
+        )
+
+    def _is_live(self, table: _Table, kind: type[Payload]) -> bool:
+        return self._clock() < table.until.get(kind, float("-inf"))
+
+    def _meter(self, table: _Table) -> MeterView | None:
+        told = table.of(Progressive)
+        if told is None:
+            return None
+        same = ("progressive", "title", "phase", "meter", "step", "kept_by", "award")
+        return MeterView(
+            **{name: getattr(told, name) for name in same}, live=self._is_live(table, Progressive)
+        )
+
+
+def deviations(meters: TableMeters) -> tuple[Deviation, ...]:
+    """What is three standard errors or more from its expectation."""
+    found = []
+    for period, readings in (("gaming day", meters.gaming_day), ("life", meters.lifetime)):
+        counted = [(each.wager, each.rule, each.errors) for each in readings.counts]
+        kept = [(each.wager, None, each.errors) for each in readings.wagers]
+        found += [
+            Deviation(wager=wager, rule=rule, errors=errors, period=period)
+            for wager, rule, errors in [*counted, *kept]
+            if errors is not None and abs(errors) >= SIGMAS
+        ]
+    return tuple(found)
+
+
+def _pace(played: deque[datetime], now: datetime) -> float | None:
+    """The hands an hour over the last hour, from the first of them to now; None if there were fewer than two."""
+    while played and played[0] < now - _AN_HOUR:
+        played.popleft()
+    if len(played) < 2 or now <= played[0]:
+        return None
+    return round(len(played) / ((now - played[0]) / _AN_HOUR), 1)
+
+
+def _as_people_count(name: str) -> list[tuple[int, str]]:
+    """The order in which table-2 comes before table-10."""
+    parts = "".join(each if each.isdigit() else f" {each} " for each in name).split()
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]

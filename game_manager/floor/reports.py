@@ -1,0 +1,154 @@
+"""Reports of the floor over gaming days, from the store's sums."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import date
+from typing import Final
+
+from sqlalchemy import Connection, Table, func, select
+
+from punto.baccarat.coup import Winner
+from punto.baccarat.table.meters import Drop, Hits, Meters
+from punto.configs.expectations import shipped
+from punto.controller.messages.metering import metered
+from punto.controller.messages.meters import MeterReadings, WagerReading
+from punto.controller.messages.models import Part
+from punto.game_manager.floor import schema
+from punto.game_manager.floor.store import Store
+
+_RESULTS: Final = frozenset(Winner)
+_Key = tuple[str, str, str]
+"""A table's id, and its game's name and rules."""
+
+
+class TableReport(Part):
+    """What a table counted with one game's rules: its rounds by status, and its meters beside their expectations.
+
+    If the game is not known, `meters` has what was staked and returned, and no hits.
+    """
+
+    table: str
+    game: str
+    rules: str
+    rounds: dict[str, int]
+    meters: MeterReadings
+
+
+class WagerOfFloor(Part):
+    """A wager over all tables with one game's rules."""
+
+    game: str
+    rules: str
+    wager: WagerReading
+
+
+class FloorReport(Part):
+    """The gaming days from `since` to `until`, both included: each table, and each wager over all tables."""
+
+    since: date
+    until: date
+    tables: tuple[TableReport, ...]
+    wagers: tuple[WagerOfFloor, ...]
+
+
+def floor_report(store: Store, since: date, until: date) -> FloorReport:
+    """The report of these gaming days.
+
+    Raises:
+        StoreAwayError: the store cannot be reached.
+    """
+    with store.reading() as connection:
+        counts = _counts(connection, since, until)
+        meters = _meters(connection, since, until)
+    floor: dict[tuple[str, str], Meters] = {}
+    for (_, *of_game), each in meters.items():
+        name, rules = of_game
+        floor[name, rules] = floor.get((name, rules), Meters(game=name, rules=rules)).plus(each)
+    return FloorReport(
+        since=since,
+        until=until,
+        tables=tuple(
+            TableReport(
+                table=key[0],
+                game=key[1],
+                rules=key[2],
+                rounds=counts[key],
+                meters=_readings(store, meters[key]),
+            )
+            for key in sorted(meters.keys() | counts.keys())
+        ),
+        wagers=tuple(
+            WagerOfFloor(game=name, rules=rules, wager=each)
+            for (name, rules), of_game in sorted(floor.items())
+            for each in _readings(store, of_game).wagers
+        ),
+    )
+
+
+def _readings(store: Store, meters: Meters) -> MeterReadings:
+    game = store.game(meters.game, meters.rules)
+    if game is not None:
+        return metered(meters, game, shipped(game))
+    return MeterReadings(
+        hands=0,
+        counts=(),
+        wagers=tuple(
+            WagerReading(
+                wager=each.wager,
+                wagers=each.wagers,
+                drop=each.staked,
+                returned=each.returned,
+                hold=each.staked - each.returned,
+                expected=None,
+                errors=None,
+            )
+            for each in meters.drop
+        ),
+    )
+
+
+def _meters(connection: Connection, since: date, until: date) -> dict[_Key, Meters]:
+    drops: defaultdict[_Key, list[Drop]] = defaultdict(list)
+    hits: defaultdict[_Key, list[Hits]] = defaultdict(list)
+    for key, (wager,), (wagers, staked, returned, squares) in _summed(connection, schema.DROPS, since, until):
+        drops[key].append(Drop(wager, wagers, staked, returned, squares))
+    for key, (wager, rule), (number,) in _summed(connection, schema.HITS, since, until):
+        hits[key].append(Hits(wager or None, rule, number))
+    return {
+        key: Meters(
+            game=key[1],
+            rules=key[2],
+            hands=sum(each.hits for each in hits[key] if each.wager is None and each.rule in _RESULTS),
+            hits=tuple(hits[key]),
+            drop=tuple(drops[key]),
+        )
+        for key in drops.keys() | hits.keys()
+    }
+
+
+def _counts(connection: Connection, since: date, until: date) -> defaultdict[_Key, dict[str, int]]:
+    found: defaultdict[_Key, dict[str, int]] = defaultdict(dict)
+    for key, (status,), (rounds,) in _summed(connection, schema.COUNTS, since, until):
+        if rounds:
+            found[key][status] = rounds
+    return found
+
+
+def _summed(
+    connection: Connection, table: Table, since: date, until: date
+) -> Iterator[tuple[_Key, tuple[str, ...], tuple[int, ...]]]:
+    """The sums of these days by table and game, and by the further columns of the key."""
+    by = [
+        schema.RECORDS.c.table,
+        *(each for each in table.primary_key if each.name not in {"day", "record_id"}),
+    ]
+    sums = [each for each in table.columns if not each.primary_key]
+    asked = (
+        select(*by, *(func.sum(each) for each in sums))
+        .join_from(table, schema.RECORDS)
+        .where(table.c.day.between(since, until))
+        .group_by(*by)
+        .order_by(*by)
+    )
+    for row in connection.execute(asked):
+        yield (row[0], row[1], row[2]), tuple(row[3 : len(by)]), tuple(int(each) for each in row[len(by) :])
