@@ -16,6 +16,10 @@ from punto.controller.secret_file import SecretFile, read_secret, secret_warning
 _POSTGRESQL: Final = "postgresql://"
 
 
+class FloorsBroker(BrokerConfig):
+    """`[mqtt]`: the broker of the tables, or of the cluster that has all of their messages."""
+
+
 class StoreConfig(Section):
     """`[store]`: where the Game Manager keeps what it takes in: a file of SQLite, or a database of PostgreSQL."""
 
@@ -113,7 +117,7 @@ class GameManagerConfig(Section):
 
     version: Literal[1]
     """The version of this file's format."""
-    mqtt: BrokerConfig = Field(default_factory=BrokerConfig)
+    mqtt: FloorsBroker = Field(default_factory=FloorsBroker)
     store: StoreConfig
     floor: FloorConfig = Field(default_factory=FloorConfig)
     pages: PagesConfig = Field(default_factory=PagesConfig)
