@@ -17,7 +17,7 @@ from punto.game_manager.floor.store import Cursors, Taken
 ASKS_AT_ONCE: Final = 9
 SECONDS_FOR_AN_ASK: Final = 2.1
 """A table answers ten requests for rounds at once, and then one every two seconds."""
-ANSWER_SECONDS: Final = 10.0
+ANSWER_SECONDS: Final = 4.0
 """A request without an answer for this time is repeated."""
 _BACK: Final = (
     "its record has not the round {} that was taken in: if a backup of the record was restored, let the table begin a new "
@@ -92,8 +92,7 @@ class Following:
         table.asked = None
         if told.record != table.record:
             self._begin(name, table, told.record)
-            if table.next > 1:
-                return []  # its last round is asked for, and compared
+            return []  # what was asked for was of the record before
         rounds = list(zip(told.rounds, told.ended, strict=False))
         if not table.compared and not self._compare(table, rounds):
             return []

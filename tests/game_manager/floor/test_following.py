@@ -1,0 +1,182 @@
+"""What is followed of tables, over a network that loses, repeats and delays, between crashes of either side."""
+
+from random import Random
+
+import pytest
+
+from punto.controller.messages.building import timestamp
+from punto.controller.messages.models import Round
+from punto.controller.messages.requests import RoundsRequest, RoundsResponse
+from punto.game_manager.floor.following import ASKS_AT_ONCE, Following
+from punto.game_manager.floor.store import Cursor, Taken
+from tests.game_manager.floor.told import Told
+
+
+class House:
+    """The store, and what is followed since the program was started."""
+
+    def __init__(self) -> None:
+        self.stored: list[Taken] = []
+        self.heard: list[Taken] = []
+        self.start()
+
+    def start(self) -> None:
+        """Start again: what was heard and not stored is lost."""
+        self.heard = []
+        cursors = {}
+        for each in self.stored:
+            cursors["t", each.record] = Cursor(1, each.round.round, each.ts, 0)
+        self.following = Following(cursors)
+        self.following.meet("t")
+
+    def store(self) -> None:
+        self.stored += self.heard
+        self.heard = []
+
+    def hear(self, message: Round | RoundsResponse) -> None:
+        if isinstance(message, Round):
+            self.heard += self.following.hear("t", message)
+        else:
+            self.heard += self.following.hear_answer("t", message)
+
+    def numbers(self, record: str) -> list[int]:
+        return [each.round.round for each in self.stored if each.record == record]
+
+
+class Network:
+    """What is on its way between the tables and the house."""
+
+    def __init__(self, dice: Random) -> None:
+        self.dice = dice
+        self.house, self.table, self.now = House(), Told(), 0.0
+        self.earlier: list[Told] = []
+        self.sent: list[Round | RoundsResponse] = []
+
+    def play(self) -> None:
+        self.sent.append(self.table.play(self.dice))
+
+    def ask(self) -> None:
+        self.sent += [self.table.answer(asked) for _, asked in self.house.following.to_ask(self.now)]
+
+    def arrive(self) -> None:
+        for _ in range(min(len(self.sent), self.dice.randint(1, 4))):
+            self.house.hear(self.sent.pop(0))
+
+    def lose(self) -> None:
+        if self.sent:
+            self.sent.pop(self.dice.randrange(len(self.sent)))
+
+    def repeat(self) -> None:
+        if self.sent:
+            self.sent.insert(self.dice.randrange(len(self.sent)), self.dice.choice(self.sent))
+
+    def store(self) -> None:
+        self.house.store()
+
+    def crash(self) -> None:
+        self.house.start()
+
+    def connect(self) -> None:
+        self.house.following.compare_again()
+
+    def begin_record(self) -> None:
+        """The table's record is another one, after all of the one before was told."""
+        if not self.sent:
+            self.store()
+            self.earlier.append(self.table)
+            self.table = Told(f"record {len(self.earlier)}")
+
+
+STEPS = [Network.play] * 6 + [Network.ask] * 4 + [Network.arrive] * 6 + [Network.store] * 3
+STEPS += [Network.lose, Network.repeat, Network.crash, Network.connect, Network.begin_record]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_round_is_taken_in_once_and_in_order(seed):
+    at = Network(Random(seed))
+    house = at.house
+    for _ in range(400):
+        at.now += at.dice.random()
+        at.dice.choice(STEPS)(at)
+        for record in {each.record for each in house.stored}:
+            assert house.numbers(record) == list(range(1, len(house.numbers(record)) + 1))
+    at.play()
+    at.connect()
+    for _ in range(40):
+        at.now += 5
+        for _, asked in house.following.to_ask(at.now):
+            house.hear(at.table.answer(asked))
+    at.store()
+    assert house.following.faults() == {}
+    assert [(timestamp(each.ts), each.round) for each in house.stored if each.record == at.table.record] == [
+        (told.ts, told.round) for told in map(at.table.tell, range(1, len(at.table.rounds) + 1))
+    ]
+
+
+def followed(rounds: int) -> tuple[House, Told]:
+    dice, house, table = Random(0), House(), Told()
+    for _ in range(rounds):
+        table.play(dice)
+    for now in range(0, 100, 10):
+        for _, asked in house.following.to_ask(now):
+            house.hear(table.answer(asked))
+    house.store()
+    assert house.numbers("aa") == list(range(1, rounds + 1))
+    return house, table
+
+
+def test_a_table_that_was_followed_is_asked_for_nothing():
+    house, _ = followed(250)
+    house.following.meet("t", 250)
+
+    assert [*house.following.to_ask(1000.0)] == []
+    house.following.meet("t", 251)
+    assert [asked.after for _, asked in house.following.to_ask(1000.0)] == [250]
+
+
+@pytest.mark.parametrize("played_on", [0, 3, 30])
+def test_a_restored_backup_is_found_and_nothing_of_it_is_taken_in(played_on):
+    house, table = followed(20)
+    before = [*house.stored]
+    del table.rounds[10:]
+    table.moments = 100
+    for _ in range(played_on):
+        table.play(Random(1))
+    house.start()
+    for now in range(0, 100, 10):
+        for _, asked in house.following.to_ask(now):
+            house.hear(table.answer(asked))
+    house.hear(table.play(Random(2)))
+    house.store()
+
+    assert house.stored == before
+    assert "round 20" in house.following.faults()["t"]
+
+    new = Told("bb")
+    house.hear(new.play(Random(3)))
+    for now in range(200, 300, 10):
+        for _, asked in house.following.to_ask(now):
+            house.hear(new.answer(asked))
+    house.store()
+    assert house.numbers("bb") == [1]
+    assert house.following.faults() == {}
+
+
+def test_no_more_is_asked_than_a_table_answers():
+    following = Following({})
+    following.meet("t")
+    asked = []
+    for tick in range(1000):  # a hundred seconds
+        for _, each in following.to_ask(tick / 10):
+            asked.append(tick / 10)
+            following.hear_answer("t", Told().answer(each).model_copy(update={"more": True}))
+            following.compare_again()
+    assert ASKS_AT_ONCE <= len(asked) <= ASKS_AT_ONCE + 50
+
+
+def test_an_answer_to_somebody_else_is_not_heard():
+    house, table = followed(5)
+    asked = RoundsRequest(id="rounds-None", after=0)
+    house.hear(table.answer(asked))
+    house.store()
+    assert house.numbers("aa") == [1, 2, 3, 4, 5]

@@ -1,0 +1,155 @@
+"""The Game Manager of a house as it runs: what tables told over a broker is in its store once, whatever was killed meanwhile."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import pytest
+from sqlalchemy import func, select
+
+from punto.baccarat.table.meters import of_game
+from punto.configs.expectations import shipped
+from punto.configs.game_files import load_game, shipped_games
+from punto.controller.config.file import load_config
+from punto.controller.journal.meters import GAMES
+from punto.controller.messages.metering import metered
+from punto.game_manager.floor import schema
+from tests.game_manager.floor.house import GameManager, Tables, reading, stored
+from tests.postgresql import Cluster, cluster
+from tests.service.table_in_this_process import connected, ear, eventually, settings, table
+from tests.service.table_on_a_machine import Broker
+from tests.share import soaked
+
+NAMES = [f"table-{number}" for number in range(1, 5)]
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Broker]:
+    with Broker(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def own_cluster() -> Iterator[Cluster]:
+    """A PostgreSQL that may be killed."""
+    with TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)
+        with cluster(Path(folder) / "c") as running:
+            yield running
+
+
+async def all_taken_in(tables: Tables, url: str) -> None:
+    tables.playing = False
+    await eventually(lambda: stored(url) == tables.rounds(), "all rounds are in the store")
+
+
+@pytest.mark.disk
+@pytest.mark.parametrize("kills", [6, *soaked(60)])
+async def test_each_round_is_in_sqlite_once_after_kills(tmp_path, broker, kills):
+    url, dice = f"sqlite:///{tmp_path}/store.db", Random(kills)
+    with GameManager(tmp_path, broker.port, str(tmp_path / "store.db")) as manager:
+        async with Tables(NAMES, broker.port).running() as tables:
+            for _ in range(kills):
+                await asyncio.sleep(dice.uniform(0.2, 1))
+                killed = dice.choice([manager, broker])
+                killed.kill()
+                await asyncio.sleep(dice.uniform(0, 0.3))
+                await asyncio.to_thread(killed.start)
+            await all_taken_in(tables, url)
+            assert len(tables.rounds()) > 100 * kills
+
+
+@pytest.mark.disk
+@pytest.mark.parametrize("kills", [5, *soaked(50)])
+async def test_each_round_is_in_postgresql_once_after_kills_with_two_managers(
+    tmp_path, broker, own_cluster, kills
+):
+    """One of the two takes in; if it dies, the other does."""
+    dice, address = Random(kills), own_cluster.url.replace("+psycopg", "")
+    with (
+        GameManager(tmp_path, broker.port, address, "first") as first,
+        GameManager(tmp_path, broker.port, address, "second") as second,
+    ):
+        async with Tables(NAMES, broker.port).running() as tables:
+            for _ in range(kills):
+                await asyncio.sleep(dice.uniform(0.3, 1.5))
+                match dice.choice(["first", "second", "postgresql", "broker"]):
+                    case "postgresql":
+                        await asyncio.to_thread(own_cluster.stop, "immediate")
+                        await asyncio.sleep(dice.uniform(0, 0.5))
+                        await asyncio.to_thread(own_cluster.start)
+                    case killed:
+                        program = {"first": first, "second": second, "broker": broker}[killed]
+                        program.kill()
+                        await asyncio.to_thread(program.start)
+            await all_taken_in(tables, own_cluster.url)
+        assert first.running
+        assert second.running
+
+
+async def test_a_table_is_followed_from_its_first_round_and_its_meters_are_the_same(tmp_path, broker):
+    """A real table, which played before the Game Manager came."""
+    url = f"sqlite:///{tmp_path}/store.db"
+    async with (
+        table(tmp_path / "table.db", settings("midi-baccarat")) as here,
+        connected(here, broker.port),
+    ):
+        await here.begin_shoe()
+        await here.play(60, seats=[1, 4])
+        with GameManager(tmp_path, broker.port, str(tmp_path / "store.db")) as manager:
+            await eventually(lambda: manager.opened and len(stored(url)) == 60, "the first rounds")
+            await here.play(20, seats=[2])
+            await eventually(lambda: len(stored(url)) == 80, "all rounds")
+            floor = manager.asked("/api/floor")
+            report = manager.asked("/api/reports/2026-01-01/2099-12-31")
+
+    (on_the_floor,) = floor["tables"]
+    assert (on_the_floor["table"], on_the_floor["live"], on_the_floor["waiting"]) == ("table-1", True, 0)
+    (counted,) = report["tables"]
+    game = here.state.settings.game
+    life = metered(of_game(here.state.meters, game), game, shipped(game)).model_dump(mode="json")
+    assert counted["rounds"] == {"played": 80}
+    assert sorted(counted["meters"]["wagers"], key=str) == sorted(life["wagers"], key=str)
+    assert counted["meters"]["counts"] == life["counts"]
+
+
+async def test_a_second_manager_of_the_same_store_takes_in_nothing(tmp_path, broker):
+    store = str(tmp_path / "store.db")
+    with (
+        GameManager(tmp_path, broker.port, store, "first") as first,
+        GameManager(tmp_path, broker.port, store, "second") as second,
+    ):
+        await eventually(lambda: "taking in" in "".join(first.said() + second.said()), "one of them takes in")
+        await eventually(lambda: first.opened and second.opened, "both have pages")
+        reasons = [each.asked("/api/floor")["taking_in"] for each in (first, second)]
+        assert sorted(reasons) == ["", "another Game Manager of this store takes in"]
+        leader, other = (first, second) if reasons[0] == "" else (second, first)
+        leader.kill()
+        await eventually(lambda: other.asked("/api/floor")["taking_in"] == "", "the other takes in")
+
+
+async def test_what_the_floor_asks_is_little(tmp_path, broker):
+    """A round that comes by itself is not asked for."""
+    url = f"sqlite:///{tmp_path}/store.db"
+    with GameManager(tmp_path, broker.port, str(tmp_path / "store.db")):
+        async with Tables(["table-1"], broker.port).running() as tables, ear(broker.port) as listening:
+            await eventually(lambda: len(tables.rounds()) > 300, "some rounds")
+            await all_taken_in(tables, url)
+    asked = [name for name, *_ in listening.heard if name.startswith("request/rounds")]
+    assert 1 <= len(asked) < 30
+    with reading(url) as connection:
+        assert connection.execute(select(func.count()).select_from(schema.ROUNDS)).scalar_one() > 300
+
+
+@pytest.mark.parametrize("name", shipped_games())
+def test_a_game_is_learned_from_the_configuration_that_a_table_tells(tmp_path, name):
+    file = tmp_path / "table.toml"
+    file.write_text(
+        f'version = 1\n[table]\nid = "t"\nname = "T"\ngame = "{name}"\ncards = "keyed"\n[record]\npath = "t.db"\n'
+    )
+    told = json.loads(json.dumps(load_config(file).redacted()))
+
+    assert GAMES.validate_python(told["game"]).rules_digest == load_game(name).rules_digest
