@@ -18,12 +18,13 @@ from punto.controller.config.devices import KeypadConfig
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.secret_file import secret_warnings
+from punto.game_manager.floor.config import load_game_manager
 
 _WITH_ODDS: Final = find_spec("numpy") is not None
 """Whether the extra `odds` is installed. A table does not need it."""
 
 HELP: Final = (
-    "Check a table's configuration, a display's configuration, a house's theme or a game. If there are errors, the command "
+    "Check a table's configuration, a display's configuration, a Game Manager's configuration, a house's theme or a game. If there are errors, the command "
     "prints each error with the line and the key, and the exit status is 1. If there are no errors, the command prints a summary."
 )
 
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="the file to check: a table's configuration, a display's configuration or a house's theme",
+        help="the file to check: a table's configuration, a display's, a Game Manager's, or a house's theme",
     )
     which.add_argument(
         "--game",
@@ -61,7 +62,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _summary(path: Path) -> Iterator[str]:
-    """Summarise a table's configuration, a display's, or a house's theme. Their sections distinguish them."""
+    """Summarise a table's configuration, a display's, a Game Manager's, or a house's theme. Their sections distinguish them."""
     keys = read(path).document.keys()
     if "table" in keys or "wagers" in keys:
         config = load_config(path)
@@ -76,13 +77,18 @@ def _summary(path: Path) -> Iterator[str]:
         yield from (*_name_warnings(game), *_edge_warnings(config.game))
     elif "display" in keys:
         yield from _display(path)
+    elif "store" in keys:
+        yield from _game_manager(path)
     elif keys & {"logo", "names", "dark", "light"}:
         from punto.displays.house import read_house  # noqa: PLC0415 - as for a display
 
         read_house(path)
         yield f"house     {path}: a theme for a display's [display] house"
     else:
-        message = "the file is not a configuration: a table's configuration has [table], and a display's has [display]"
+        message = (
+            "the file is not a configuration: a table's configuration has [table], a display's has [display], and a Game "
+            "Manager's has [store]"
+        )
         raise ConfigError([Problem(message, str(path))])
 
 
@@ -141,6 +147,16 @@ def _display(path: Path) -> Iterator[str]:
     yield f"pages     at {page.host}:{page.port}: {page.layout}, {page.theme}, {page.lang}"
     yield f"house     {page.house or 'the default theme'}"
     yield from mqtt.warnings()
+
+
+def _game_manager(path: Path) -> Iterator[str]:
+    config = load_game_manager(path)
+    mqtt, pages = config.mqtt, config.pages
+    tables = ", ".join(config.floor.tables) or "all tables"
+    yield f"tables    {tables}, topics {mqtt.base}/... of the broker at {mqtt.host}:{mqtt.port}"
+    yield f"store     {config.store.url}"
+    yield f"pages     at {pages.host}:{pages.port}"
+    yield from config.warnings()
 
 
 def _progressive(config: ServiceConfig) -> Iterator[str]:
