@@ -643,7 +643,9 @@ async def test_rounds_are_paged(here, mosquitto, after, limit, found, more):
 
         assert [record["round"] for record in answer["rounds"]] == found
         assert (answer["seq"], answer["more"]) == (7, more)
-        ended = [(each.ts, each.game, each.rules) for each in await here.journal.rounds_after(min(after, 7), limit)]
+        ended = [
+            (each.ts, each.game, each.rules) for each in await here.journal.rounds_after(min(after, 7), limit)
+        ]
         assert [(each["ts"], each["game"], each["rules"]) for each in answer["ended"]] == ended
 
 
