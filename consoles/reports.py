@@ -1,22 +1,19 @@
 """Reports from the record: rounds, a round's inputs, a shift. They read the record beside its writer and change nothing."""
 
-import dataclasses
 import json
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from punto.baccarat.table.after_settlement import as_dealt
-from punto.baccarat.table.catalogue import CATALOGUE
-from punto.baccarat.table.events import BooksOrder, GameOrder, Sensed
 from punto.baccarat.table.meters import of_game
 from punto.baccarat.table.state import RoundRecord, TableState
-from punto.controller.journal import schema, store
+from punto.controller.journal import out_of_the_ordinary, schema, store
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.journal.meters import expectations_of, games_since
+from punto.controller.journal.out_of_the_ordinary import ENTRANCES, INCIDENTS, Entrance, Incident
 from punto.controller.messages.building import public_round, timestamp
 from punto.controller.messages.metering import metered, meters_of
 from punto.controller.messages.meters import MeterReadings
@@ -27,41 +24,6 @@ _NO_ROUND: Final = 2**62  # above every round's number
 
 MOST_LISTED: Final = 1000
 """The most inputs of a round, and the most entries of each list of a shift. A report has the last ones."""
-
-_ORDERS: Final = {kind: each.report for kind, each in CATALOGUE.items() if each.report is not None}
-"""The texts for orders; an order that the table refused has the refusal's reason instead."""
-_OF_THE_METER: Final = tuple(
-    str(field.default)
-    for kind in get_args(Sensed | GameOrder | BooksOrder)
-    for field in dataclasses.fields(kind)
-    if field.name == "kind"
-)
-"""The inputs of a progressive's game and the orders for its meter, which are listed if they were refused."""
-_DEVICES: Final = {
-    "lid_moved": "the shoe's lid was {moved}",
-    "configuration_keypad": "the configuration keypad was {moved} {path}",
-    "card_overdrawn": "one card too many was drawn",
-    "shoe_lost": "the shoe was lost: {reason}",
-    "service_started": "the service started, version {version}",
-}
-"""The texts for events of devices for which the table has no text of its own."""
-_MOVED: Final = {
-    ("lid_moved", True): "opened",
-    ("lid_moved", False): "closed",
-    ("configuration_keypad", True): "plugged in at",
-    ("configuration_keypad", False): "unplugged from",
-}
-_ACCESS: Final = {
-    "session_begun": "signed on",
-    "session_ended": "session ended: {why}",
-    "access_refused": "refused {what}: {code}",
-}
-"""The texts for sign-ons, sign-offs and refusals."""
-
-
-def _kinds(*kinds: str) -> str:
-    return f"json_extract(payload, '$.kind') IN ({', '.join(map(repr, kinds))})"
-
 
 # The rounds from a first one on that were settled and then taken back. For an earlier round, the change is in the totals.
 _TAKEN_BACK: Final = """
@@ -85,17 +47,6 @@ SELECT status, sum(counts) FROM (
 """  # noqa: S608 - literals
 _PLAYED: Final = f"""
 SELECT count(*), min(ts) FROM rounds WHERE round >= :first AND status = 'played' AND round NOT IN ({_TAKEN_BACK})
-"""  # noqa: S608 - literals
-_INCIDENTS: Final = "SELECT input, kind, code, text FROM incidents WHERE input >= ? ORDER BY input, place"
-_OUT_OF_THE_ORDINARY: Final = f"""
-SELECT seq, ts, source, payload FROM inputs WHERE seq >= ? AND (
-    {_kinds(*_ORDERS, *_DEVICES)}
-    OR seq IN (SELECT input FROM incidents WHERE input >= ? AND kind != 'refused')
-    OR ({_kinds(*_OF_THE_METER)} AND seq IN (SELECT input FROM incidents WHERE input >= ? AND kind = 'refused'))
-) ORDER BY seq DESC LIMIT {MOST_LISTED + 1}
-"""  # noqa: S608 - literals
-_ENTRANCES: Final = f"""
-SELECT seq, ts, payload FROM inputs WHERE seq >= ? AND {_kinds(*_ACCESS)} ORDER BY seq DESC LIMIT {MOST_LISTED + 1}
 """  # noqa: S608 - literals
 _SEEN_TO: Final = f"""
 SELECT ts, game, record FROM rounds WHERE round >= ? AND (
@@ -177,31 +128,6 @@ class VoidCoup(Part):
     who: str | None
     approved_by: str | None
     reason: str | None
-
-
-class Incident(Part):
-    """An unusual event: an alarm, a stop or a card to be keyed, by its code; a call, and who handled it.
-
-    `source` is the source of the input: a device, or "operator" and the name of the console's operator.
-    """
-
-    seq: int
-    ts: Timestamp
-    kind: str
-    source: str
-    who: str | None
-    text: str
-
-
-class Entrance(Part):
-    """A sign-on, its end, or a refusal."""
-
-    seq: int
-    ts: Timestamp
-    kind: str
-    who: str | None
-    text: str
-    where: str | None
 
 
 class GameMeters(Part):
@@ -318,23 +244,15 @@ class Reports:
             ]
             totals = connection.execute(_TOTALS, {"first": round_}).fetchall()
             rows = connection.execute(_SEEN_TO, (round_,)).fetchall()
-            noted = connection.execute(_OUT_OF_THE_ORDINARY, (seq, seq, seq)).fetchall()
-            incidents = connection.execute(_INCIDENTS, (noted[-1][0] if noted else seq,)).fetchall()
-            entrances = connection.execute(_ENTRANCES, (seq,)).fetchall()
+            noted, entrances = (
+                out_of_the_ordinary.noted(connection, which, MOST_LISTED + 1, seq, newest=True)
+                for which in (INCIDENTS, ENTRANCES)
+            )
         rounds = [_past(*row) for row in reversed(rows)]
-        remarks: defaultdict[int, list[tuple[str, str, str]]] = defaultdict(list)
-        for number, kind, code, text in incidents:
-            remarks[number].append((kind, code, text))
         voids = [_void(each) for each in rounds if each.round.status == "void" or _takes_back(each.round)]
         corrections = [correction for each in rounds for correction in _corrections(each)]
-        alarms = [
-            incident
-            for number, ts, source, payload in reversed(noted)
-            for incident in _incidents(
-                Input(seq=number, ts=ts, source=source, event=json.loads(payload)), remarks[number]
-            )
-        ]
-        access = [_entrance(number, ts, json.loads(payload)) for number, ts, payload in reversed(entrances)]
+        alarms = [incident for each in noted for incident in each.incidents()]
+        access = [entrance for each in entrances for entrance in each.entrances()]
         more = {
             "voids": len(rows) > MOST_LISTED,
             "corrections": max(len(rows), len(corrections)) > MOST_LISTED,
@@ -440,38 +358,3 @@ def _corrections(past: PastRound) -> Iterator[Correction]:
     if record.status == "correction":
         net = sum(each.net for each in record.settlements)
         yield made(corrects=record.corrects, voided=_takes_back(record), net=net, **_why(record))
-
-
-def _incidents(given: Input, remarks: Sequence[tuple[str, str, str]]) -> Iterator[Incident]:
-    """The incidents of an input: the order, the table's alarms, or else the device's event. `remarks` are the table's own texts."""
-    event = given.event
-    kind = event["kind"]
-
-    def incident(code: str, text: str, who: str | None = None) -> Incident:
-        return Incident(seq=given.seq, ts=given.ts, kind=code, source=given.source, who=who, text=text)
-
-    refusals = [text for what, _, text in remarks if what == "refused"]
-    if kind in _ORDERS or refusals:
-        words = f"refused: {refusals[0]}" if refusals else _ORDERS[kind].format_map(event)
-        yield incident(kind, words, event.get("who"))
-    alarms = [
-        (code, text) for what, code, text in remarks if what != "refused" and code != "supervisor_called"
-    ]
-    for code, text in alarms:
-        # The alarm itself is public, and does not name an account.
-        yield incident(code, text, event["who"] if code == "flood" else None)
-    if kind in _DEVICES and not alarms:
-        moved = _MOVED.get((kind, event.get("open", event.get("attached", False))))
-        yield incident(kind, _DEVICES[kind].format_map({**event, "moved": moved}))
-
-
-def _entrance(seq: int, ts: str, event: dict[str, Any]) -> Entrance:
-    kind = event["kind"]
-    return Entrance(
-        seq=seq,
-        ts=ts,
-        kind=kind,
-        who=event["who"],
-        text=_ACCESS[kind].format_map(event),
-        where=event.get("where"),
-    )

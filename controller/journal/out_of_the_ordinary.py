@@ -1,0 +1,159 @@
+"""What was out of the ordinary on a record, in words: incidents and entrances, for the shift report and the house's services.
+
+The words disclose no card that the public may not see: a refusal is among them only if it is of an order without a card.
+"""
+
+import dataclasses
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple, get_args
+
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.events import BooksOrder, GameOrder, Sensed
+from punto.controller.messages.models import Part, Timestamp
+
+_ORDERS: Final = {kind: each.report for kind, each in CATALOGUE.items() if each.report is not None}
+"""The texts for orders; an order that the table refused has the refusal's reason instead."""
+_OF_THE_METER: Final = tuple(
+    str(field.default)
+    for kind in get_args(Sensed | GameOrder | BooksOrder)
+    for field in dataclasses.fields(kind)
+    if field.name == "kind"
+)
+"""The inputs of a progressive's game and the orders for its meter, which are listed if they were refused."""
+_DEVICES: Final = {
+    "lid_moved": "the shoe's lid was {moved}",
+    "configuration_keypad": "the configuration keypad was {moved} {path}",
+    "card_overdrawn": "one card too many was drawn",
+    "shoe_lost": "the shoe was lost: {reason}",
+    "service_started": "the service started, version {version}",
+}
+"""The texts for events of devices for which the table has no text of its own."""
+_MOVED: Final = {
+    ("lid_moved", True): "opened",
+    ("lid_moved", False): "closed",
+    ("configuration_keypad", True): "plugged in at",
+    ("configuration_keypad", False): "unplugged from",
+}
+_ACCESS: Final = {
+    "session_begun": "signed on",
+    "session_ended": "session ended: {why}",
+    "access_refused": "refused {what}: {code}",
+}
+"""The texts for sign-ons, sign-offs and refusals."""
+
+
+def _kinds(*kinds: str) -> str:
+    return f"json_extract(payload, '$.kind') IN ({', '.join(map(repr, kinds))})"
+
+
+_INCIDENTS_OF: Final = "SELECT input FROM incidents WHERE input BETWEEN :first AND :last"
+INCIDENTS: Final = (
+    f"({_kinds(*_ORDERS, *_DEVICES)} OR seq IN ({_INCIDENTS_OF} AND kind != 'refused') "
+    f"OR ({_kinds(*_OF_THE_METER)} AND seq IN ({_INCIDENTS_OF} AND kind = 'refused')))"
+)
+"""The inputs with incidents, as an SQL condition for `noted`."""
+ENTRANCES: Final = _kinds(*_ACCESS)
+"""The inputs that are entrances, as an SQL condition for `noted`."""
+_REMARKS: Final = (
+    "SELECT input, kind, code, text FROM incidents WHERE input BETWEEN ? AND ? ORDER BY input, place"
+)
+_NO_INPUT: Final = 2**62  # above every input's number
+
+
+class Incident(Part):
+    """An unusual event: an alarm, a stop or a card to be keyed, by its code; a call, and who handled it.
+
+    `source` is the source of the input: a device, or "operator" and the name of the console's operator.
+    """
+
+    seq: int
+    ts: Timestamp
+    kind: str
+    source: str
+    who: str | None
+    text: str
+
+
+class Entrance(Part):
+    """A sign-on, its end, or a refusal."""
+
+    seq: int
+    ts: Timestamp
+    kind: str
+    who: str | None
+    text: str
+    where: str | None
+
+
+class Noted(NamedTuple):
+    """An input, with the kind, code and text of each of its rows in `incidents`."""
+
+    seq: int
+    ts: str
+    source: str
+    event: dict[str, Any]
+    remarks: list[tuple[str, str, str]]
+
+    def incidents(self) -> Iterator[Incident]:
+        """The incidents of the input: the order, the table's alarms, or else the device's event."""
+        event = self.event
+        kind = event["kind"]
+
+        def incident(code: str, text: str, who: str | None = None) -> Incident:
+            return Incident(seq=self.seq, ts=self.ts, kind=code, source=self.source, who=who, text=text)
+
+        refusals = [text for what, _, text in self.remarks if what == "refused"]
+        if kind in _ORDERS or refusals:
+            words = f"refused: {refusals[0]}" if refusals else _ORDERS[kind].format_map(event)
+            yield incident(kind, words, event.get("who"))
+        alarms = [
+            (code, text)
+            for what, code, text in self.remarks
+            if what != "refused" and code != "supervisor_called"
+        ]
+        for code, text in alarms:
+            # The alarm itself is public, and does not name an account.
+            yield incident(code, text, event["who"] if code == "flood" else None)
+        if kind in _DEVICES and not alarms:
+            moved = _MOVED.get((kind, event.get("open", event.get("attached", False))))
+            yield incident(kind, _DEVICES[kind].format_map({**event, "moved": moved}))
+
+    def entrances(self) -> Iterator[Entrance]:
+        """The entrance that the input is, if it is one."""
+        kind = self.event["kind"]
+        if kind in _ACCESS:
+            yield Entrance(
+                seq=self.seq,
+                ts=self.ts,
+                kind=kind,
+                who=self.event["who"],
+                text=_ACCESS[kind].format_map(self.event),
+                where=self.event.get("where"),
+            )
+
+
+def noted(
+    connection: sqlite3.Connection,
+    which: str,
+    most: int,
+    first: int,
+    last: int = _NO_INPUT,
+    *,
+    newest: bool = False,
+) -> list[Noted]:
+    """The inputs `first` to `last` that meet the condition `which`, in order: at most `most`, the first or the newest of them."""
+    rows = connection.execute(
+        f"SELECT seq, ts, source, payload FROM inputs WHERE seq BETWEEN :first AND :last AND ({which}) "  # noqa: S608 - literals
+        f"ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT :most",
+        {"first": first, "last": last, "most": most},
+    ).fetchall()
+    if newest:
+        rows.reverse()
+    remarks: defaultdict[int, list[tuple[str, str, str]]] = defaultdict(list)
+    if rows:
+        for number, *remark in connection.execute(_REMARKS, (rows[0][0], rows[-1][0])):
+            remarks[number].append((remark[0], remark[1], remark[2]))
+    return [Noted(seq, ts, source, json.loads(payload), remarks[seq]) for seq, ts, source, payload in rows]
