@@ -18,7 +18,8 @@ from punto.controller.messages.topics_page import HouseTable, house_access_list,
 
 HELP: Final = (
     "Make the broker's users for these tables. Each table has one user for its service, one for its displays, and one for each "
-    "seat. The user `displays` is for a display that shows several tables, and the user `surveillance` is for surveillance. "
+    "seat. The user `displays` is for a display that shows several tables, the user `game-manager` is for the "
+    "house's Game Manager, and the user `surveillance` is for surveillance. "
     "DIR/punto.acl has the topics that each user may read and write. DIR/punto.passwd has the password hashes for Mosquitto. "
     "DIR/passwords has one file for each user, with the password of this user; only you can read these files. Existing "
     "passwords stay the "

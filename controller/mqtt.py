@@ -23,6 +23,7 @@ from punto.controller.broker_login import BrokerConfig
 from punto.controller.engine import Engine
 from punto.controller.journal.answers import Answer
 from punto.controller.journal.journal import Journal
+from punto.controller.journal.out_of_the_ordinary import incidents_after
 from punto.controller.messages import topics
 from punto.controller.messages.building import (
     head_message,
@@ -42,6 +43,8 @@ from punto.controller.messages.models import (
     WagerRequest,
 )
 from punto.controller.messages.requests import (
+    IncidentsRequest,
+    IncidentsResponse,
     Response,
     RoundEnd,
     RoundsRequest,
@@ -356,7 +359,9 @@ class Broker:
     async def _request(self, verb: str, client: str, payload: bytes) -> None:
         # The topic of the answer could be too long, and the client's name is on the record if it asks too often.
         if len(verb) > LONGEST_VERB or not _CLIENT.fullmatch(client):
-            _log.warning("request ignored", verb=verb[:LONGEST_VERB], hint="request snapshot or rounds")
+            _log.warning(
+                "request ignored", verb=verb[:LONGEST_VERB], hint="request snapshot, rounds or incidents"
+            )
             return
         refused = self._not_read(client, payload)
         if refused == ():
@@ -371,8 +376,11 @@ class Broker:
             elif verb == "rounds":
                 answer = await self._rounds(RoundsRequest.model_validate_json(payload))
                 self._engine.pace.charge(client)  # an answer can have a hundred rounds
+            elif verb == "incidents":
+                answer = await self._incidents(IncidentsRequest.model_validate_json(payload))
+                self._engine.pace.charge(client)
             else:
-                reason = f"there is no request {verb!r}: request snapshot or rounds"
+                reason = f"there is no request {verb!r}: request snapshot, rounds or incidents"
                 answer = self._response(_id_of(payload), reason)
         except ValidationError as error:
             answer = self._response(_id_of(payload), first_fault(error))
@@ -407,6 +415,24 @@ class Broker:
             ended=tuple(RoundEnd(ts=each.ts, game=each.game, rules=each.rules) for each in found),
             record=self._engine.record_name,
             more=bool(found) and found[-1].record.round < last,
+        )
+
+    async def _incidents(self, asked: IncidentsRequest) -> Message:
+        last = self._engine.seq
+        await self._engine.written()  # also the incidents of these inputs
+        found, until = await asyncio.to_thread(
+            incidents_after, self._journal.path, asked.after, last, asked.limit
+        )
+        return IncidentsResponse(
+            id=f"{self.topic.table}/response/{asked.id}",
+            seq=last,
+            ts=timestamp(datetime.now(UTC)),
+            simulation=self._simulation,
+            request=asked.id,
+            incidents=found,
+            until=until,
+            record=self._engine.record_name,
+            more=until < last,
         )
 
 

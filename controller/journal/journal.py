@@ -51,7 +51,8 @@ class Journal:
     `last_seq` is the number of the last input given to `append`; `head` is the last input on the disk.
     """
 
-    def __init__(self, connection: sqlite3.Connection, lock: int) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: int) -> None:
+        self.path = path
         self._connection = connection
         self._lock = lock
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
@@ -86,7 +87,7 @@ class Journal:
                     os.pwrite(lock, secrets.token_hex(_SECRET_BYTES).encode(), 0)
                 connection = schema.open_for_writing(path)
                 on_error.callback(connection.close)
-                journal = cls(connection, lock)
+                journal = cls(path, connection, lock)
             except BlockingIOError as error:
                 raise RecordError(f"another service has the record {path} open: stop that service") from error
             except (OSError, sqlite3.Error) as error:

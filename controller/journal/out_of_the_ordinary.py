@@ -1,6 +1,6 @@
 """What was out of the ordinary on a record, in words: incidents and entrances, for the shift report and the house's services.
 
-The words disclose no card that the public may not see: a refusal is among them only if it is of an order without a card.
+The words name no card that the public may not see: alarms are public, and refused orders with a card are left out.
 """
 
 import dataclasses
@@ -8,11 +8,16 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
 from typing import Any, Final, NamedTuple, get_args
 
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import BooksOrder, GameOrder, Sensed
+from punto.configs.problems import cut
+from punto.controller.journal import schema
 from punto.controller.messages.models import Part, Timestamp
+from punto.controller.messages.requests import LONGEST_INCIDENT, RecordedIncident
 
 _ORDERS: Final = {kind: each.report for kind, each in CATALOGUE.items() if each.report is not None}
 """The texts for orders; an order that the table refused has the refusal's reason instead."""
@@ -61,6 +66,11 @@ _REMARKS: Final = (
     "SELECT input, kind, code, text FROM incidents WHERE input BETWEEN ? AND ? ORDER BY input, place"
 )
 _NO_INPUT: Final = 2**62  # above every input's number
+
+MOST_SCANNED: Final = 5000
+"""Inputs that `incidents_after` reads at most: some 12 ms."""
+MOST_OF_ONE: Final = 100
+"""Incidents of one input in `incidents_after`: a shoe that deals while play is held leaves an alarm for each card, all at once."""
 
 
 class Incident(Part):
@@ -134,6 +144,21 @@ class Noted(NamedTuple):
                 where=self.event.get("where"),
             )
 
+    def recorded(self) -> Iterator[RecordedIncident]:
+        """The entrance and the incidents of the input, as they are sent."""
+        own: Iterator[Entrance | Incident] = chain(self.entrances(), self.incidents())
+        for place, each in enumerate(islice(own, MOST_OF_ONE)):
+            yield RecordedIncident(
+                seq=self.seq,
+                place=place,
+                ts=self.ts,
+                kind=each.kind,
+                source=self.source,
+                who=each.who,
+                text=cut(each.text, LONGEST_INCIDENT - 1),
+                where=each.where if isinstance(each, Entrance) else None,
+            )
+
 
 def noted(
     connection: sqlite3.Connection,
@@ -157,3 +182,29 @@ def noted(
         for number, *remark in connection.execute(_REMARKS, (rows[0][0], rows[-1][0])):
             remarks[number].append((remark[0], remark[1], remark[2]))
     return [Noted(seq, ts, source, json.loads(payload), remarks[seq]) for seq, ts, source, payload in rows]
+
+
+def incidents_after(
+    path: Path, after: int, last: int, limit: int
+) -> tuple[tuple[RecordedIncident, ...], int]:
+    """At most `limit` incidents and entrances of the inputs after `after`, and the number of the input up to which these are all.
+
+    They are in order. Those of one input are together: at most `MOST_OF_ONE`, also if `limit` is less. Call it when all rows of
+    the inputs up to `last` are written: later inputs are not read. It works in any thread.
+
+    Raises:
+        RecordError: the record cannot be read.
+    """
+    until = min(after + MOST_SCANNED, last)
+    found: list[RecordedIncident] = []
+    if after < until:
+        with schema.reading(path) as connection:
+            inputs = noted(connection, f"{INCIDENTS} OR {ENTRANCES}", limit, after + 1, until)
+        if len(inputs) == limit:
+            until = inputs[-1].seq
+        for each in inputs:
+            own = list(each.recorded())
+            if found and len(found) + len(own) > limit:
+                return tuple(found), each.seq - 1
+            found += own
+    return tuple(found), until

@@ -1,6 +1,6 @@
 """Requests that change nothing, and their answers."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -16,6 +16,14 @@ class SnapshotRequest(Request):
 
 class RoundsRequest(Request):
     """A request for the rounds after the number `after`, at most `limit` of them."""
+
+    id: RequestId
+    after: int = Field(ge=0)
+    limit: int = Field(100, ge=1, le=100)
+
+
+class IncidentsRequest(Request):
+    """A request for the incidents and entrances of the inputs after the number `after`, at most `limit` of them."""
 
     id: RequestId
     after: int = Field(ge=0)
@@ -47,3 +55,43 @@ class RoundsResponse(Message):
     ended: tuple[RoundEnd, ...] = Field((), description="for each of `rounds`, in the same order")
     record: RecordName = ""
     more: bool = Field(description="whether the record has rounds after the last one of this answer")
+
+
+LONGEST_INCIDENT: Final = 400
+
+
+class RecordedIncident(Payload):
+    """An incident or an entrance on the record. Its `seq` and `place` together identify it.
+
+    An incident is an alarm, a stop, a card to be keyed, an order out of the ordinary or an event of a device.
+    An entrance is a sign-on, its end or a refusal of access; its `kind` is session_begun, session_ended or access_refused.
+    """
+
+    seq: int = Field(description="the number of its input")
+    place: int = Field(description="its place among those of its input, from 0")
+    ts: Timestamp = Field(description="when the input was recorded, UTC")
+    kind: str = Field(description="the code of the alarm or stop, or the kind of the input")
+    source: str = Field(
+        description="the source of the input: a device, the service, or `operator` and the name of the console's operator"
+    )
+    who: str | None = Field(description="the person or client, null if the record does not have the name")
+    text: str = Field(max_length=LONGEST_INCIDENT)
+    where: str | None = Field(description="where an entrance was, such as an address; otherwise null")
+
+
+class IncidentsResponse(Message):
+    """The incidents and entrances of the requested inputs, in order. Only the house may read them. `seq` is the number of the last input.
+
+    One answer has all incidents of an input. If an input has more than `limit`, the answer has only these, at most the first 100.
+    """
+
+    schema_: Literal["punto/incidents-response/1"] = Field("punto/incidents-response/1", alias="schema")
+    request: str
+    incidents: tuple[RecordedIncident, ...]
+    until: int = Field(
+        description="the number of the input up to which the answer is complete: the `after` of the next request"
+    )
+    record: RecordName = ""
+    more: bool = Field(
+        description="whether the record has inputs after `until`. They may have no incidents, and so may this answer"
+    )

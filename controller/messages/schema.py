@@ -27,7 +27,7 @@ PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "progressive": {"description": "the progressive's id, as configured", "examples": ["dragon"]},
     "client": {
         "description": "the name of the broker's user that sends the request. The limit of requests applies to each user separately",
-        "examples": ["table-1-seat-3"],
+        "examples": ["game-manager", "table-1-seat-3"],
     },
     "linked": {"description": "the id of a table that shares the meter", "examples": ["table-2"]},
     "seat": {"description": "the seat's number, counted from 1", "examples": ["1", "7"]},

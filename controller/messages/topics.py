@@ -79,8 +79,8 @@ def of_authority(authority: Topics, table: str, name: str) -> tuple[str, str, st
     return authority(meter_answer(table)), authority(AVAILABILITY), authority(progressive(name))
 
 
-User = Literal["display", "terminal"]
-"""A user of the broker. There are also the table's service and surveillance, which reads everything."""
+User = Literal["display", "terminal", "game-manager"]
+"""A user of the broker. The Game Manager also reads all that is not restricted. The table's service and surveillance have rights of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,20 @@ def _retained(name: str, message: type[Message], *users: User) -> Channel:
     return Channel(name, (message,), users, retained=True)
 
 
-def _received(name: str, message: type[Payload], answered_on: str) -> Channel:
-    return Channel(name, (message,), ("terminal",), direction="receive", answered_on=answered_on)
+def _received(name: str, message: type[Payload], answered_on: str, *users: User) -> Channel:
+    return Channel(name, (message,), users, direction="receive", answered_on=answered_on)
+
+
+def _requests(
+    verb: str, asked: type[Payload], *answers: type[Message], users: tuple[User, ...] = ()
+) -> tuple[Channel, ...]:
+    """The channels of a verb: requests on the shared topic, each user's own requests, and the answers. `users` may use all three."""
+    answered_on = response(verb)
+    return (
+        _received(request(verb), asked, answered_on, *users),
+        _received(request(verb, "{client}"), asked, answered_on, *users, "game-manager"),
+        Channel(answered_on, answers, users),
+    )
 
 
 CHANNELS: Final = (
@@ -138,14 +150,13 @@ CHANNELS: Final = (
     _retained(RESTRICTED_EDGE, restricted.Edge),
     _retained(METER_REQUEST, linked.MeterRequest),
     _retained(meter_answer("{linked}"), linked.MeterAnswer),
-    _received(wager_set("{seat}"), models.WagerRequest, wager_result("{seat}")),
+    _received(wager_set("{seat}"), models.WagerRequest, wager_result("{seat}"), "terminal"),
     Channel(wager_result("{seat}"), (models.WagerAnswer,), ("terminal",)),
-    _received(request("snapshot"), requests.SnapshotRequest, response("snapshot")),
-    _received(request("snapshot", "{client}"), requests.SnapshotRequest, response("snapshot")),
-    Channel(response("snapshot"), (requests.Response,), ("terminal",)),
-    _received(request("rounds"), requests.RoundsRequest, response("rounds")),
-    _received(request("rounds", "{client}"), requests.RoundsRequest, response("rounds")),
-    Channel(response("rounds"), (requests.RoundsResponse, requests.Response), ("terminal",)),
+    *_requests("snapshot", requests.SnapshotRequest, requests.Response, users=("terminal",)),
+    *_requests(
+        "rounds", requests.RoundsRequest, requests.RoundsResponse, requests.Response, users=("terminal",)
+    ),
+    *_requests("incidents", requests.IncidentsRequest, requests.IncidentsResponse, requests.Response),
 )
 
 

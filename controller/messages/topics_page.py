@@ -27,6 +27,12 @@ user display
 user terminal
 {terminal}
 
+# The house's Game Manager: it reads everything that is not restricted, and requests what the record has.
+user game-manager
+topic read punto/#
+topic deny punto/+/restricted/#
+{game-manager}
+
 # Surveillance: it reads everything and writes nothing.
 user surveillance
 topic read punto/#
@@ -78,19 +84,20 @@ class HouseTable:
 
 
 House = Sequence[HouseTable]
+_GAME_MANAGER: Final = "game-manager"
 _SURVEILLANCE: Final = "surveillance"
 _DISPLAYS: Final = "displays"
 """A display of several tables."""
 
 
 def users_of(house: House) -> list[str]:
-    """The users of the broker: each table's service, its displays and each of its seats; displays of all tables; surveillance.
+    """The users of the broker: each table's service, its displays and each of its seats; displays of all tables; the Game Manager; surveillance.
 
     Raises:
         ConfigError: two of them would have one name, and so the rights of both.
     """
     own = ([each.topics.table, *(name for name, _ in _others(each))] for each in house)
-    names = [*chain.from_iterable(own), _DISPLAYS, _SURVEILLANCE]
+    names = [*chain.from_iterable(own), _DISPLAYS, _GAME_MANAGER, _SURVEILLANCE]
     for name, users in Counter(names).items():
         if users > 1:
             message = f"{users} users of the broker would have the name {name!r}, and each the rights of all: give the tables other ids"
@@ -105,11 +112,15 @@ def house_access_list(house: House) -> str:
         service = [f"user {each.topics.table}", f"topic readwrite {each.topics('#')}"]
         parts.append("\n".join([*service, *(f"topic read {topic}" for topic in each.reads)]))
         parts += [f"user {name}\n{lines}" for name, lines in _others(each)]
-    places = (f"{each.topics.base}/{each.topics.table}" for each in house)
+    places = [f"{each.topics.base}/{each.topics.table}" for each in house]
     every = (_lines("display", _DISPLAYS, place) for place in places)
     parts.append("\n".join([f"user {_DISPLAYS}", *every]))
     bases = dict.fromkeys(each.topics.base for each in house)
-    parts.append("\n".join([f"user {_SURVEILLANCE}", *(f"topic read {base}/#" for base in bases)]))
+    everything = [f"topic read {base}/#" for base in bases]
+    but = (f"topic deny {base}/+/restricted/#" for base in bases)
+    asked = (_lines("game-manager", _GAME_MANAGER, place) for place in places)
+    parts.append("\n".join([f"user {_GAME_MANAGER}", *everything, *but, *asked]))
+    parts.append("\n".join([f"user {_SURVEILLANCE}", *everything]))
     return "\n\n".join(parts) + "\n"
 
 

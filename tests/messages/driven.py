@@ -267,6 +267,7 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
         )
     yield requests.SnapshotRequest(id="display-3")
     yield requests.RoundsRequest(id="reports-9", after=0)
+    yield requests.IncidentsRequest(id="incidents-1", after=0)
     yield requests.Response(id="table-1/response/display-3", seq=0, ts=ts, request="display-3", error=None)
     yield requests.RoundsResponse(
         id="table-1/response/reports-9",
@@ -276,3 +277,33 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
         rounds=tuple(each.round for each in rounds),
         more=False,
     )
+    incident = requests.RecordedIncident(
+        seq=3,
+        place=0,
+        ts=ts,
+        kind="lid_open",
+        source="shoe",
+        who=None,
+        text="the shoe's lid was opened",
+        where=None,
+    )
+    entrance = requests.RecordedIncident(
+        seq=4,
+        place=0,
+        ts=ts,
+        kind="session_begun",
+        source="console",
+        who="Mei",
+        text="signed on",
+        where="127.0.0.1",
+    )
+    for incidents in ((incident, entrance), ()):
+        yield requests.IncidentsResponse(
+            id="table-1/response/incidents-1",
+            seq=9000,
+            ts=ts,
+            request="incidents-1",
+            incidents=incidents,
+            until=5000,
+            more=True,
+        )

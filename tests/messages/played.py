@@ -88,6 +88,8 @@ _TAKEN: Final[Mapping[str, tuple[str, Callable[[Payloads], Payloads]]]] = {
     "Response": ("response/snapshot", _one),
     "RoundsRequest": ("request/rounds", _one),
     "RoundsResponse": ("response/rounds", _one),
+    "IncidentsRequest": (topics.request("incidents", "game-manager"), _one),
+    "IncidentsResponse": ("response/incidents", _one),
 }
 
 
@@ -107,6 +109,9 @@ def play(folder: Path) -> dict[str, Payloads]:
             _round(table, broker, heard, number)
         broker.publish(f"punto/{TABLE}/request/snapshot", {"id": "display-3"})
         broker.publish(f"punto/{TABLE}/request/rounds", {"id": "reports-9", "after": 2, "limit": 10})
+        table.order("call_supervisor", reason="a dispute at seat 3")
+        asked = {"id": "incidents-1", "after": 0, "limit": 10}
+        broker.publish(f"punto/{TABLE}/request/incidents/by/game-manager", asked)
         for topic, _ in _TAKEN.values():
             wait_until(lambda topic=topic: heard.heard(topic), topic)  # type: ignore[misc]
         wait_until(lambda: len(heard.heard("round")) == ROUNDS, "all rounds")
@@ -115,9 +120,9 @@ def play(folder: Path) -> dict[str, Payloads]:
             for name, (topic, choose) in _TAKEN.items()
         }
     found |= _linked(folder)
-    text = (
-        json.dumps(found).replace(str(folder), "/var/lib/punto").replace(json.dumps(STAFF["name"]), '"mei"')
-    )
+    text = json.dumps(found).replace(str(folder), "/var/lib/punto")
+    for before in ("", "operator "):
+        text = text.replace(json.dumps(before + STAFF["name"]), json.dumps(f"{before}mei"))
     examples: dict[str, Payloads] = json.loads(text)
     return {model.__name__: examples[model.__name__] for model in MESSAGES}
 

@@ -92,8 +92,10 @@ class Overheard:
         await eventually(lambda: self.here.journal.rounds_sent == self.here.journal.last_round, "the rounds")
         asked = len(self.listening.wire)
         await self.listening.publish("request/rounds", {"id": f"r{len(self.told)}", "after": 0})
+        await self.listening.publish("request/incidents", {"id": f"i{len(self.told)}", "after": 0})
         await self.listening.publish("request/snapshot", {"id": f"s{len(self.told)}"})
-        await self.hears(self.retained | {"response/rounds", "response/snapshot"}, asked)
+        responses = {f"response/{verb}" for verb in ("rounds", "incidents", "snapshot")}
+        await self.hears(self.retained | responses, asked)
         for name, payload, kept in self.listening.wire:
             self.feed.take(TOPIC(name), payload, retained=kept)
         heard = [(name, payload) for name, payload, kept in self.listening.wire if not kept and sent(name)]

@@ -258,7 +258,8 @@ def test_what_is_restricted_is_for_no_user_but_surveillance():
 
     assert len(restricted) == 3
     assert not any(channel.users for channel in restricted)
-    assert "restricted" not in access_list().partition("# The table's service.")[2]
+    lines = access_list().partition("# The table's service.")[2].splitlines()
+    assert [line for line in lines if "/restricted" in line] == ["topic deny punto/+/restricted/#"]
 
 
 def test_a_display_subscribes_to_what_its_user_may_read_and_its_page_says_which():

@@ -601,7 +601,7 @@ async def test_each_request_is_answered(here, mosquitto):
         ("rounds", {"id": "r", "after": 0, "limit": 0}, "limit: must be 1 or more"),
         ("rounds", {"id": "r", "after": 0, "limit": 101}, "limit: must be 100 or less"),
         ("rounds", b"rounds, please", "the message is not JSON"),
-        ("shutdown", {"id": "r"}, "there is no request 'shutdown': request snapshot or rounds"),
+        ("shutdown", {"id": "r"}, "there is no request 'shutdown': request snapshot, rounds or incidents"),
     ]
     async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
         await online(listening)
@@ -781,7 +781,7 @@ async def test_a_correction_reaches_everybody_who_keeps_books(tmp_path, mosquitt
 class GuardedBroker(Broker):
     """Mosquitto with what punto ships, in the place where docs/how-to/install.md puts it: beside Debian's own configuration."""
 
-    USERS = ("punto", "display", "terminal", "surveillance")
+    USERS = ("punto", "display", "terminal", "game-manager", "surveillance")
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -904,14 +904,15 @@ def test_passwords_stay_when_a_table_is_added_and_only_their_owner_reads_them(tm
         "table-1",
         "table-1-display",
         "displays",
+        "game-manager",
         "surveillance",
         *(f"table-1-seat-{n}" for n in (1, 2, 3)),
     }
     assert before.items() <= after.items()
-    assert len(set(after.values())) == len(after) == 12
+    assert len(set(after.values())) == len(after) == 13
     assert {stat.S_IMODE(each.stat().st_mode) for each in (out / "passwords").iterdir()} == {0o600}
     assert stat.S_IMODE((out / "punto.passwd").stat().st_mode) == 0o600
-    assert len((out / "punto.passwd").read_text(encoding="utf-8").splitlines()) == 12
+    assert len((out / "punto.passwd").read_text(encoding="utf-8").splitlines()) == 13
 
 
 @pytest.mark.parametrize(
@@ -921,6 +922,7 @@ def test_passwords_stay_when_a_table_is_added_and_only_their_owner_reads_them(tm
         (("a", "a-display"), "a-display"),
         (("surveillance",), "surveillance"),
         (("displays",), "displays"),
+        (("game-manager",), "game-manager"),
         (("a", "a"), "a"),
     ],
 )
