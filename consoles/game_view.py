@@ -103,7 +103,8 @@ class GameView(Part):
     """The progressive at this table; amounts in minor units.
 
     - `settings`: a mark that changes with the settings.
-    - `meter`: the amount on displays; `wager`: the amount of one wager, which `stays` on its sensor or is taken at the start.
+    - `meter`: the amount on displays; `stale`: whether it may be old, because this linked table does not hear its authority.
+    - `wager`: the amount of one wager, which `stays` on its sensor or is taken at the start.
     - `round`: the game's round, 0 before the first.
     - `seat_one`: the side of the dealer on which seat 1 is.
     - `sensors`: the state of the wager sensors; "none" if the seats with a wager are keyed.
@@ -118,6 +119,7 @@ class GameView(Part):
     phase: Literal["new", "open", "retired"]
     settings: str
     meter: int
+    stale: bool
     wager: int
     stays: bool
     procedure: Procedure
@@ -159,6 +161,7 @@ class _Game:
     def __init__(self, state: TableState, progressive: TablesProgressive, fitted: Fitted) -> None:
         self.state = state
         self.fitted = fitted
+        self.link = progressive.link
         self.books = progressive.books
         self.settings = progressive.books.settings
         self.procedure = progressive.procedure
@@ -178,12 +181,14 @@ class _Game:
             and (refused is None or refused.code != "other_procedure")
         }
         code, text = self._todo(orders)
+        live = self.fitted.meter()
         return GameView(
             id=settings.progressive,
             title=settings.wager.title,
             phase=self.books.phase.value,
             settings=_mark(settings),
-            meter=self.books.shown,
+            meter=self.books.shown if live is None else live,
+            stale=self.link is not None and not self.link.online,
             wager=self.hand.stake,
             stays=settings.wager_stays,
             procedure=procedure.kind,

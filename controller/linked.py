@@ -146,6 +146,11 @@ class Authority:
             self._asked = asked
             self._outbox.snapshot_at_once(topics.METER_REQUEST)
 
+    @property
+    def meter(self) -> int | None:
+        """The amount that displays show, in minor units; None before the authority has sent one."""
+        return None if self._meter is None else self._meter.meter
+
     def message(self, now: datetime) -> Message | None:
         """The table's game with the authority's present meter; once that is stale, displays freeze."""
         engine = self._engine

@@ -31,7 +31,7 @@ from punto.controller.expectations import ExactExpectations
 from punto.controller.gaming_days import Calendar
 from punto.controller.journal.background import BackgroundReplay
 from punto.controller.journal.journal import Journal
-from punto.controller.linked import link_of
+from punto.controller.linked import Authority, link_of
 from punto.controller.messages import topics
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Health, Info
@@ -134,6 +134,7 @@ class _Service:
     broker: Broker | None = None
     doors: list[DeviceDoor[Any]] = field(default_factory=list)
     fitted: Fitted = field(default_factory=Fitted)
+    authority: Authority | None = None
 
     def connect(self, topic: topics.Topics, doors_of: DoorsOf) -> None:
         """Create what connects the engine with the devices, the accounts and the broker."""
@@ -155,7 +156,10 @@ class _Service:
         parts = {**links, **({} if self.broker is None else {"broker": self.broker})}
         parts["record"] = health.RecordHealth(self.journal, config.record.path)
         fitted = _fitted(config, self.doors, spots, cards)
-        self.fitted = replace(fitted, links=lambda: _health_of(parts))
+        self.fitted = replace(fitted, links=lambda: _health_of(parts), meter=self._meter)
+
+    def _meter(self) -> int | None:
+        return None if self.authority is None else self.authority.meter
 
     async def run(self, consoles_of: ConsolesOf, ready: Callable[[], None] | None) -> None:
         """Run all parts until one fails or the service is cancelled."""
@@ -213,6 +217,7 @@ class _Service:
             broker.retain(topics.RESTRICTED_EDGE, edge.message)
             tasks.create_task(edge.run(), name="edge")
         link = link_of(engine, broker, self.outbox, broker.topic)
+        self.authority = link if isinstance(link, Authority) else None
         if link is not None:
             tasks.create_task(link.run(), name="meter")
             for name in engine.meter_topics:

@@ -55,6 +55,7 @@ export function gameSection() {
     put("meter", money(progressive.meter));
     const known = [
       t("game.each", { amount: moneyIn(state.currency)(progressive.wager) }),
+      progressive.stale && t("game.meter_stale"),
       progressive.key && t("game.key_in", { key: progressive.key.toUpperCase() }),
       progressive.sensors === "offline" && t("game.sensors_away"),
     ];

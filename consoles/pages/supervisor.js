@@ -73,10 +73,12 @@ function showGame() {
   byId("to-game-manager").hidden = progressive === null || !session.reads.includes("progressive");
   const money = showProgressive(view);
   if (progressive === null || money === null) return;
-  put(
-    "meter",
-    `${money(progressive.meter)}${progressive.key ? ` · ${t("game.key_in", { key: progressive.key.toUpperCase() })}` : ""}`,
-  );
+  const known = [
+    money(progressive.meter),
+    progressive.stale && t("game.meter_stale"),
+    progressive.key && t("game.key_in", { key: progressive.key.toUpperCase() }),
+  ];
+  put("meter", known.filter(Boolean).join(" · "));
   awardKeys.show();
 }
 

@@ -110,6 +110,8 @@ class Fitted:
     - `start_game`: starts a game with the wagers that the sensors latch, given the order and its source. If the sensors do
       not answer, it refuses and records nothing.
     - `start_label`: the label of the keypad's key for START GAME.
+    - `meter`: the amount that the authority of the meter shows now, in minor units; None if the table has no authority, or has
+      not heard an amount since its start.
     - `late`: the seats with a wager on their sensor that came after the start.
     - `password_of`: the owner of a swiped card that waits for a password, or None.
     - `give_password`: gives that password: `CardDoor.confirm`; None without a card reader.
@@ -119,6 +121,7 @@ class Fitted:
     gives: Callable[[], frozenset[str]] = frozenset
     start_game: Callable[[StartGame, str], Awaitable[Handled]] | None = None
     start_label: str = "START GAME"
+    meter: Callable[[], int | None] = lambda: None
     late: Callable[[], tuple[int, ...]] = tuple
     password_of: Callable[[], str | None] = lambda: None
     give_password: Callable[[str, str, Any], Awaitable[CardAnswer]] | None = None

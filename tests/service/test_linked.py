@@ -1,5 +1,6 @@
 """Two services on one progressive, and the authority that keeps its meter: processes, a real broker, and kills."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -7,8 +8,10 @@ from functools import partial
 import pytest
 
 from punto.controller.journal.audit import audit, difference_between
+from tests.operators.consoles import Browser
+from tests.ports import free_port
 from tests.service.linked_services import Service
-from tests.service.table_on_a_machine import Broker, Listener, wait_until
+from tests.service.table_on_a_machine import STAFF, Broker, Listener, wait_until
 
 ALL = "2D KC 3D JC 4D KH"  # the whole meter
 NOTHING = "KS 2S 9H 3S"
@@ -73,6 +76,36 @@ def test_a_table_without_its_authority_says_so_and_deals_on(floor):
     wait_until(lambda: t1.linked, "the authority is back")
     t1.start_game()
     assert (authority.contributions, t1.contributions) == (CONTRIBUTED, CONTRIBUTED)
+
+
+def test_the_dealers_page_shows_the_meter_of_the_sign(tmp_path):
+    """Also what another table's wager brings, of which the table's own record has nothing yet."""
+    with ExitStack() as running:
+        broker = running.enter_context(Broker(tmp_path))
+        authority, t1, t2 = (Service(tmp_path, broker, name) for name in ("meter-1", "t1", "t2"))
+        browser = Browser(free_port())
+        with t1.config.open("a", encoding="utf-8") as config:
+            config.write(f"[console]\nport = {browser.port}\n")
+        listener = running.enter_context(Listener(tmp_path, broker.port))
+        for each in (authority, t1, t2):
+            running.enter_context(each)
+        authority.order("open_meter")
+        for each in (t1, t2):
+            each.open()
+        asyncio.run(browser.sign_on(**STAFF))
+
+        def page() -> tuple[int, bool]:
+            game = asyncio.run(browser.get("/api/table")).json["progressive"]
+            return game["meter"], game["stale"]
+
+        before, known = shown(listener)["t1"], t1.progressive.books.shown
+        t2.bet(2)
+        wait_until(lambda: shown(listener)["t1"] > before, "the sign shows the other table's wager")
+        assert (page(), t1.progressive.books.shown) == ((shown(listener)["t1"], False), known)
+
+        authority.kill()
+        wait_until(lambda: page()[1], "the page says that the meter is not live")
+        assert page() == (shown(listener)["t1"], True)
 
 
 def test_a_simulation_does_not_share_a_meter_with_a_live_table(tmp_path):

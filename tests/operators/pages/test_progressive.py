@@ -11,6 +11,7 @@ from punto.baccarat.progressive.events import OpenMeter
 from punto.baccarat.progressive.game_events import HandButton, StartGame, WagerPlaced, WagerVoided
 from punto.baccarat.progressive.nexus import Confirm
 from punto.baccarat.progressive.state import State as Books
+from punto.baccarat.table.events import MeterHeard
 from punto.baccarat.table.settings import Settings
 from punto.controller.orders.desk import Fitted
 from punto.drivers.base import CardAnswer
@@ -18,6 +19,7 @@ from tests.operators.pages.parts import PASSWORD, TableWithConsoles, at_work, co
 from tests.operators.pages.test_reach import hold_up
 from tests.share import soaked
 from tests.table.croupier import settings as table_settings
+from tests.table.linked_floor import LinkedFloor
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -82,6 +84,22 @@ async def sign(page: Page, order: str, name: str, password: str = PASSWORD) -> N
     await dialog.get_by_label("Name").fill(name)
     await dialog.get_by_label("Password").fill(password)
     await dialog.locator("button.go").click()
+
+
+async def test_a_linked_table_shows_the_meter_of_the_signs_and_says_when_it_is_not_live(browser, tmp_path):
+    kept = LinkedFloor(1).authority.progressive.books
+    own = table_settings(game_name="progressive-2", table="t1", progressive=kept.settings)
+    on_the_signs = Fitted(meter=lambda: 1_234_567)
+    async with consoles(tmp_path, own, fitted=on_the_signs) as here, console_of(browser) as page:
+        await here.load()
+        await here.table.order(MeterHeard(True, "", kept.extract("t1"), kept.settings))
+        await at_work(page, here, "mei")
+        await expect(page.locator("#meter")).to_contain_text("12,345.67")
+        await expect(page.locator("#meter-facts")).not_to_contain_text("Meter not live")
+        assert books(here).shown != 1_234_567
+
+        await here.table.order(MeterHeard(False, "the broker is away"))
+        await expect(page.locator("#meter-facts")).to_contain_text("Meter not live")
 
 
 async def test_wagers_are_keyed_by_touch_or_digit_and_counted_by_pressing_start_twice(browser, tmp_path):
