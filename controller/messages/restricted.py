@@ -44,7 +44,7 @@ class PositionEdge(Payload):
 
 
 class Edge(Message):
-    """The house edge of every wager on the coup after the round `round`. For surveillance only (`[edge]`).
+    """The house edge of every wager on the coup after the round `round`. For surveillance and the house only (`[edge]`).
 
     `seq` is that of the input after which the shoe had these cards. The message comes shortly after each coup, and is
     sent again while nothing changes. If no new message arrives within `valid_until - ts`, the edges are unknown. A meter

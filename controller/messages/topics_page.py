@@ -8,7 +8,7 @@ from typing import Final, get_args
 
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.messages.schema import file_of
-from punto.controller.messages.topics import CHANNELS, Channel, Topics, User
+from punto.controller.messages.topics import CHANNELS, RESTRICTED_CARD, RESTRICTED_HEAD, Channel, Topics, User
 
 _ACCESS_LIST: Final = """\
 # Written by `make schema`. If your base is not punto, change a copy. This file lists the topics that each user may read
@@ -27,10 +27,11 @@ user display
 user terminal
 {terminal}
 
-# The house's Game Manager: it reads everything that is not restricted, and requests what the record has.
+# The house's Game Manager: it reads everything but hidden cards and the record's head, and requests what the record has.
 user game-manager
 topic read punto/#
-topic deny punto/+/restricted/#
+topic deny punto/+/restricted/card
+topic deny punto/+/restricted/head
 {game-manager}
 
 # Surveillance: it reads everything and writes nothing.
@@ -117,7 +118,7 @@ def house_access_list(house: House) -> str:
     parts.append("\n".join([f"user {_DISPLAYS}", *every]))
     bases = dict.fromkeys(each.topics.base for each in house)
     everything = [f"topic read {base}/#" for base in bases]
-    but = (f"topic deny {base}/+/restricted/#" for base in bases)
+    but = (f"topic deny {base}/+/{name}" for base in bases for name in (RESTRICTED_CARD, RESTRICTED_HEAD))
     asked = (_lines("game-manager", _GAME_MANAGER, place) for place in places)
     parts.append("\n".join([f"user {_GAME_MANAGER}", *everything, *but, *asked]))
     parts.append("\n".join([f"user {_SURVEILLANCE}", *everything]))
