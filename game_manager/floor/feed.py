@@ -22,7 +22,7 @@ from punto.controller.messages.models import (
     Round,
     State,
 )
-from punto.controller.messages.requests import Response, RoundsResponse
+from punto.controller.messages.requests import IncidentsResponse, Response, RoundsRequest, RoundsResponse
 from punto.controller.messages.restricted import Edge
 from punto.controller.messages.topics import (
     AVAILABILITY,
@@ -55,6 +55,7 @@ _KINDS: Final[dict[str, Any]] = {
     device("+"): Device,
     progressive("+"): Progressive,
     response("rounds"): RoundsResponse | Response,
+    response("incidents"): IncidentsResponse | Response,
 }
 """What is read of each table, by the names of topics."""
 _READ: Final[dict[str, TypeAdapter[Any]]] = {name: TypeAdapter(kind) for name, kind in _KINDS.items()}
@@ -110,10 +111,9 @@ class Feed:
         while True:
             for table, asked in self._intake.to_ask(clock()):
                 await sender.room()
-                sender.send(
-                    Topics(self._base, table)(request("rounds", self._client)),
-                    asked.model_dump_json().encode(),
-                )
+                verb = "rounds" if isinstance(asked, RoundsRequest) else "incidents"
+                topic = Topics(self._base, table)(request(verb, self._client))
+                sender.send(topic, asked.model_dump_json().encode())
             await asyncio.sleep(_ASK_SECONDS)
 
     def take(self, topic: str, payload: bytes, *, retained: bool) -> None:
@@ -146,7 +146,7 @@ class Feed:
             case Response():
                 self._intake.refuse(table)
                 return
-            case RoundsResponse():
+            case RoundsResponse() | IncidentsResponse():
                 self._intake.hear(table, message)
                 return
             case Info():
@@ -155,7 +155,7 @@ class Feed:
             case Round():
                 self._intake.hear(table, message)
             case Health():
-                self._intake.meet(table, message.rounds)
+                self._intake.meet(table, message.rounds, message.inputs)
             case Availability():
                 self._intake.meet(table)
             case _:

@@ -1,4 +1,4 @@
-"""What has been heard of each table's rounds, and what must be asked for. It is pure: the intake sends and stores.
+"""What has been heard of each table's rounds and incidents, and what must be asked for. It is pure: the intake sends and stores.
 
 A table's rounds are taken in their order. At each connection the last round that was taken in is asked for again: if it ended
 at another moment, the table's record is not the one that was followed.
@@ -11,16 +11,24 @@ from typing import Final
 
 from punto.baccarat.table.state import RoundRecord
 from punto.controller.messages.models import Round
-from punto.controller.messages.requests import RoundEnd, RoundsRequest, RoundsResponse
-from punto.game_manager.floor.store import Cursors, Taken
+from punto.controller.messages.requests import (
+    IncidentsRequest,
+    IncidentsResponse,
+    RoundEnd,
+    RoundsRequest,
+    RoundsResponse,
+)
+from punto.game_manager.floor.store import Cursors, Taken, TakenIncidents
 
 ASKS_AT_ONCE: Final = 9
 SECONDS_FOR_AN_ASK: Final = 2.1
 """A table answers ten requests for rounds at once, and then one every two seconds."""
+INCIDENTS_EVERY_SECONDS: Final = 10.0
+"""A table that plays has new inputs all the time, and few of them are incidents."""
 ANSWER_SECONDS: Final = 4.0
 """A request without an answer for this time is repeated."""
 _BACK: Final = (
-    "its record has not the round {} that was taken in: if a backup of the record was restored, let the table begin a new "
+    "its record has not the {} that was taken in: if a backup of the record was restored, let the table begin a new "
     "record, and keep both files for surveillance"
 )
 
@@ -31,6 +39,9 @@ class _Table:
 
     `behind` is true if the table has rounds that were not taken in. `asked` is the number of the request that is not answered
     yet, and `tokens` the number of requests that it would answer now.
+
+    `inputs` is the number of its last input that is known, and `incidents` the one up to which incidents were taken in. `after`
+    is what the request for incidents that is not answered yet began after.
     """
 
     record: str | None = None
@@ -40,6 +51,10 @@ class _Table:
     behind: bool = True
     asked: int | None = None
     asked_at: float = 0.0
+    inputs: int = 0
+    incidents: int = 0
+    after: int | None = None
+    after_at: float = float("-inf")
     tokens: float = ASKS_AT_ONCE
     refilled_at: float = 0.0
     fault: str = ""
@@ -65,12 +80,13 @@ class Following:
         """Messages may have been lost: compare each table again."""
         for table in self._tables.values():
             table.compared, table.behind, table.asked, table.fault = False, True, None, ""
+            table.after, table.after_at = None, float("-inf")
 
-    def meet(self, name: str, rounds: int | None = None) -> None:
-        """A table is there, with so many rounds on its record."""
+    def meet(self, name: str, rounds: int = 0, inputs: int = 0) -> None:
+        """A table is there, with at least so many rounds and inputs on its record."""
         table = self._tables.setdefault(name, _Table())
-        if rounds is not None and table.compared and rounds >= table.next:
-            table.behind = True
+        table.behind |= table.compared and rounds >= table.next
+        table.inputs = inputs or table.inputs
 
     def hear(self, name: str, told: Round) -> list[Taken]:
         """A round that a table told by itself. Returns the rounds to take in."""
@@ -99,13 +115,30 @@ class Following:
         table.behind = told.more or len(rounds) < len(told.rounds)
         return self._take(name, table, told.simulation, rounds)
 
+    def hear_incidents(self, name: str, told: IncidentsResponse) -> TakenIncidents | None:
+        """The answer to a request for incidents. Returns those to take in."""
+        table = self._tables.get(name)
+        if table is None or table.after is None or told.request != _of_incidents(table.after):
+            return None
+        after, table.after = table.after, None
+        if told.record != table.record or not table.compared:
+            return None
+        if told.until < after:
+            table.fault = _BACK.format(f"input {after}")
+            return None
+        table.incidents, table.inputs = told.until, max(table.inputs, told.seq)
+        if told.more:
+            table.after_at = float("-inf")
+        return TakenIncidents(name, told.record, told.simulation, after, told.until, told.incidents)
+
     def refuse(self, name: str) -> None:
         """A table refused a request, because there were too many."""
         table = self._tables.get(name)
         if table is not None:
-            table.asked, table.tokens = None, 0.0
+            table.asked = table.after = None
+            table.tokens = 0.0
 
-    def to_ask(self, now: float) -> Iterator[tuple[str, RoundsRequest]]:
+    def to_ask(self, now: float) -> Iterator[tuple[str, RoundsRequest | IncidentsRequest]]:
         """The requests to send now, by `now` in seconds; each is noted as sent."""
         for name, table in self._tables.items():
             table.tokens = min(ASKS_AT_ONCE, table.tokens + (now - table.refilled_at) / SECONDS_FOR_AN_ASK)
@@ -117,12 +150,19 @@ class Following:
                 table.asked, table.asked_at = self._asks, now
                 after = table.next - 1 if table.compared else max(0, table.next - 2)
                 yield name, RoundsRequest(id=_id(self._asks), after=after, limit=100)
+            pause = INCIDENTS_EVERY_SECONDS if table.after is None else ANSWER_SECONDS
+            due = table.inputs > table.incidents and now - table.after_at >= pause
+            if due and table.compared and not table.behind and not table.fault and table.tokens >= 1:
+                table.tokens -= 1
+                table.after, table.after_at = table.incidents, now
+                yield name, IncidentsRequest(id=_of_incidents(table.after), after=table.after, limit=100)
 
     def _begin(self, name: str, table: _Table, record: str) -> None:
         """Follow this record from where it was left."""
         cursor = self._cursors.get((name, record))
         table.record, table.compared, table.behind, table.fault = record, False, True, ""
         table.next, table.ended = (1, None) if cursor is None else (cursor.rounds + 1, cursor.ended)
+        table.inputs, table.incidents = 0, 0 if cursor is None else cursor.incidents
 
     def _compare(self, table: _Table, rounds: list[tuple[RoundRecord, RoundEnd]]) -> bool:
         """Whether the first of these rounds is the last one that was taken in."""
@@ -132,7 +172,7 @@ class Following:
             and datetime.fromisoformat(rounds[0][1].ts) == table.ended
         )
         if not table.compared:
-            table.fault = _BACK.format(table.next - 1)
+            table.fault = _BACK.format(f"round {table.next - 1}")
         return table.compared
 
     @staticmethod
@@ -152,3 +192,7 @@ class Following:
 
 def _id(number: int) -> str:
     return f"rounds-{number}"
+
+
+def _of_incidents(after: int) -> str:
+    return f"incidents-{after}"

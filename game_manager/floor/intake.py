@@ -9,10 +9,15 @@ import structlog
 
 from punto.baccarat.wagers.definition import Game
 from punto.controller.messages.models import Round
-from punto.controller.messages.requests import RoundsRequest, RoundsResponse
+from punto.controller.messages.requests import (
+    IncidentsRequest,
+    IncidentsResponse,
+    RoundsRequest,
+    RoundsResponse,
+)
 from punto.drivers.backoff import Backoff
 from punto.game_manager.floor.following import Following
-from punto.game_manager.floor.store import GapError, Store, StoreAwayError, Taken
+from punto.game_manager.floor.store import GapError, Store, StoreAwayError, Taken, TakenIncidents
 
 ROUNDS_AT_ONCE: Final = 1000
 """The most rounds of a transaction."""
@@ -33,6 +38,7 @@ class Intake:
         self._store = store
         self._following: Following | None = None
         self._rounds: deque[Taken] = deque()
+        self._incidents: list[TakenIncidents] = []
         self._games: list[Game] = []
         self._known: set[tuple[str, str]] = set()
         self._tables: set[str] = set()
@@ -47,21 +53,25 @@ class Intake:
         if self._following is not None:
             self._following.compare_again()
 
-    def meet(self, table: str, rounds: int | None = None) -> None:
-        """A table is there, with so many rounds on its record."""
+    def meet(self, table: str, rounds: int = 0, inputs: int = 0) -> None:
+        """A table is there, with at least so many rounds and inputs on its record."""
         self._tables.add(table)
         if self._following is not None:
-            self._following.meet(table, rounds)
+            self._following.meet(table, rounds, inputs)
 
-    def hear(self, table: str, told: Round | RoundsResponse) -> None:
-        """Rounds of a table."""
+    def hear(self, table: str, told: Round | RoundsResponse | IncidentsResponse) -> None:
+        """Rounds or incidents of a table."""
         self._tables.add(table)
         if self._following is None or len(self._rounds) >= MOST_WAITING:
             return
-        if isinstance(told, Round):
-            self._rounds += self._following.hear(table, told)
-        else:
-            self._rounds += self._following.hear_answer(table, told)
+        match told:
+            case Round():
+                self._rounds += self._following.hear(table, told)
+            case RoundsResponse():
+                self._rounds += self._following.hear_answer(table, told)
+            case _:
+                found = self._following.hear_incidents(table, told)
+                self._incidents += [] if found is None else [found]
         self._wake.set()
 
     def refuse(self, table: str) -> None:
@@ -76,7 +86,7 @@ class Intake:
             self._games.append(game)
             self._wake.set()
 
-    def to_ask(self, now: float) -> Iterator[tuple[str, RoundsRequest]]:
+    def to_ask(self, now: float) -> Iterator[tuple[str, RoundsRequest | IncidentsRequest]]:
         """The requests to send now."""
         if self._following is not None and len(self._rounds) < MOST_WAITING:
             yield from self._following.to_ask(now)
@@ -115,6 +125,7 @@ class Intake:
             _log.warning("nothing is taken in", reason=reason)
         self._following, self.reason = None, reason
         self._rounds.clear()
+        self._incidents.clear()
 
     async def _lead(self) -> None:
         while not await asyncio.to_thread(self._store.leads):
@@ -144,3 +155,6 @@ class Intake:
                 await asyncio.to_thread(self._store.take, batch)
                 for _ in batch:
                     self._rounds.popleft()
+            if self._incidents:
+                told, self._incidents = self._incidents, []
+                await asyncio.to_thread(self._store.take_incidents, told)

@@ -41,6 +41,7 @@ from punto.configs.game_files import load_game, shipped_games
 from punto.configs.problems import cut
 from punto.controller.gaming_days import Calendar
 from punto.controller.journal.meters import GAMES as DEFINITIONS
+from punto.controller.messages.requests import RecordedIncident
 from punto.game_manager.floor import schema
 from punto.game_manager.floor.tally import Counted, Place, Sums, as_settled, count
 
@@ -98,6 +99,17 @@ class Taken(NamedTuple):
     game: str
     rules: str
     round: RoundRecord
+
+
+class TakenIncidents(NamedTuple):
+    """The incidents and entrances of a record's inputs after `after` up to `until`, as its table told them."""
+
+    table: str
+    record: str
+    simulation: bool
+    after: int
+    until: int
+    incidents: tuple[RecordedIncident, ...]
 
 
 class Store:
@@ -175,14 +187,19 @@ class Store:
         with self._reached(), self.engine.connect() as connection:
             return {(table, record): Cursor.of(at) for table, record, *at in connection.execute(asked)}
 
-    def _cursor(self, connection: Connection, of: Taken) -> Cursor:
+    def _cursor(self, connection: Connection, of: Taken | TakenIncidents) -> Cursor:
         """The cursor of a record, which no other program moves until the transaction ends."""
         columns = schema.RECORDS.c
         asked = (
             select(*_CURSOR).where(columns.table == of.table, columns.record == of.record).with_for_update()
         )
         while (found := connection.execute(asked).one_or_none()) is None:
-            new = {"table": of.table, "record": of.record, "simulation": of.simulation, "first_seen": of.ts}
+            new = {
+                "table": of.table,
+                "record": of.record,
+                "simulation": of.simulation,
+                "first_seen": datetime.now(UTC),
+            }
             connection.execute(self._upsert(schema.RECORDS, ("table", "record")), new)
         return Cursor.of(found)
 
@@ -244,6 +261,42 @@ class Store:
                 .where(schema.RECORDS.c.id == cursor.id)
                 .values(rounds_at=last, rounds_ts=rounds[-1].ts)
             )
+
+    def take_incidents(self, told: Sequence[TakenIncidents]) -> None:
+        """Add incidents, each record's in their order, in one transaction.
+
+        Raises:
+            GapError: they do not begin where those that the store has end.
+        """
+        rows: list[tuple[Any, ...]] = []
+        with self._reached(), self.engine.begin() as connection:
+            for each in sorted(told, key=lambda each: each[:4]):
+                cursor = self._cursor(connection, each)
+                if cursor.incidents != each.after:
+                    raise GapError(
+                        f"{each.table}: incidents after {each.after} came after {cursor.incidents}"
+                    )
+                moved = update(schema.RECORDS).where(schema.RECORDS.c.id == cursor.id)
+                connection.execute(moved.values(incidents_at=each.until))
+                rows += [self._incident_row(cursor.id, incident) for incident in each.incidents]
+            self._make_room(connection, {row[0] for row in rows})
+            self._add(connection, schema.INCIDENTS, rows)
+
+    def _incident_row(self, record_id: int, told: RecordedIncident) -> tuple[Any, ...]:
+        ts = datetime.fromisoformat(told.ts)
+        day = self._calendar.day_of(ts)
+        return (
+            day,
+            record_id,
+            told.seq,
+            told.place,
+            ts,
+            told.kind,
+            told.source,
+            told.who,
+            told.text,
+            told.where,
+        )
 
     def _make_room(self, connection: Connection, days: Iterable[date]) -> None:
         """Make the partitions of these days, if they are not there."""

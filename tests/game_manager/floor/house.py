@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, select
 
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.messages.models import Message
-from punto.controller.messages.requests import RoundsRequest
+from punto.controller.messages.requests import IncidentsRequest, RoundsRequest
 from punto.controller.messages.topics import HEALTH, ROUND, Topics, response
 from punto.controller.mqtt_link import Connection, Link, Sender
 from punto.drivers.backoff import Backoff
@@ -84,15 +84,24 @@ class Tables:
             self._sender.send(Topics("punto", table)(name), message.wire())
 
     async def _talk(self, connection: Connection) -> None:
-        await connection.subscribe(["punto/+/request/rounds/by/+"])
+        await connection.subscribe(["punto/+/request/+/by/+"])
         self._sender = Sender(connection)
         try:
             async for message in connection.messages():
-                table = message.topic.split("/")[1]
-                answer = self.tables[table].answer(RoundsRequest.model_validate_json(message.payload))
-                self._tell(table, response("rounds"), answer)
+                _, table, _, verb, *_ = message.topic.split("/")
+                kind = RoundsRequest if verb == "rounds" else IncidentsRequest
+                answer = self.tables[table].answer(kind.model_validate_json(message.payload))
+                self._tell(table, response(verb), answer)
         finally:
             self._sender = None
+
+    def incidents(self) -> list[tuple[str, int]]:
+        """All incidents: table, input."""
+        return sorted(
+            (name, each.seq)
+            for name, table in self.tables.items()
+            for each in table.incidents(0, table.inputs)
+        )
 
     def rounds(self) -> list[tuple[str, int, str]]:
         """All rounds that were played: table, number, Player's cards."""
@@ -121,3 +130,10 @@ def stored(url: str) -> list[tuple[str, int, str]]:
     )
     with reading(url) as connection:
         return sorted(tuple(row) for row in connection.execute(asked))
+
+
+def stored_incidents(url: str) -> list[tuple[str, int]]:
+    """All incidents in a store."""
+    asked = select(schema.RECORDS.c.table, schema.INCIDENTS.c.seq).join_from(schema.INCIDENTS, schema.RECORDS)
+    with reading(url) as connection:
+        return sorted((table, seq) for table, seq in connection.execute(asked))

@@ -5,10 +5,15 @@ from random import Random
 import pytest
 
 from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Round
-from punto.controller.messages.requests import RoundsRequest, RoundsResponse
+from punto.controller.messages.models import Health, Message, Round
+from punto.controller.messages.requests import (
+    IncidentsResponse,
+    RecordedIncident,
+    RoundsRequest,
+    RoundsResponse,
+)
 from punto.game_manager.floor.following import ASKS_AT_ONCE, Following
-from punto.game_manager.floor.store import Cursor, Taken
+from punto.game_manager.floor.store import Cursor, Taken, TakenIncidents
 from tests.game_manager.floor.told import Told
 
 
@@ -16,16 +21,21 @@ class House:
     """The store, and what is followed since the program was started."""
 
     def __init__(self) -> None:
-        self.stored: list[Taken] = []
-        self.heard: list[Taken] = []
+        self.stored: list[Taken | TakenIncidents] = []
+        self.heard: list[Taken | TakenIncidents] = []
         self.start()
 
     def start(self) -> None:
         """Start again: what was heard and not stored is lost."""
         self.heard = []
-        cursors = {}
+        cursors: dict[tuple[str, str], Cursor] = {}
         for each in self.stored:
-            cursors["t", each.record] = Cursor(1, each.round.round, each.ts, 0)
+            before = cursors.get(("t", each.record), Cursor(1, 0, None, 0))
+            if isinstance(each, Taken):
+                after = before._replace(rounds=each.round.round, ended=each.ts)
+            else:
+                after = before._replace(incidents=each.until)
+            cursors["t", each.record] = after
         self.following = Following(cursors)
         self.following.meet("t")
 
@@ -33,14 +43,27 @@ class House:
         self.stored += self.heard
         self.heard = []
 
-    def hear(self, message: Round | RoundsResponse) -> None:
-        if isinstance(message, Round):
-            self.heard += self.following.hear("t", message)
-        else:
-            self.heard += self.following.hear_answer("t", message)
+    def hear(self, message: Message) -> None:
+        match message:
+            case Round():
+                self.heard += self.following.hear("t", message)
+            case RoundsResponse():
+                self.heard += self.following.hear_answer("t", message)
+            case IncidentsResponse():
+                found = self.following.hear_incidents("t", message)
+                self.heard += [] if found is None else [found]
+            case Health():
+                self.following.meet("t", message.rounds, message.inputs)
 
     def numbers(self, record: str) -> list[int]:
-        return [each.round.round for each in self.stored if each.record == record]
+        return [each.round.round for each in self.rounds(record)]
+
+    def rounds(self, record: str) -> list[Taken]:
+        return [each for each in self.stored if isinstance(each, Taken) and each.record == record]
+
+    def incidents(self, record: str) -> list[RecordedIncident]:
+        told = [each for each in self.stored if isinstance(each, TakenIncidents) and each.record == record]
+        return [incident for each in told for incident in each.incidents]
 
 
 class Network:
@@ -50,10 +73,13 @@ class Network:
         self.dice = dice
         self.house, self.table, self.now = House(), Told(), 0.0
         self.earlier: list[Told] = []
-        self.sent: list[Round | RoundsResponse] = []
+        self.sent: list[Message] = []
 
     def play(self) -> None:
         self.sent.append(self.table.play(self.dice))
+
+    def say_how_it_is(self) -> None:
+        self.sent.append(self.table.health())
 
     def ask(self) -> None:
         self.sent += [self.table.answer(asked) for _, asked in self.house.following.to_ask(self.now)]
@@ -88,7 +114,13 @@ class Network:
 
 
 STEPS = [Network.play] * 6 + [Network.ask] * 4 + [Network.arrive] * 6 + [Network.store] * 3
-STEPS += [Network.lose, Network.repeat, Network.crash, Network.connect, Network.begin_record]
+STEPS += [Network.say_how_it_is] * 2 + [
+    Network.lose,
+    Network.repeat,
+    Network.crash,
+    Network.connect,
+    Network.begin_record,
+]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -102,13 +134,15 @@ def test_every_round_is_taken_in_once_and_in_order(seed):
             assert house.numbers(record) == list(range(1, len(house.numbers(record)) + 1))
     at.play()
     at.connect()
-    for _ in range(40):
+    for _ in range(80):
         at.now += 5
+        house.hear(at.table.health())
         for _, asked in house.following.to_ask(at.now):
             house.hear(at.table.answer(asked))
     at.store()
     assert house.following.faults() == {}
-    assert [(timestamp(each.ts), each.round) for each in house.stored if each.record == at.table.record] == [
+    assert house.incidents(at.table.record) == [*at.table.incidents(0, at.table.inputs)]
+    assert [(timestamp(each.ts), each.round) for each in house.rounds(at.table.record)] == [
         (told.ts, told.round) for told in map(at.table.tell, range(1, len(at.table.rounds) + 1))
     ]
 
@@ -167,9 +201,9 @@ def test_no_more_is_asked_than_a_table_answers():
     following.meet("t")
     asked = []
     for tick in range(1000):  # a hundred seconds
-        for _, each in following.to_ask(tick / 10):
+        for _ in following.to_ask(tick / 10):
             asked.append(tick / 10)
-            following.hear_answer("t", Told().answer(each).model_copy(update={"more": True}))
+            following.refuse("u")
             following.compare_again()
     assert ASKS_AT_ONCE <= len(asked) <= ASKS_AT_ONCE + 50
 

@@ -17,7 +17,7 @@ from punto.controller.config.file import load_config
 from punto.controller.journal.meters import GAMES
 from punto.controller.messages.metering import metered
 from punto.game_manager.floor import schema
-from tests.game_manager.floor.house import GameManager, Tables, reading, stored
+from tests.game_manager.floor.house import GameManager, Tables, reading, stored, stored_incidents
 from tests.postgresql import Cluster, cluster
 from tests.service.table_in_this_process import connected, ear, eventually, settings, table
 from tests.service.table_on_a_machine import Broker
@@ -44,10 +44,11 @@ def own_cluster() -> Iterator[Cluster]:
 async def all_taken_in(tables: Tables, url: str) -> None:
     tables.playing = False
     await eventually(lambda: stored(url) == tables.rounds(), "all rounds are in the store")
+    await eventually(lambda: stored_incidents(url) == tables.incidents(), "all incidents are in the store")
 
 
 @pytest.mark.disk
-@pytest.mark.parametrize("kills", [6, *soaked(60)])
+@pytest.mark.parametrize("kills", [4, *soaked(60)])
 async def test_each_round_is_in_sqlite_once_after_kills(tmp_path, broker, kills):
     url, dice = f"sqlite:///{tmp_path}/store.db", Random(kills)
     with GameManager(tmp_path, broker.port, str(tmp_path / "store.db")) as manager:
@@ -63,7 +64,7 @@ async def test_each_round_is_in_sqlite_once_after_kills(tmp_path, broker, kills)
 
 
 @pytest.mark.disk
-@pytest.mark.parametrize("kills", [5, *soaked(50)])
+@pytest.mark.parametrize("kills", [4, *soaked(50)])
 async def test_each_round_is_in_postgresql_once_after_kills_with_two_managers(
     tmp_path, broker, own_cluster, kills
 ):
@@ -137,7 +138,8 @@ async def test_what_the_floor_asks_is_little(tmp_path, broker):
     with GameManager(tmp_path, broker.port, str(tmp_path / "store.db")):
         async with Tables(["table-1"], broker.port).running() as tables, ear(broker.port) as listening:
             await eventually(lambda: len(tables.rounds()) > 300, "some rounds")
-            await all_taken_in(tables, url)
+            tables.playing = False
+            await eventually(lambda: stored(url) == tables.rounds(), "all rounds are in the store")
     asked = [name for name, *_ in listening.heard if name.startswith("request/rounds")]
     assert 1 <= len(asked) < 30
     with reading(url) as connection:

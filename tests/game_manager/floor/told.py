@@ -6,7 +6,14 @@ from random import Random
 
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Health, Round
-from punto.controller.messages.requests import RoundEnd, RoundsRequest, RoundsResponse
+from punto.controller.messages.requests import (
+    IncidentsRequest,
+    IncidentsResponse,
+    RecordedIncident,
+    RoundEnd,
+    RoundsRequest,
+    RoundsResponse,
+)
 from tests.game_manager.floor.tables import BEGAN, played
 
 AT = played(11, 30)
@@ -35,7 +42,35 @@ class Told:
             round=replace(AT.rounds[hand], round=number),
         )  # fmt: skip
 
-    def answer(self, asked: RoundsRequest) -> RoundsResponse:
+    @property
+    def inputs(self) -> int:
+        """Each round has five inputs, and each 97th input is an incident."""
+        return 5 * len(self.rounds)
+
+    def incidents(self, after: int, until: int) -> tuple[RecordedIncident, ...]:
+        """The incidents of these inputs."""
+        ts = timestamp(BEGAN)
+        return tuple(
+            RecordedIncident(
+                seq=seq, place=0, ts=ts, kind="link_noise", source="shoe", who=None, text=f"{seq}", where=None
+            )
+            for seq in range(after + 1, until + 1)
+            if seq % 97 == 0
+        )
+
+    def answer(self, asked: RoundsRequest | IncidentsRequest) -> RoundsResponse | IncidentsResponse:
+        if isinstance(asked, IncidentsRequest):
+            until = min(asked.after + 2000, self.inputs)
+            return IncidentsResponse(
+                id=f"t/response/{asked.id}",
+                seq=self.inputs,
+                ts=timestamp(BEGAN),
+                request=asked.id,
+                incidents=self.incidents(asked.after, until),
+                until=until,
+                record=self.record,
+                more=until < self.inputs,
+            )
         numbers = range(asked.after + 1, min(asked.after + asked.limit, len(self.rounds)) + 1)
         told = [self.tell(number) for number in numbers]
         return RoundsResponse(
@@ -56,7 +91,7 @@ class Told:
             ts=timestamp(BEGAN),
             valid_until=timestamp(BEGAN),
             uptime_seconds=1.0,
-            inputs=0,
+            inputs=self.inputs,
             rounds=len(self.rounds),
             rounds_waiting=0,
             events_waiting=0,
