@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import endurance, flood, latency, linked, odds, pages, progressive, simulation
+from benchmarks import endurance, flood, house, latency, linked, odds, pages, progressive, simulation
 from benchmarks.bench import Line, say
 
 PARTS = {
@@ -19,6 +19,7 @@ PARTS = {
     "pages": pages.measure,
     "progressive": progressive.measure,
     "linked": linked.measure,
+    "house": house.measure,
     "flood": flood.measure,
 }
 

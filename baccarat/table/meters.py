@@ -105,10 +105,7 @@ def deciding(game: Game, coup: Coup) -> Iterable[tuple[str | None, str]]:
     yield None, coup.winner.value
     if coup.natural:
         yield None, NATURAL
-    for wager in game.wagers:
-        rule = wager.deciding_rule(coup)
-        if rule is not None:
-            yield wager.name, rule.name
+    yield from game.deciding_rules(coup)
 
 
 def every(game: Game) -> list[tuple[str | None, str]]:

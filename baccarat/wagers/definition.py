@@ -305,6 +305,28 @@ class Game:
     def _wagers_by_name(self) -> dict[str, Wager]:
         return {wager.name: wager for wager in self.wagers}
 
+    def deciding_rules(self, coup: Coup) -> tuple[tuple[str, str], ...]:
+        """The names of each wager and of the rule by which a finished coup decides it; without the wagers that no rule decides."""
+        features = tuple(getattr(coup, name) for name in self._asked)
+        found = self._decided.get(features)
+        if found is None:
+            rules = ((wager.name, wager.deciding_rule(coup)) for wager in self.wagers)
+            found = tuple((name, rule.name) for name, rule in rules if rule is not None)
+            self._decided[features] = found
+        return found
+
+    @cached_property
+    def _asked(self) -> tuple[str, ...]:
+        """The features of a coup that the rules ask for: they alone decide."""
+        return tuple(
+            {name: None for wager in self.wagers for rule in wager.rules for name in rule.when.asked}
+        )
+
+    @cached_property
+    def _decided(self) -> dict[tuple[object, ...], tuple[tuple[str, str], ...]]:
+        """What was decided so far, by the values of these features: some hundred, or some ten thousand if rules ask for ranks."""
+        return {}
+
     @cached_property
     def rules_digest(self) -> str:
         """Names what decides and pays a hand: decks, rounding, and each wager's rules with the base wager that it needs.

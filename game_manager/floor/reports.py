@@ -145,7 +145,7 @@ def _summed(
     sums = [each for each in table.columns if not each.primary_key]
     asked = (
         select(*by, *(func.sum(each) for each in sums))
-        .join_from(table, schema.RECORDS)
+        .join_from(table, schema.RECORDS, table.c.record_id == schema.RECORDS.c.id)
         .where(table.c.day.between(since, until))
         .group_by(*by)
         .order_by(*by)

@@ -126,7 +126,7 @@ def reading(url: str) -> Iterator[Any]:
 def stored(url: str) -> list[tuple[str, int, str]]:
     """All rounds in a store."""
     asked = select(schema.RECORDS.c.table, schema.ROUNDS.c.round, schema.ROUNDS.c.player).join_from(
-        schema.ROUNDS, schema.RECORDS
+        schema.ROUNDS, schema.RECORDS, schema.ROUNDS.c.record_id == schema.RECORDS.c.id
     )
     with reading(url) as connection:
         return sorted(tuple(row) for row in connection.execute(asked))
@@ -134,6 +134,8 @@ def stored(url: str) -> list[tuple[str, int, str]]:
 
 def stored_incidents(url: str) -> list[tuple[str, int]]:
     """All incidents in a store."""
-    asked = select(schema.RECORDS.c.table, schema.INCIDENTS.c.seq).join_from(schema.INCIDENTS, schema.RECORDS)
+    asked = select(schema.RECORDS.c.table, schema.INCIDENTS.c.seq).join_from(
+        schema.INCIDENTS, schema.RECORDS, schema.INCIDENTS.c.record_id == schema.RECORDS.c.id
+    )
     with reading(url) as connection:
         return sorted((table, seq) for table, seq in connection.execute(asked))

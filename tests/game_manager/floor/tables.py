@@ -7,6 +7,9 @@ from random import Random
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
 from punto.baccarat.table.state import RoundRecord
+from punto.baccarat.wagers.definition import Game
+from punto.baccarat.wagers.settlement import PlacedWager, settle
+from punto.configs.game_files import load_game
 from punto.game_manager.floor.store import Taken
 from tests.table.croupier import Croupier
 
@@ -66,3 +69,35 @@ def told(records: list[RoundRecord], at: Croupier, table: str = "table-1", recor
         Taken(table, record, False, BEGAN + timedelta(minutes=each.round), game.name, game.rules_digest, each)
         for each in records
     ]
+
+
+def with_five_wagers(hands: int) -> tuple[Game, list[RoundRecord]]:
+    """Played rounds of a game, each with a wager of five seats."""
+    dice, game = Random(1), load_game("dragon-bonus-1")
+    found = []
+    for number in range(1, hands + 1):
+        coup = Coup(())
+        while not coup.over:
+            coup = coup.with_card(dice.choice(CARDS))
+        wagers = [
+            PlacedWager(seat, dice.choice(["player", "banker"]), dice.randint(1, 40) * 500)
+            for seat in range(1, 6)
+        ]
+        found.append(
+            RoundRecord(
+                round=number,
+                shoe=1,
+                coup=number,
+                status="played",
+                player=coup.player,
+                banker=coup.banker,
+                player_total=coup.player_total,
+                banker_total=coup.banker_total,
+                winner=coup.winner,
+                natural=coup.natural,
+                player_pair=coup.player_pair,
+                banker_pair=coup.banker_pair,
+                settlements=settle(game, coup, wagers),
+            )
+        )
+    return game, found

@@ -7,11 +7,13 @@ from random import Random
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import func, select, text
 
 from punto.baccarat.table.meters import of_game
 from punto.game_manager.floor import schema
-from punto.game_manager.floor.store import GapError, Store
+from punto.game_manager.floor.store import GapError, Store, StoreError
 from tests.game_manager.floor.conftest import CALENDAR
 from tests.game_manager.floor.tables import played, told
 
@@ -136,3 +138,36 @@ def test_a_correction_after_a_start_finds_its_round(open_store):
         store.take([each])
         store.close()
     assert_is_what_the_table_counted(open_store(), at)
+
+
+def test_the_migrations_make_the_tables_that_the_program_knows(open_store):
+    store = open_store()
+    with store.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"include_object": _is_whole})
+        assert compare_metadata(context, schema.METADATA) == []
+
+
+def _is_whole(_object: object, name: str, kind: str, *_: object) -> bool:
+    """Whether it is not a partition, or of one."""
+    return not (kind == "table" and name.rpartition("_")[2].isdecimal())
+
+
+def test_a_store_of_a_later_version_is_not_touched(open_store, url):
+    store = open_store()
+    with store.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(StoreError, match="another version"):
+        Store(url, CALENDAR)
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("nothing", "write sqlite"),
+        ("mysql://here/there", "write sqlite"),
+        ("sqlite:////no/such/folder/s.db", "unable to open"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_refused(address, message):
+    with pytest.raises(StoreError, match=message):
+        Store(address, CALENDAR)

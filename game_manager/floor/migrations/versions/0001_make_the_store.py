@@ -37,7 +37,6 @@ def upgrade() -> None:
         sa.Column("rules", sa.Text(), nullable=False),
         sa.Column("status", sa.Text(), nullable=False),
         sa.Column("rounds", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(["record_id"], ["records.id"]),
         sa.PrimaryKeyConstraint("day", "record_id", "game", "rules", "status"),
     )
     op.create_table(
@@ -51,7 +50,6 @@ def upgrade() -> None:
         sa.Column("staked", sa.BigInteger(), nullable=False),
         sa.Column("returned", sa.BigInteger(), nullable=False),
         sa.Column("squares", sa.Double(), nullable=False),
-        sa.ForeignKeyConstraint(["record_id"], ["records.id"]),
         sa.PrimaryKeyConstraint("day", "record_id", "game", "rules", "wager"),
     )
     op.create_table(
@@ -63,7 +61,6 @@ def upgrade() -> None:
         sa.Column("wager", sa.Text(), nullable=False),
         sa.Column("rule", sa.Text(), nullable=False),
         sa.Column("hits", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(["record_id"], ["records.id"]),
         sa.PrimaryKeyConstraint("day", "record_id", "game", "rules", "wager", "rule"),
     )
     op.create_table(
@@ -78,7 +75,6 @@ def upgrade() -> None:
         sa.Column("who", sa.Text(), nullable=True),
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("where", sa.Text(), nullable=True),
-        sa.ForeignKeyConstraint(["record_id"], ["records.id"]),
         sa.PrimaryKeyConstraint("day", "record_id", "seq", "place"),
         postgresql_partition_by="RANGE (day)",
     )
@@ -104,7 +100,6 @@ def upgrade() -> None:
         sa.Column("who", sa.Text(), nullable=True),
         sa.Column("approved_by", sa.Text(), nullable=True),
         sa.Column("reason", sa.Text(), nullable=True),
-        sa.ForeignKeyConstraint(["record_id"], ["records.id"]),
         sa.PrimaryKeyConstraint("day", "record_id", "round"),
         postgresql_partition_by="RANGE (day)",
     )
@@ -117,7 +112,6 @@ def upgrade() -> None:
         sa.Column("ts", sa.DateTime(timezone=True), nullable=False),
         sa.Column("who", sa.Text(), nullable=False),
         sa.Column("note", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(["record_id"], ["records.id"]),
         sa.PrimaryKeyConstraint("record_id", "seq", "place"),
     )
     op.create_table(
@@ -133,7 +127,6 @@ def upgrade() -> None:
         sa.Column("net", sa.BigInteger(), nullable=False),
         sa.Column("rule", sa.Text(), nullable=False),
         sa.Column("remainder", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(["record_id"], ["records.id"]),
         sa.PrimaryKeyConstraint("day", "record_id", "round", "seat", "wager"),
         postgresql_partition_by="RANGE (day)",
     )
