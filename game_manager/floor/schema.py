@@ -24,6 +24,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 METADATA: Final = MetaData()
@@ -164,3 +165,15 @@ HITS: Final = Table(
 )
 """Without a wager, `wager` is empty, and `rule` is the hand's winner or `natural`."""
 PARTITIONED: Final = (ROUNDS, SETTLEMENTS, INCIDENTS)
+EXPORTS: Final = Table(
+    "exports",
+    METADATA,
+    Column("month", Date, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("rows", BigInteger, nullable=False),
+    Column("file", Text, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("ts", _MOMENT, nullable=False),
+    Column("dropped", Boolean, nullable=False, server_default=false()),
+)
+"""The last export of each table's month. Only what was exported whole can be dropped."""

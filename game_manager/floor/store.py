@@ -398,6 +398,12 @@ class Store:
         self._games[key] = game
 
     @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A connection with a transaction."""
+        with self._reached(), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection that reads."""
         with self._reached(), self.engine.connect() as connection:

@@ -64,6 +64,17 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("day", "record_id", "game", "rules", "wager", "rule"),
     )
     op.create_table(
+        "exports",
+        sa.Column("month", sa.Date(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("rows", sa.BigInteger(), nullable=False),
+        sa.Column("file", sa.Text(), nullable=False),
+        sa.Column("sha256", sa.Text(), nullable=False),
+        sa.Column("ts", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("dropped", sa.Boolean(), server_default=sa.false(), nullable=False),
+        sa.PrimaryKeyConstraint("month", "name"),
+    )
+    op.create_table(
         "incidents",
         sa.Column("day", sa.Date(), nullable=False),
         sa.Column("record_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
@@ -130,3 +141,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("day", "record_id", "round", "seat", "wager"),
         postgresql_partition_by="RANGE (day)",
     )
+    for table in ("rounds", "settlements", "incidents", "counts", "drops", "hits"):
+        op.execute(
+            f'CREATE VIEW all_{table} AS SELECT records."table", records.record, records.simulation, own.* '  # noqa: S608 - literals
+            f"FROM {table} AS own JOIN records ON records.id = own.record_id"
+        )

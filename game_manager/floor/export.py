@@ -1,0 +1,163 @@
+"""Whole months of the store as files for analysts, and the end of what was exported.
+
+The files have all columns of a table and the table's id. Parquet keeps types; CSV is for spreadsheets.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import pyarrow as pa
+from pyarrow.csv import CSVWriter
+from pyarrow.parquet import ParquetWriter
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Connection,
+    Date,
+    DateTime,
+    Table,
+    Text,
+    delete,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
+
+from punto.game_manager.floor import schema
+from punto.game_manager.floor.store import Store, StoreError
+from punto.game_manager.sheets import said
+
+Format = Literal["parquet", "csv"]
+_AT_ONCE: Final = 20_000
+_LATE: Final = timedelta(days=30)
+_TYPES: Final = {
+    BigInteger: pa.int64(),
+    Boolean: pa.bool_(),
+    Date: pa.date32(),
+    DateTime: pa.timestamp("us", "UTC"),
+    Text: pa.string(),
+}
+_PEOPLES: Final = frozenset({"who", "approved_by", "reason", "text", "where", "source"})
+"""The columns with texts of people and devices, which a spreadsheet must not take for formulas."""
+
+
+def export_month(store: Store, month: date, folder: Path, kind: Format) -> list[Path]:
+    """Write a month's rounds, settlements and incidents to a file each, and note that they were exported.
+
+    Raises:
+        OSError: a file cannot be written.
+        StoreError: the month was dropped.
+        StoreAwayError: the store cannot be reached.
+    """
+    written = []
+    with store.reading() as connection:
+        for table in schema.PARTITIONED:
+            _refuse_dropped(connection, month, table)
+            path = folder / f"{table.name}-{month:%Y-%m}.{kind}"
+            rows = _write(connection, table, month, path, kind)
+            written.append((table, path, rows))
+    now = datetime.now(UTC)
+    with store.writing() as connection:
+        for table, path, rows in written:
+            key = {"month": month, "name": table.name}
+            connection.execute(delete(schema.EXPORTS).filter_by(**key))
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            row = {**key, "rows": rows, "file": path.name, "sha256": digest, "ts": now, "dropped": False}
+            connection.execute(insert(schema.EXPORTS), row)
+    return [path for _, path, _ in written]
+
+
+def drop_month(store: Store, month: date, today: date) -> int:
+    """Delete a month's rounds, settlements and incidents, and return how many rows they were. The sums by day stay.
+
+    Raises:
+        StoreError: a row of the month was not exported, or the month ended less than 30 days before `today`.
+        StoreAwayError: the store cannot be reached.
+    """
+    if today - _end_of(month) < _LATE:
+        raise StoreError(f"{month:%Y-%m} ended less than 30 days ago: a table may still tell rounds of it")
+    with store.writing() as connection:
+        asked = select(schema.EXPORTS.c.name, schema.EXPORTS.c.rows).filter_by(month=month)
+        noted: dict[str, int] = {row.name: row.rows for row in connection.execute(asked)}
+        dropped = 0
+        for table in schema.PARTITIONED:
+            _refuse_dropped(connection, month, table)
+            there = connection.execute(
+                select(func.count()).select_from(table).where(_in(table, month))
+            ).scalar_one()
+            if noted.get(table.name) != there:
+                has = (
+                    "was not exported"
+                    if table.name not in noted
+                    else f"has {there:,} rows, and {noted[table.name]:,} were exported"
+                )
+                raise StoreError(
+                    f"{table.name} of {month:%Y-%m} {has}: export the month again, and then drop it"
+                )
+            dropped += there
+        for table in schema.PARTITIONED:
+            if store.is_postgresql:
+                connection.execute(text(f"DROP TABLE IF EXISTS {table.name}_{month:%Y_%m}"))
+            else:
+                connection.execute(delete(table).where(_in(table, month)))
+        connection.execute(update(schema.EXPORTS).filter_by(month=month).values(dropped=True))
+    return dropped
+
+
+def _refuse_dropped(connection: Connection, month: date, table: Table) -> None:
+    asked = select(schema.EXPORTS.c.file).filter_by(month=month, name=table.name, dropped=True)
+    if (file := connection.execute(asked).scalar_one_or_none()) is not None:
+        raise StoreError(f"{table.name} of {month:%Y-%m} was dropped: it is in the file {file}")
+
+
+def _in(table: Table, month: date) -> Any:
+    """The days of the month."""
+    return (table.c.day >= month) & (table.c.day < _end_of(month))
+
+
+def _end_of(month: date) -> date:
+    """The first day of the next month."""
+    return date(month.year + month.month // 12, month.month % 12 + 1, 1)
+
+
+def _write(connection: Connection, table: Table, month: date, path: Path, kind: Format) -> int:
+    """Write the rows in the order of their keys, and return how many they are. An unfinished file has another name."""
+    types = pa.schema([("table", pa.string()), *((each.name, _type(each.type)) for each in table.columns)])
+    unfinished = path.with_suffix(f".{kind}.part")
+    rows = 0
+    with (
+        unfinished.open("wb") as file,
+        (ParquetWriter if kind == "parquet" else CSVWriter)(file, types) as writer,
+    ):
+        for batch in _batches(connection, table, month):
+            rows += len(batch)
+            columns = [
+                [said(cell) for cell in column] if kind == "csv" and name in _PEOPLES else column
+                for name, column in zip(types.names, zip(*batch, strict=True), strict=True)
+            ]
+            arrays = [pa.array(column, each.type) for column, each in zip(columns, types, strict=True)]
+            writer.write_batch(pa.record_batch(arrays, schema=types))
+    unfinished.replace(path)
+    return rows
+
+
+def _batches(connection: Connection, table: Table, month: date) -> Iterator[Sequence[Sequence[Any]]]:
+    asked = (
+        select(schema.RECORDS.c.table, table)
+        .join_from(table, schema.RECORDS, table.c.record_id == schema.RECORDS.c.id)
+        .where(_in(table, month))
+        .order_by(*table.primary_key.columns)
+    )
+    streamed = connection.execution_options(stream_results=True, yield_per=_AT_ONCE).execute(asked)
+    yield from streamed.partitions(_AT_ONCE)
+
+
+def _type(of: Any) -> Any:
+    """A column's type in a file: whole numbers of all sizes are of 64 bits."""
+    return next((found for kind, found in _TYPES.items() if isinstance(of, kind)), pa.int64())
