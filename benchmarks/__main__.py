@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import endurance, flood, house, latency, linked, odds, pages, progressive, simulation
+from benchmarks import endurance, flood, house, latency, linked, odds, pages, progressive, reports, simulation
 from benchmarks.bench import Line, say
 
 PARTS = {
@@ -20,6 +20,7 @@ PARTS = {
     "progressive": progressive.measure,
     "linked": linked.measure,
     "house": house.measure,
+    "reports": reports.measure,
     "flood": flood.measure,
 }
 

@@ -54,7 +54,8 @@ def measure(folder: Path) -> list[Line]:
     ]
 
 
-def _rounds(table: str, count: int) -> list[Taken]:
+def rounds(table: str, count: int) -> list[Taken]:
+    """Rounds of a table with five wagers each."""
     game, hands = with_five_wagers(3000)
     return [
         Taken(
@@ -73,10 +74,10 @@ def _rounds(table: str, count: int) -> list[Taken]:
 def _stored(database: Cluster) -> float:
     """Rounds a second by the store, without a broker."""
     store = Store(database.make_database("stored"), Calendar.of())
-    rounds = _rounds("t", ROUNDS)
+    told = rounds("t", ROUNDS)
     began = time.perf_counter()
     for first in range(0, ROUNDS, AT_ONCE):
-        store.take(rounds[first : first + AT_ONCE])
+        store.take(told[first : first + AT_ONCE])
     taken = time.perf_counter() - began
     store.close()
     return ROUNDS / taken
@@ -85,7 +86,7 @@ def _stored(database: Cluster) -> float:
 def _bare(database: Cluster) -> float:
     """Rounds a second by COPY alone: the same rows into the same tables without keys, partitions and sums."""
     url = database.make_database("bare")
-    rounds = _rounds("t", ROUNDS)
+    told = rounds("t", ROUNDS)
     with psycopg.connect(url.replace("+psycopg", "")) as connection:
         connection.execute(
             "CREATE TABLE rounds (day date, record int, round bigint, ts timestamptz, game text, rules text, shoe int, coup int, "
@@ -98,7 +99,7 @@ def _bare(database: Cluster) -> float:
         connection.commit()
         day, began = BEGAN.date(), time.perf_counter()
         for first in range(0, ROUNDS, AT_ONCE):
-            batch = rounds[first : first + AT_ONCE]
+            batch = told[first : first + AT_ONCE]
             with connection.cursor() as cursor:
                 with cursor.copy("COPY rounds FROM STDIN") as copy:
                     for each in batch:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from punto.baccarat.table.state import Phase
 from punto.controller.messages.meters import TableMeters
@@ -65,8 +65,8 @@ class Deviation(Part):
 class TableView(Part):
     """A table. It is `live` if its state came in time; if not, `reason` says why, and the rest is of the last messages.
 
-    `waiting` counts the rounds on its record that were not taken in, and `fault` says why they cannot be. `edge_alarms` are the
-    wagers that favour the players in the shoe in play.
+    `signed_on` are the people at its consoles, some seconds ago. `waiting` counts the rounds on its record that were not taken
+    in, and `fault` says why they cannot be. `edge_alarms` are the wagers that favour the players in the shoe in play.
     """
 
     table: str
@@ -82,6 +82,7 @@ class TableView(Part):
     shoe: ShoeStatus | None
     round: int | None
     hands_an_hour: float | None
+    signed_on: tuple[str, ...]
     devices_away: tuple[str, ...]
     deviations: tuple[Deviation, ...]
     edge_alarms: tuple[str, ...]
@@ -97,6 +98,14 @@ class FloorView(Part):
     taking_in: str
     broker: str
     tables: tuple[TableView, ...]
+
+
+class Known(NamedTuple):
+    """What the store has of a table: its last round, why no more is taken in, and who is signed on."""
+
+    taken: int = 0
+    fault: str = ""
+    signed_on: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -149,16 +158,14 @@ class Floor:
                 if isinstance(message, Availability) and message.state == "offline":
                     table.until.clear()
 
-    def view(
-        self, now: datetime, taken: Mapping[str, int], faults: Mapping[str, str]
-    ) -> tuple[TableView, ...]:
-        """The tables in the order of their ids. `taken` has the last round taken in of each, `faults` why none are."""
+    def view(self, now: datetime, known: Mapping[str, Known]) -> tuple[TableView, ...]:
+        """The tables in the order of their ids; `known` is what the store has of them."""
         return tuple(
-            self._view(name, self._tables[name], now, taken.get(name, 0), faults.get(name, ""))
+            self._view(name, self._tables[name], now, known.get(name, Known()))
             for name in sorted(self._tables, key=_as_people_count)
         )
 
-    def _view(self, name: str, table: _Table, now: datetime, taken: int, fault: str) -> TableView:
+    def _view(self, name: str, table: _Table, now: datetime, known: Known) -> TableView:
         state, availability, health = table.of(State), table.of(Availability), table.of(Health)
         meters, edge = table.of(TableMeters), table.of(Edge)
         live = self._is_live(table, State)
@@ -189,8 +196,9 @@ class Floor:
             deviations=() if meters is None else deviations(meters),
             edge_alarms=edge.alarms if edge is not None and in_play else (),
             meter=self._meter(table),
-            waiting=0 if health is None else max(0, health.rounds - taken),
-            fault=fault,
+            waiting=0 if health is None else max(0, health.rounds - known.taken),
+            fault=known.fault,
+            signed_on=known.signed_on,
         )
 
     def _is_live(self, table: _Table, kind: type[Payload]) -> bool:

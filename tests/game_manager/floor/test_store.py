@@ -12,10 +12,13 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import func, select, text
 
 from punto.baccarat.table.meters import of_game
+from punto.controller.messages.building import timestamp
+from punto.controller.messages.requests import RecordedIncident
 from punto.game_manager.floor import schema
-from punto.game_manager.floor.store import GapError, Store, StoreError
+from punto.game_manager.floor.reports import signed_on
+from punto.game_manager.floor.store import GapError, Store, StoreError, TakenIncidents
 from tests.game_manager.floor.conftest import CALENDAR
-from tests.game_manager.floor.tables import played, told
+from tests.game_manager.floor.tables import BEGAN, played, told
 
 
 def rows(store: Store, table) -> list[tuple[Any, ...]]:
@@ -171,3 +174,27 @@ def test_a_store_of_a_later_version_is_not_touched(open_store, url):
 def test_an_address_that_cannot_be_used_is_refused(address, message):
     with pytest.raises(StoreError, match=message):
         Store(address, CALENDAR)
+
+
+def test_who_is_signed_on_follows_from_the_entrances(open_store):
+    store = open_store()
+
+    def entrance(seq: int, kind: str, who: str | None) -> RecordedIncident:
+        return RecordedIncident(
+            seq=seq, place=0, ts=timestamp(BEGAN), kind=kind, source="console", who=who, text="", where=None
+        )
+
+    told = [
+        entrance(2, "session_begun", "ann"),
+        entrance(3, "session_begun", "bob"),
+        entrance(5, "session_ended", "ann"),
+        entrance(9, "service_started", None),
+        entrance(11, "session_begun", "eve"),
+    ]
+    for until, people in ((3, ("ann", "bob")), (5, ("bob",)), (9, ()), (11, ("eve",))):
+        after = max((each.incidents for each in store.cursors().values()), default=0)
+        new = tuple(each for each in told if after < each.seq <= until)
+        store.take_incidents([TakenIncidents("table-1", "aa", False, after, until, new)])
+        assert signed_on(store, date(2026, 11, 1)) == {"table-1": people}
+    with pytest.raises(GapError):
+        store.take_incidents([TakenIncidents("table-1", "aa", False, 5, 11, ())])
