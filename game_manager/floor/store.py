@@ -113,7 +113,7 @@ class TakenIncidents(NamedTuple):
 
 
 class Store:
-    """An open store. Its methods work in any thread, one call at a time.
+    """An open store. Its methods work in any thread; what takes in is called one at a time.
 
     Each raises StoreAwayError if the store cannot be reached or written now.
     """
@@ -140,8 +140,13 @@ class Store:
         self.is_postgresql = self.engine.dialect.name == "postgresql"
         if not self.is_postgresql:
             _set_up_sqlite(self.engine)
-        with self._reached():
-            self._prepare()
+        self._writer = self.engine.execution_options(writes=True)
+        try:
+            with self._reached():
+                self._prepare()
+        except BaseException:
+            self.engine.dispose()
+            raise
 
     def close(self) -> None:
         """Close its connections. Another program may then lead."""
@@ -166,7 +171,7 @@ class Store:
     def _prepare(self) -> None:
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS))
-        with self.engine.begin() as connection:
+        with self._writer.begin() as connection:
             if self.is_postgresql:
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({_PREPARING})"))
             config.attributes["connection"] = connection
@@ -215,7 +220,7 @@ class Store:
         for each in rounds:
             by_record[each.table, each.record].append(each)
         new: dict[int, Counted | None] = {}
-        with self._reached(), self.engine.begin() as connection:
+        with self._reached(), self._writer.begin() as connection:
             sums = Sums()
             added: list[tuple[Place, Taken]] = []
             for of_record in sorted(by_record.values(), key=lambda each: each[0][:2]):
@@ -269,7 +274,7 @@ class Store:
             GapError: they do not begin where those that the store has end.
         """
         rows: list[tuple[Any, ...]] = []
-        with self._reached(), self.engine.begin() as connection:
+        with self._reached(), self._writer.begin() as connection:
             for each in sorted(told, key=lambda each: each[:4]):
                 cursor = self._cursor(connection, each)
                 if cursor.incidents != each.after:
@@ -384,7 +389,7 @@ class Store:
         key = (game.name, game.rules_digest)
         if self.game(*key) is not None:
             return
-        with self._reached(), self.engine.begin() as connection:
+        with self._reached(), self._writer.begin() as connection:
             row = {
                 "game": game.name,
                 "rules": game.rules_digest,
@@ -400,7 +405,7 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection with a transaction."""
-        with self._reached(), self.engine.begin() as connection:
+        with self._reached(), self._writer.begin() as connection:
             yield connection
 
     @contextmanager
@@ -462,7 +467,7 @@ def _in_one_line(error: BaseException) -> str:
 
 
 def _set_up_sqlite(engine: Engine) -> None:
-    """Each commit is on the disk when it returns, and one program at a time begins a transaction that writes."""
+    """Each commit is on the disk when it returns, and one transaction at a time writes. Those that read hold up nothing."""
 
     @event.listens_for(engine, "connect")
     def connected(connection: Any, _: Any) -> None:
@@ -477,7 +482,8 @@ def _set_up_sqlite(engine: Engine) -> None:
 
     @event.listens_for(engine, "begin")
     def begun(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        writes = connection.get_execution_options().get("writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 # --- rows

@@ -198,3 +198,15 @@ def test_who_is_signed_on_follows_from_the_entrances(open_store):
         assert signed_on(store, date(2026, 11, 1)) == {"table-1": people}
     with pytest.raises(GapError):
         store.take_incidents([TakenIncidents("table-1", "aa", False, 5, 11, ())])
+
+
+def test_a_report_holds_up_nothing_and_is_of_one_moment(open_store):
+    at = played(2, 20)
+    store = open_store()
+    store.take(told(at.rounds[:10], at))
+    count = select(func.count()).select_from(schema.ROUNDS)
+    with store.reading() as connection:
+        assert connection.execute(count).scalar_one() == 10
+        store.take(told(at.rounds[:15], at))
+        if not store.is_postgresql:
+            assert connection.execute(count).scalar_one() == 10
