@@ -8,37 +8,30 @@ pay table, so each tier is won within minutes.
 """
 
 import argparse
-import asyncio
-import logging
-import signal
-import sys
-import tempfile
-from collections.abc import Awaitable, Coroutine
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import structlog
-
-from punto.baccarat.table.turn import RefusedError
 from punto.commands.demo.broker import DemoBroker
 from punto.commands.demo.configuration import (
     LAST_PORT,
-    Secrets,
+    TableOptions,
+    free_port,
+    is_dealt,
     is_free,
     make_accounts,
     mqtt_of,
-    places,
+    tables_like,
     write_config,
 )
-from punto.commands.demo.table import DemoTable, hand
-from punto.commands.demo.telling import EnoughError, print_late, print_rounds, welcome
+from punto.commands.demo.running import deal, run
+from punto.commands.demo.table import Begin, VirtualTable, hand
+from punto.commands.demo.telling import act_printer, print_late, print_rounds, welcome
 from punto.commands.numbers import whole
-from punto.commands.run import messages_of
-from punto.configs.problems import ConfigError, Problem, cut
-from punto.controller import log
+from punto.configs.problems import cut
+from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.file import ServiceConfig
-from punto.controller.journal.schema import RecordError
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
 from punto.displays.server import serve as serve_display
 
@@ -121,98 +114,50 @@ def _port(text: str) -> int:
 
 def main(args: argparse.Namespace) -> int:
     """Deal until Ctrl-C, or until enough rounds were dealt; status 1 if the record cannot be used."""
-    log.set_up(human=True, level="error")
-    structlog.configure(processors=[print_late, *structlog.get_config()["processors"]])
-    logging.getLogger("amqtt").setLevel(logging.ERROR)
-    logging.getLogger("transitions").setLevel(logging.ERROR)
-    with tempfile.TemporaryDirectory(prefix="punto-demo-", ignore_cleanup_errors=True) as passing:
-        folder = args.dir or Path(passing)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ConfigError([Problem(f"--dir: {cut(str(folder), 200)}: {error.strerror}")]) from None
-        status = 0
-        refused: BaseException | None = None
-        try:
-            with suppress(KeyboardInterrupt):
-                asyncio.run(_run(args, folder.absolute(), Path(passing) / "operators.db"))
-        except* (RecordError, RefusedError) as errors:
-            for message in dict.fromkeys(messages_of(errors)):  # one failure reaches several tasks
-                print(f"punto demo: {message}", file=sys.stderr)
-            status = 1
-        except* ConfigError as errors:
-            refused = errors
-    while isinstance(refused, BaseExceptionGroup):
-        refused = refused.exceptions[0]
-    if refused is not None:
-        raise refused
+    status = run("punto demo", args.dir, partial(_run, args), print_late)
     if status == 0:
         print("The demo has ended.")
     return status
 
 
 async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
-    configs = [write_config(args, place, accounts) for place in places(args, folder)]
+    options = _tables(args, folder)
+    configs = [write_config(each, accounts) for each in options]
     passing = make_accounts(accounts, configs, attended=args.attended)
     tables = [
-        DemoTable(argparse.Namespace(**{**vars(args), "seed": args.seed + number}), config, passing)
-        for number, config in enumerate(configs)
+        VirtualTable(each, config, passing, act_printer(config.table.id if len(configs) > 1 else ""))
+        for each, config in zip(options, configs, strict=True)
     ]
-    demo = asyncio.create_task(_deal(args, configs, tables, passing))
 
-    def stop() -> None:
-        _stop_logging()
-        demo.cancel()
+    def begin_shared(begin: Begin) -> None:
+        """Start what all tables share, and print its address."""
+        print_addresses = welcome(configs, passing.password, attended=args.attended)
+        begin(serve_display(_display(args.port, configs), print_addresses))
+        begin(print_rounds(configs, args.rounds))
 
-    for wanted in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(wanted, stop)
-    with suppress(asyncio.CancelledError):
-        try:
-            await demo
-        except* EnoughError:
-            pass
+    await deal(tables, DemoBroker(mqtt_of(configs[0]).port), begin_shared)
 
 
-def _stop_logging() -> None:
-    """Stop logging at the end of the demo, because amqtt would log its lost connections."""
-    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
-    logging.disable()
-
-
-async def _part(work: Awaitable[None]) -> None:
-    """Run a part of the demo. When one part ends, all parts and their connections end."""
-    try:
-        await work
-    finally:
-        _stop_logging()
-
-
-async def _deal(
-    args: argparse.Namespace, configs: list[ServiceConfig], tables: list[DemoTable], passing: Secrets
-) -> None:
-    mqtt = mqtt_of(configs[0])
-    broker = DemoBroker(mqtt.port)
-    await broker.start()
-    try:
-        async with asyncio.TaskGroup() as tasks:
-
-            def begin(work: Coroutine[Any, Any, None]) -> None:
-                tasks.create_task(_part(work))
-
-            for table in tables:
-                await table.open(begin)
-            print_addresses = welcome(configs, passing.password, attended=args.attended)
-            begin(serve_display(_display(args.port, configs), print_addresses))
-            for table in tables:
-                table.play(begin)
-            begin(print_rounds(configs, args.rounds))
-    finally:
-        with suppress(Exception):  # errors of the broker do not matter at the demo's end
-            await broker.shutdown()
+def _tables(args: argparse.Namespace, folder: Path) -> list[TableOptions]:
+    """The tables: a single table in the folder itself, several tables in a folder for each."""
+    one = TableOptions(
+        table="demo",
+        folder=folder,
+        console=args.console_port,
+        broker=BrokerConfig(port=free_port()),
+        game=args.game,
+        seed=args.seed,
+        pace=args.pace,
+        between=args.between,
+        procedure=args.procedure,
+        attended=args.attended,
+        deal=tuple(args.deal) or None,
+    )
+    return [one] if args.tables == 1 else tables_like(one, [args.game] * args.tables)
 
 
 def _display(port: int, configs: list[ServiceConfig]) -> DisplayOptions:
-    mqtt, tables = mqtt_of(configs[0]), tuple(each.table.id for each in configs)
+    mqtt, tables = mqtt_of(configs[0]), tuple(each.table.id for each in configs if is_dealt(each))
     return DisplayOptions(
         mqtt=MqttOptions(port=mqtt.port, base=mqtt.base),
         display=PageOptions(tables=tables, port=port if is_free(port) else 0),

@@ -1,16 +1,17 @@
-"""The configuration of a table of the demo, a file as for `punto run` with free ports; and its temporary accounts."""
+"""The configuration of a simulated table, a file as for `punto run` with free ports; and its temporary accounts."""
 
-import argparse
 import json
 import secrets
 import socket
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, cast
 
+from punto.baccarat.cards import Card
 from punto.baccarat.progressive.settings import Procedure
-from punto.baccarat.wagers.definition import Limits
+from punto.baccarat.wagers.definition import Game, Limits
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.accounts.accounts import Accounts
@@ -38,7 +39,9 @@ simulation = true
 path = {record}
 
 [mqtt]
-port = {broker}
+host = {host}
+port = {port}
+base = {base}
 
 [operator]
 socket = {socket}
@@ -51,22 +54,16 @@ port = {console}
 idle_minutes = 480
 notice = {notice}
 """
-PROGRESSIVE: Final = "dragon"
 _DEALERS_TABLE: Final = 'betting_closes = "order"\nnext_coup = "order"\n'
 _PROGRESSIVE_CONFIG: Final = """\
 [progressive]
-id = "{id}"
+id = {id}
 wager = {wager}
 reserve = "2%"
 base_wagers = "recorded"
 procedure = "{procedure}"
-
-[coin_spot]
-port = {coin_spot}
-seats = [1, 2, 3, 4, 5, 6, 7]
-
-{device}
 """
+_COIN_SPOT_CONFIG: Final = "[coin_spot]\nport = {port}\nseats = [1, 2, 3, 4, 5, 6, 7]\n"
 # The devices' links in the demo's folder.
 COIN_SPOT, KEYPAD, CARD_READER = "coin-spot", "keypad", "card-reader"
 _KEYPAD_CONFIG: Final = "[keypad]\nport = {port}\nkey_switch = true\n"
@@ -88,36 +85,65 @@ _PLAYED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A table of the demo: its id, its folder, and the ports of its console and of the broker."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOptions:
+    """A simulated table, or the authority that keeps the meter of several tables.
+
+    - `table`: its id; `folder`: that of its files; `console`: the port of its consoles; `broker`: without a login.
+    - `game`: a game file, or the name of a game that ships.
+    - `seed` determines the cards and the players' wagers. `pace` is the pause between two cards, and `between` the pause between
+      two coups, in seconds.
+    - `procedure`: how awards of a progressive are confirmed, None for aquarius.
+    - `meter`: the progressive's id; `authority`: the service that keeps the meter, None for the table itself; `linked`: at the
+      authority, the tables that share the meter. Nobody deals at the authority.
+    - `attended`: a person is dealer and supervisor.
+    - `deal`: hands, or names of hands; every `every`-th coup is the next of them. None for the tiers of the game's meter, if any.
+    """
 
     table: str
     folder: Path
     console: int
-    broker: int
+    broker: BrokerConfig
+    game: str
+    seed: int
+    pace: float
+    between: float
+    procedure: Procedure | None = None
+    meter: str = "dragon"
+    authority: str | None = None
+    linked: tuple[str, ...] = ()
+    attended: bool = False
+    deal: tuple[str | tuple[Card, ...], ...] | None = None
+    every: int = 1
 
 
-def places(args: argparse.Namespace, folder: Path) -> list[Place]:
-    """The tables' places: a single table in the folder itself, several tables in a folder for each."""
-    broker = _free_port()
-    if args.tables == 1:
-        return [Place("demo", folder, port_for(args.console_port), broker)]
-    found = []
-    for number in range(args.tables):
-        table = f"demo-{number + 1}"
-        (folder / table).mkdir(exist_ok=True)
-        console = port_for(args.console_port and args.console_port + number)
-        found.append(Place(table, folder / table, console, broker))
-    return found
+def tables_like(first: TableOptions, games: Sequence[str]) -> list[TableOptions]:
+    """A table for each of these games, in a folder of its own; ids and ports count up from those of `first`."""
+    console = first.console
+    return [
+        replace(
+            first,
+            table=f"{first.table}-{number}",
+            folder=first.folder / f"{first.table}-{number}",
+            console=console and console + number - 1,
+            game=game,
+            seed=first.seed + number - 1,
+            meter=f"{first.meter}-{number}",
+        )
+        for number, game in enumerate(games, 1)
+    ]
 
 
-def write_config(args: argparse.Namespace, place: Place, accounts: Path) -> ServiceConfig:
-    """Write this table's configuration, and read it as `punto run` does."""
-    game: str = args.game
+def write_config(options: TableOptions, accounts: Path) -> ServiceConfig:
+    """Write this table's configuration, and read it as `punto run` does.
+
+    Raises:
+        ConfigError: the game cannot be read, or the options do not fit the game.
+    """
+    game, folder = options.game, options.folder
     own = load_game(game)
-    metered = next((wager.name for wager in own.wagers if wager.progressive is not None), None)
-    if metered is None and args.procedure is not None:
+    metered = meter_of(own)
+    if metered is None and options.procedure is not None:
         message = f"--procedure needs a progressive, which {own.name} does not have: remove --procedure, or add --game progressive"
         raise ConfigError([Problem(message)])
     wagers = {wager.name: wager for wager in own.wagers}
@@ -127,22 +153,25 @@ def write_config(args: argparse.Namespace, place: Place, accounts: Path) -> Serv
         if name in wagers and wagers[name].limits == Limits()
     )
     # By the approval letter, a shoe may not read a variation that is dealt face down.
-    by_hand = own.variation and own.dealt == "face_down"
-    cards = 'cards = "keyed"\n' if by_hand else f"\n[shoe]\nport = {_written(place.folder / 'shoe')}\n"
-    path = place.folder / "table.toml"
+    by_hand = bool(options.linked) or (own.variation and own.dealt == "face_down")
+    cards = 'cards = "keyed"\n' if by_hand else f"\n[shoe]\nport = {_written(folder / 'shoe')}\n"
+    folder.mkdir(exist_ok=True)
+    path = folder / "table.toml"
     path.write_text(
         _CONFIG.format(
-            table=place.table,
-            name=json.dumps(f"Punto {place.table.replace('-', ' ').title()}"),
+            table=options.table,
+            name=json.dumps(f"Punto {options.table.replace('-', ' ').title()}"),
             game=_written(Path(game).absolute() if Path(game).is_file() else game),
-            cards=_DEALERS_TABLE + cards if args.attended or metered is not None else cards,
+            cards=_DEALERS_TABLE + cards if options.attended or metered is not None else cards,
             limits=limits,
-            progressive="" if metered is None else _progressive_config(metered, args, place.folder),
-            record=_written(place.folder / "table.db"),
-            broker=place.broker,
-            socket=_written(place.folder / "operator.sock"),
-            console=place.console,
-            notice=json.dumps(_PRACTICE + (_BY_HAND if by_hand else _BY_SHOE) if args.attended else ""),
+            progressive="" if metered is None else _progressive_config(metered, options),
+            record=_written(folder / "table.db"),
+            host=_written(options.broker.host),
+            port=options.broker.port,
+            base=_written(options.broker.base),
+            socket=_written(folder / "operator.sock"),
+            console=port_for(options.console),
+            notice=json.dumps(_PRACTICE + (_BY_HAND if by_hand else _BY_SHOE) if options.attended else ""),
             accounts=_written(accounts),
         ),
         encoding="utf-8",
@@ -154,23 +183,35 @@ def _written(path: Path | str) -> str:
     return json.dumps(str(path))
 
 
-def _progressive_config(wager: str, args: argparse.Namespace, folder: Path) -> str:
-    procedure: Procedure = args.procedure or "aquarius"
-    aquarius = procedure == "aquarius"
-    link, section = (KEYPAD, _KEYPAD_CONFIG) if aquarius else (CARD_READER, _CARD_READER_CONFIG)
-    return _PROGRESSIVE_CONFIG.format(
-        id=PROGRESSIVE,
-        wager=json.dumps(wager),
-        procedure=procedure,
-        coin_spot=_written(folder / COIN_SPOT),
-        # At an attended table there is no such device: its orders are given at the console.
-        device="" if args.attended else section.format(port=_written(folder / link)),
+def meter_of(game: Game) -> str | None:
+    """The game's wager that wins from a meter, None if it has none."""
+    return next((wager.name for wager in game.wagers if wager.progressive is not None), None)
+
+
+def _progressive_config(wager: str, options: TableOptions) -> str:
+    procedure = options.procedure or "aquarius"
+    text = _PROGRESSIVE_CONFIG.format(id=_written(options.meter), wager=_written(wager), procedure=procedure)
+    if options.authority is not None:
+        text += f"authority = {_written(options.authority)}\n"
+    if options.linked:
+        return f"{text}tables = {json.dumps(options.linked)}\n"  # nobody deals at the authority
+    text += _COIN_SPOT_CONFIG.format(port=_written(options.folder / COIN_SPOT))
+    if options.attended:  # there is no such device: its orders are given at the console
+        return text
+    link, section = (
+        (KEYPAD, _KEYPAD_CONFIG) if procedure == "aquarius" else (CARD_READER, _CARD_READER_CONFIG)
     )
+    return text + section.format(port=_written(options.folder / link))
 
 
 def mqtt_of(config: ServiceConfig) -> BrokerConfig:
-    """The broker's settings, which every table of the demo has."""
+    """The broker's settings, which every simulated table has."""
     return cast(BrokerConfig, config.mqtt)
+
+
+def is_dealt(config: ServiceConfig) -> bool:
+    """Whether somebody deals there, unlike at the authority of a meter."""
+    return config.progressive is None or not config.progressive.tables
 
 
 def socket_of(config: ServiceConfig) -> Path:
@@ -189,13 +230,13 @@ class Secrets:
     card: str
 
 
-def make_accounts(path: Path, configs: list[ServiceConfig], *, attended: bool) -> Secrets:
+def make_accounts(path: Path, configs: Sequence[ServiceConfig], *, attended: bool = False) -> Secrets:
     """Make the temporary accounts of this run, for all tables."""
     passing = Secrets(secrets.token_urlsafe(9), str(secrets.randbelow(9 * 10**15) + 10**15))
-    people: dict[str, tuple[Role, ...]] = {name: (role,) for name, role in people_of(configs[0]).items()}
-    people[SUPERVISOR] = (Role.SUPERVISOR,)
-    if configs[0].progressive is not None:
-        people |= {name: (role,) for name, role in _PLAYED.items()}
+    people: dict[str, tuple[Role, ...]] = {SUPERVISOR: (Role.SUPERVISOR,)}
+    for config in configs:
+        played = {} if config.progressive is None else _PLAYED
+        people |= {name: (role,) for name, role in (people_of(config) | played).items()}
     if attended:
         people[TRAINEE] = (Role.DEALER, Role.SUPERVISOR)
     accounts = Accounts.open(path)
@@ -203,7 +244,7 @@ def make_accounts(path: Path, configs: list[ServiceConfig], *, attended: bool) -
         hash_ = hashed(passing.password)  # one hash for all accounts, because each takes 0.1 s
         for name, roles in people.items():
             accounts.add(name, roles, passing.password, timestamp(datetime.now(UTC)), hash_=hash_)
-        if configs[0].card_reader is not None:
+        if any(config.card_reader is not None for config in configs):
             accounts.enroll(SUPERVISOR, passing.card)
     finally:
         accounts.close()
@@ -220,10 +261,11 @@ def people_of(config: ServiceConfig) -> dict[str, Role]:
 
 def port_for(wanted: int) -> int:
     """This port, or a free one if it is in use or 0."""
-    return wanted if 0 < wanted <= LAST_PORT and is_free(wanted) else _free_port()
+    return wanted if 0 < wanted <= LAST_PORT and is_free(wanted) else free_port()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port on which no program on this machine listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

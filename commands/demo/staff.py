@@ -1,9 +1,8 @@
-"""The staff of a table of the demo: a supervisor, who keys the cards without a shoe, and a progressive's dealer."""
+"""The staff of a simulated table: a supervisor, who keys the cards without a shoe, and a progressive's dealer."""
 
-import argparse
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import Any, Final, cast
 
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
@@ -15,6 +14,7 @@ from punto.commands.demo.configuration import (
     SECOND,
     SUPERVISOR,
     Secrets,
+    TableOptions,
     mqtt_of,
     socket_of,
 )
@@ -27,15 +27,16 @@ from punto.simulators.hands import AquariusHands, NexusHands
 from punto.simulators.keypad import VirtualKeypad
 from punto.simulators.line import DeviceOnALine
 from punto.simulators.shoe.order import shuffled
-from punto.simulators.table_dealer import SUPERVISORS, Act, DealerOptions, Hands, Outcome, TableDealer
+from punto.simulators.table_dealer import Act, DealerOptions, Hands, Outcome, TableDealer
 
 # Cards behind the cut card of a shoe that is dealt by hand, as in the virtual shoe.
 _CUT: Final = 14
 _QUICKEST: Final = 0.01  # seconds from one press to the next
 _CHANGE_SHOE: Final = {"order": "change_shoe"}
 _SLIPS: Final = 0.06
-# The dealer's acts in every game, which are not printed.
-_ROUTINE: Final = frozenset({"open_betting", "start_game", "close_betting", "game_over"})
+
+Say = Callable[[Act, Outcome], None]
+"""Hears of each act of a progressive's dealer or supervisor, and of its result."""
 
 
 class Staff:
@@ -72,7 +73,7 @@ async def supervise(config: ServiceConfig, staff: Staff) -> None:
 
 def _order_for(state: dict[str, Any]) -> dict[str, Any] | None:
     if "needs_supervisor" in state["overlays"]:
-        return {"order": "resume_play", "reason": "resolved, in the demo"}
+        return {"order": "resume_play", "reason": "resolved, in a simulation"}
     match state["phase"]:
         case "locked":
             return {"order": "sign_on"}
@@ -84,20 +85,20 @@ def _order_for(state: dict[str, Any]) -> dict[str, Any] | None:
             return None
 
 
-async def key_cards(args: argparse.Namespace, config: ServiceConfig, staff: Staff) -> None:
+async def key_cards(options: TableOptions, config: ServiceConfig, staff: Staff) -> None:
     """Deal from a shoe without a reader, key every card, and change the shoe after its cut card."""
     game = config.settings().game
     while True:
         state = await staff.state()
         left = state["shoe"]["cards_left"]
-        cards = shuffled(str(args.seed), state["shoe"]["number"], game.decks)
+        cards = shuffled(str(options.seed), state["shoe"]["number"], game.decks)
         match state["phase"]:
             case "shoe_change" if left < len(cards):  # the burn is done: it begins with the first card
                 order = {"order": "open_betting"}
             case "betting" if left <= _CUT:
                 order = {"order": "change_shoe"}
             case "shoe_change" | "betting" | "dealing":
-                await asyncio.sleep(args.pace if state["phase"] == "dealing" else args.between)
+                await asyncio.sleep(options.pace if state["phase"] == "dealing" else options.between)
                 order = {"order": "key_card", "card": cards[-left]}
             case _:
                 await asyncio.sleep(0.1)
@@ -130,7 +131,7 @@ def _console_of(config: ServiceConfig) -> int:
 class ProgressiveDealer:
     """The dealer of a table with a progressive, and the dealer's `device`, a keypad or a card reader."""
 
-    def __init__(self, args: argparse.Namespace, config: ServiceConfig, passing: Secrets) -> None:
+    def __init__(self, options: TableOptions, config: ServiceConfig, passing: Secrets, say: Say) -> None:
         meter = cast(ProgressiveSettings, config.settings().progressive)
         self._staff = Staff(config, passing)
         port, password = _console_of(config), passing.password
@@ -143,20 +144,19 @@ class ProgressiveDealer:
         else:
             self.device = reader = VirtualCardReader(config.folder / CARD_READER)
             hands = NexusHands(self._dealer, ConsoleUser(port, SUPERVISOR, password), reader, passing.card)
-        options = DealerOptions(
+        dealer = DealerOptions(
             broker=mqtt_of(config),
             table=config.table.id,
             wager=meter.wager.name,
             seats=config.table.seats,
             procedure=meter.procedure,
-            betting=args.between,
-            think=max(args.between / 8, _QUICKEST),
-            supervisor=args.between / 2,
+            betting=options.between,
+            think=max(options.between / 8, _QUICKEST),
+            supervisor=options.between / 2,
             slips=_SLIPS,
-            seed=args.seed,
+            seed=options.seed,
         )
-        report = partial(_print_act, "" if args.tables == 1 else f"{config.table.id}  ")
-        self._table_dealer = TableDealer(options, hands, report)
+        self._table_dealer = TableDealer(dealer, hands, say)
 
     async def deal(self) -> None:
         """Sign on, which makes the dealer the table's operator, and deal."""
@@ -166,11 +166,3 @@ class ProgressiveDealer:
     async def _supervise(self, order: str) -> Outcome:
         answer = await self._staff.give({"order": order})
         return Outcome(done=answer["accepted"], text=answer["reason"] or "done")
-
-
-def _print_act(table: str, act: Act, outcome: Outcome) -> None:
-    if act.do in _ROUTINE and outcome.done:
-        return
-    who = "supervisor" if act.do in SUPERVISORS else "dealer"
-    what = act.do.replace("_", " ") + (f" {act.seat}" if act.seat else "")
-    print(f"{table}    {who}: {what}: {'' if outcome.done else 'refused: '}{outcome.text}", flush=True)

@@ -1,4 +1,4 @@
-"""A table of the demo: its shoe, sensors, service, players and staff."""
+"""A simulated table: its shoe, sensors, service, players and staff."""
 
 import argparse
 import asyncio
@@ -8,8 +8,8 @@ from typing import Any, Final
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
 from punto.baccarat.wagers.definition import Game
-from punto.commands.demo.configuration import COIN_SPOT, PROGRESSIVE, Secrets, mqtt_of
-from punto.commands.demo.staff import ProgressiveDealer, Staff, key_cards, open_meter, supervise
+from punto.commands.demo.configuration import COIN_SPOT, Secrets, TableOptions, is_dealt, mqtt_of
+from punto.commands.demo.staff import ProgressiveDealer, Say, Staff, key_cards, open_meter, supervise
 from punto.commands.run import consoles_of, devices_of, doors_of
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig
@@ -27,30 +27,30 @@ _REGULARS: Final = {3: "player", 6: "banker"}
 _HABITS: Final = Habits(coin=0.8, late=0.1)
 
 Begin = Callable[[Coroutine[Any, Any, None]], None]
-"""Runs a part of the demo until the demo ends."""
+"""Runs a part until all parts end."""
 
 
-class DemoTable:
-    """One table. `args` has the table's own seed."""
+class VirtualTable:
+    """One table with its simulated devices and people, or the authority of a meter; `say` hears of each act of a dealer."""
 
-    def __init__(self, args: argparse.Namespace, config: ServiceConfig, passing: Secrets) -> None:
+    def __init__(self, options: TableOptions, config: ServiceConfig, passing: Secrets, say: Say) -> None:
         """Load its shoe.
 
         Raises:
-            ConfigError: a virtual shoe cannot deal this game, or the hands of `--deal`.
+            ConfigError: a virtual shoe cannot deal this game, or the hands of `deal`.
         """
-        self._args = args
+        self._options = options
         self._config = config
         self._passing = passing
-        self._shoe = _shoe(args, config)
+        self._shoe = _shoe(options, config)
         self._sensors: VirtualCoinSpot | None = None
         self._dealer: ProgressiveDealer | None = None
-        if config.progressive is not None:
+        if config.coin_spot is not None:
             self._sensors = VirtualCoinSpot(config.folder / COIN_SPOT)
-            self._dealer = None if args.attended else ProgressiveDealer(args, config, passing)
+            self._dealer = None if options.attended else ProgressiveDealer(options, config, passing, say)
 
     async def open(self, begin: Begin) -> None:
-        """Start the shoe, devices and service. Wait until the service takes orders and the meter, if any, is open."""
+        """Start the shoe, devices and service. Wait until the service takes orders and its own meter, if any, is open."""
         if self._shoe is not None:
             begin(self._shoe.run())
             await self._shoe.ready()
@@ -61,34 +61,38 @@ class DemoTable:
         running = asyncio.Event()
         begin(serve(self._config, devices_of(self._config), consoles_of, doors_of, running.set))
         await running.wait()
-        if self._config.progressive is not None:
+        if self._config.progressive is not None and self._options.authority in {None, self._options.table}:
             await open_meter(self._config, self._passing)
 
     def play(self, begin: Begin) -> None:
         """Start the players and, unless the table is attended, the staff."""
+        if not is_dealt(self._config):
+            return
         begin(Players(self._players()).run())
-        if self._args.attended:
+        if self._options.attended:
             return
         staff = Staff(self._config, self._passing)
         if self._shoe is None:
-            begin(key_cards(self._args, self._config, staff))
+            begin(key_cards(self._options, self._config, staff))
         if self._dealer is not None:
             begin(self._dealer.deal())
         begin(supervise(self._config, staff))
 
     def _players(self) -> PlayersOptions:
-        args, settings = self._args, self._config.settings()
+        settings = self._config.settings()
         coins = None
         if self._sensors is not None and settings.progressive is not None:
             wager = settings.progressive.wager.name
-            coins = ProgressivePlayers(id=PROGRESSIVE, wager=wager, sensors=self._sensors, habits=_HABITS)
+            coins = ProgressivePlayers(
+                id=self._options.meter, wager=wager, sensors=self._sensors, habits=_HABITS
+            )
         return PlayersOptions(
             broker=mqtt_of(self._config),
             table=settings.table,
             game=settings.game,
             seats=_SEATS,
-            seed=args.seed,
-            slow=args.between / 2,
+            seed=self._options.seed,
+            slow=self._options.between / 2,
             regulars={} if coins is None else _REGULARS,
             progressive=coins,
         )
@@ -97,26 +101,26 @@ class DemoTable:
 # --- the shoe
 
 
-def _shoe(args: argparse.Namespace, config: ServiceConfig) -> VirtualShoe | None:
+def _shoe(options: TableOptions, config: ServiceConfig) -> VirtualShoe | None:
     """The shoe of this table, None if its cards are keyed."""
     if config.shoe is None:
-        if args.deal:
+        if options.deal:
             message = f"--deal cannot be used with {config.game.title}, whose cards are keyed: key the hand"
             raise ConfigError([Problem(message)])
         return None
     try:
-        options = ShoeOptions(
+        shoe = ShoeOptions(
             link=config.folder / "shoe",
             store=config.folder / "shoe.store",
-            seed=str(args.seed),
+            seed=str(options.seed),
             decks=config.game.decks,
-            pace=args.pace,
-            between=args.between,
-            **_coups_of(args.deal, config),
+            pace=options.pace,
+            between=options.between,
+            **_coups_of(options, config.game),
         )
     except OptionError as error:
         raise ConfigError([Problem(f"a virtual shoe cannot deal {config.game.title}: {error}")]) from None
-    return VirtualShoe(options)
+    return VirtualShoe(shoe)
 
 
 def hand(text: str) -> str | tuple[Card, ...]:
@@ -135,18 +139,18 @@ def hand(text: str) -> str | tuple[Card, ...]:
         ) from None
 
 
-def _coups_of(wanted: list[str | tuple[Card, ...]], config: ServiceConfig) -> dict[str, Any]:
-    """The shoe's options for the wanted hands; without `--deal`, for the tiers of the game's meter."""
-    if not wanted:
-        return _tiers(config.game)
+def _coups_of(options: TableOptions, game: Game) -> dict[str, Any]:
+    """The shoe's options for the wanted hands."""
+    if options.deal is None:
+        return _tiers(game)
     dealt: list[tuple[Card, ...]] = []
-    for each in wanted:
-        coups = hands_named(each, config.game) if isinstance(each, str) else [each]
+    for each in options.deal:
+        coups = hands_named(each, game) if isinstance(each, str) else [each]
         if not coups:
-            message = f"--deal {each}: {config.game.title} has no such hand: write the cards of the hand, or add --game progressive"
+            message = f"--deal {each}: {game.title} has no such hand: write the cards of the hand, or add --game progressive"
             raise ConfigError([Problem(message)])
         dealt += coups
-    return {"coups": tuple(dealt), "every": 1}
+    return {"coups": tuple(dealt), "every": options.every}
 
 
 def hands_named(name: str, game: Game) -> list[tuple[Card, ...]]:

@@ -4,20 +4,25 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
 import structlog
 
 from punto.baccarat.progressive.money import written
-from punto.commands.demo.configuration import TRAINEE, mqtt_of, people_of, socket_of
+from punto.commands.demo.configuration import TRAINEE, is_dealt, mqtt_of, people_of, socket_of
+from punto.commands.demo.running import EnoughError
+from punto.commands.demo.staff import Say
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import ConsoleConfig
 from punto.controller.messages.topics import ROUND, Topics, progressive
 from punto.controller.mqtt_link import Connection, Link
 from punto.drivers.backoff import Backoff
+from punto.simulators.table_dealer import SUPERVISORS, Act, Outcome
 
+# The dealer's acts in every game, which are not printed.
+_ROUTINE: Final = frozenset({"open_betting", "start_game", "close_betting", "game_over"})
 _YOURS: Final = f"""\
 You are the dealer and the supervisor. Sign on at the consoles as {TRAINEE}, press "Change the shoe", and go on to "Dealer"."""
 
@@ -42,9 +47,10 @@ def _came_to(name: str, settled: list[dict[str, Any]]) -> str:
 
 
 class MeterTeller:
-    """Describes a progressive's events from its messages."""
+    """Describes the events of a progressive at `table` from its messages. The last award may be another table's."""
 
-    def __init__(self) -> None:
+    def __init__(self, table: str) -> None:
+        self._table = table
         self._step = ""
         self._award: tuple[int, str] | None = None
 
@@ -57,7 +63,7 @@ class MeterTeller:
             wagers = f"wagers of {seats} counted" if seats else "no wagers"
             lines.append(f"    START GAME: {wagers}, the meter shows {meter}")
         known = None if award is None else (award["award"], award["state"])
-        if award is not None and known != self._award and self._step:
+        if award is not None and award["table"] == self._table and known != self._award and self._step:
             what = f"award {award['award']}, {written(award['amount'])} for {_seats(award['seats'])}"
             off = f"taken off the meter, which shows {meter}, and paid"
             lines.append(f"*** {what}: {award['title']}; {'logged' if award['state'] == 'locked' else off}")
@@ -80,24 +86,25 @@ def print_late(_: object, __: str, event: structlog.typing.EventDict) -> structl
     raise structlog.DropEvent
 
 
-class EnoughError(Exception):
-    """The requested number of rounds has been printed."""
-
-
 async def print_rounds(configs: list[ServiceConfig], rounds: int | None) -> None:
     """Print each table's rounds and its progressive's events as they come over MQTT."""
     mqtt, printed = mqtt_of(configs[0]), 0
-    side = [wager.name for wager in configs[0].game.wagers if not wager.base]
-    tables = [(Topics(mqtt.base, each.table.id), MeterTeller()) for each in configs]
+    tables = [
+        (Topics(mqtt.base, each.table.id), MeterTeller(each.table.id), _side_wagers(each))
+        for each in configs
+        if is_dealt(each)
+    ]
 
     def print_line(topic: Topics, line: str) -> None:
         print(line if len(configs) == 1 else f"{topic.table}  {line}", flush=True)
 
     async def listen(connection: Connection) -> None:
         nonlocal printed
-        await connection.subscribe([topic(name) for topic, _ in tables for name in (ROUND, progressive("+"))])
+        await connection.subscribe(
+            [topic(name) for topic, *_ in tables for name in (ROUND, progressive("+"))]
+        )
         async for message in connection.messages():
-            for topic, meter in tables:
+            for topic, meter, side in tables:
                 if message.topic.startswith(topic(progressive(""))):
                     for line in meter.lines(json.loads(message.payload)):
                         print_line(topic, line)
@@ -110,31 +117,56 @@ async def print_rounds(configs: list[ServiceConfig], rounds: int | None) -> None
     await Link(mqtt, Backoff(1, 1)).run(listen)
 
 
+def _side_wagers(config: ServiceConfig) -> list[str]:
+    return [wager.name for wager in config.game.wagers if not wager.base]
+
+
+def act_printer(table: str) -> Say:
+    """A function that prints the acts of a dealer and a supervisor, except the usual ones; `table` begins each line."""
+    begin = f"{table}  " if table else ""
+
+    def print_act(act: Act, outcome: Outcome) -> None:
+        if act.do in _ROUTINE and outcome.done:
+            return
+        who = "supervisor" if act.do in SUPERVISORS else "dealer"
+        what = act.do.replace("_", " ") + (f" {act.seat}" if act.seat else "")
+        print(f"{begin}    {who}: {what}: {'' if outcome.done else 'refused: '}{outcome.text}", flush=True)
+
+    return print_act
+
+
 # --- addresses
 
 
 def welcome(configs: list[ServiceConfig], password: str, *, attended: bool) -> Callable[[str], None]:
     """A function that prints all addresses, given the display's address."""
     mqtt, several = mqtt_of(configs[0]), len(configs) > 1
+    dealt = [each for each in configs if is_dealt(each)]
 
     def print_addresses(address: str) -> None:
         base = address.partition("/tables/")[0].rstrip("/")
-        tables = " ".join(f"--table {each.table.id}" for each in configs)
+        tables = " ".join(f"--table {each.table.id}" for each in dealt)
         shared = {
             "in a terminal": f"{this_program()} display --text {tables} --mqtt-port {mqtt.port}",
             "MQTT": f"mosquitto_sub -h {mqtt.host} -p {mqtt.port} -v -t '{mqtt.base}/#'",
         }
-        opening = f"{len(configs)} tables of {{}} are open." if several else "A table of {} is open."
-        blocks = [opening.format(configs[0].game.title)]
+        blocks = [
+            f"{len(dealt)} tables are open." if several else f"A table of {configs[0].game.title} is open."
+        ]
         if several:
             blocks.append(_list({"all tables": f"{base}/wall", "two side by side": f"{base}/split"} | shared))
-        for config in configs:
+        for config in dealt:
             own = f"{base}/tables/{config.table.id}/" if several else f"{base}/"
             lines = {"i-Score display": f"{own}i-score" if several else own}
             if config.progressive is not None:
                 lines["progressive's sign"] = f"{own}progressive"
             lines |= _for_staff(config, password, attended=attended)
-            blocks.append(f"  {config.table.id}\n{_list(lines)}" if several else _list(lines | shared))
+            heading = f"  {config.table.id}, {config.game.title}\n"
+            blocks.append(f"{heading}{_list(lines)}" if several else _list(lines | shared))
+        for config in configs:
+            if config.progressive is not None and config.progressive.tables:
+                heading = f"  {config.table.id}, the meter of {_listed(config.progressive.tables, 'and')}\n"
+                blocks.append(f"{heading}{_list(_for_staff(config, password, attended=attended))}")
         if attended:
             blocks.append(_YOURS)
         print("\n" + "\n\n".join([*blocks, "Ctrl-C ends it."]) + "\n", flush=True)
@@ -153,13 +185,15 @@ def _for_staff(config: ServiceConfig, password: str, *, attended: bool) -> dict[
     lines = {
         "consoles": f"{consoles} as {_listed([TRAINEE, *people] if attended else people)}, password {password}"
     }
-    if config.progressive is not None:
+    # The reports of a meter are at the service that keeps it.
+    if config.progressive is not None and config.progressive.authority in {None, config.table.id}:
         lines["Game Manager"] = f"{consoles}game-manager as {_listed(people[1:])}"
-    return lines | {
-        "orders": f"{this_program()} operator --socket {shlex.quote(str(socket_of(config)))} --as supervisor change-shoe",
-        "record": f"{config.record.path}",
-        "cards": "keyed by the dealer" if config.shoe is None else config.shoe.port,
-    }
+    if is_dealt(config):
+        lines |= {
+            "orders": f"{this_program()} operator --socket {shlex.quote(str(socket_of(config)))} --as supervisor change-shoe",
+            "cards": "keyed by the dealer" if config.shoe is None else config.shoe.port,
+        }
+    return lines | {"record": f"{config.record.path}"}
 
 
 def this_program() -> str:
@@ -173,5 +207,5 @@ def this_program() -> str:
     return shlex.quote(shorter)
 
 
-def _listed(names: list[str]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"
+def _listed(names: Sequence[str], word: str = "or") -> str:
+    return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

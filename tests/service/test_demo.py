@@ -412,8 +412,8 @@ def of_meter(step: str, meter: int, award: dict[str, object] | None = None) -> d
 
 
 def test_a_progressive_is_told_once_whatever_is_published_again():
-    award = {"award": 7, "amount": 250_060, "seats": [1, 3], "title": "All diamonds"}
-    teller = MeterTeller()
+    award = {"award": 7, "table": "t1", "amount": 250_060, "seats": [1, 3], "title": "All diamonds"}
+    teller = MeterTeller("t1")
     told = [
         teller.lines(message)
         for message in (
@@ -439,9 +439,16 @@ def test_a_progressive_is_told_once_whatever_is_published_again():
 
 
 def test_an_award_from_before_the_demo_is_no_news():
-    award = {"award": 7, "amount": 250_060, "seats": [1], "title": "All diamonds", "state": "booked"}
+    award = {
+        "table": "t1",
+        "award": 7,
+        "amount": 250_060,
+        "seats": [1],
+        "title": "All diamonds",
+        "state": "booked",
+    }
 
-    assert MeterTeller().lines(of_meter("betting", 749_980, award)) == []
+    assert MeterTeller("t1").lines(of_meter("betting", 749_980, award)) == []
 
 
 def test_a_progressive_is_played_with_sensors_a_keypad_and_a_key_and_its_tiers_are_seen_soon(tmp_path):

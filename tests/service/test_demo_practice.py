@@ -1,20 +1,22 @@
 """`punto demo --attended`, `--deal` and `--tables`: somebody else deals, certain hands, and several tables."""
 
-import argparse
 import asyncio
 import json
 import re
 import signal
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Page, expect
 
 from punto.baccarat.coup import Coup
-from punto.commands.demo.configuration import is_free, places
+from punto.commands.demo.configuration import TableOptions, is_free, tables_like, write_config
 from punto.commands.demo.table import hands_named
 from punto.configs.game_files import load_game, shipped_games
+from punto.controller.broker_login import BrokerConfig
+from punto.controller.config.file import ServiceConfig
 from punto.controller.journal.audit import audit
 from punto.controller.journal.recovery import replay
 from punto.simulators.shoe.scenario import scenario_names
@@ -233,10 +235,49 @@ def test_several_tables_are_dealt_different_cards_and_each_line_names_its_table(
 
 
 def test_the_tables_have_consoles_one_port_after_the_other(tmp_path):
-    first = next(port for port in range(20_000, 30_000, 3) if all(is_free(port + each) for each in range(3)))
-    found = places(argparse.Namespace(tables=3, console_port=first), tmp_path)
+    ports = next(port for port in range(20_000, 30_000, 3) if all(is_free(port + each) for each in range(3)))
+    one = a_table(tmp_path, ports)
+    found = [
+        write_config(each, tmp_path / "operators.db") for each in tables_like(one, ["mini-baccarat"] * 3)
+    ]
 
-    assert [each.console for each in found] == [first, first + 1, first + 2]
+    assert [console_port(each) for each in found] == [ports, ports + 1, ports + 2]
     assert [each.folder for each in found] == [tmp_path / f"demo-{number}" for number in (1, 2, 3)]
-    assert len({each.broker for each in found}) == 1
-    assert 0 < places(argparse.Namespace(tables=2, console_port=65535), tmp_path)[1].console <= 65535
+    last = tables_like(replace(one, console=65535), ["mini-baccarat"] * 2)[-1]
+    assert 0 < console_port(write_config(last, tmp_path / "operators.db")) <= 65535
+
+
+def a_table(folder: Path, console: int) -> TableOptions:
+    return TableOptions(
+        table="demo",
+        folder=folder,
+        console=console,
+        broker=BrokerConfig(),
+        game="mini-baccarat",
+        seed=1,
+        pace=0,
+        between=0,
+    )
+
+
+def console_port(config: ServiceConfig) -> int:
+    assert config.console is not None
+    return config.console.port
+
+
+def test_each_table_has_a_meter_of_its_own(tmp_path):
+    one = replace(a_table(tmp_path, 0), game="progressive-2")
+    found = [write_config(each, tmp_path / "o.db") for each in tables_like(one, [one.game] * 2)]
+
+    assert [config.progressive and config.progressive.id for config in found] == ["dragon-1", "dragon-2"]
+
+
+@pytest.mark.soak
+def test_several_tables_with_a_progressive_each_have_a_meter_of_their_own(tmp_path):
+    ran = played(*UNHURRIED, "--tables", "2", "--game", "progressive", "--rounds", "4", "--dir", tmp_path)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    for table in ("demo-1", "demo-2"):
+        record = tmp_path / table / "table.db"
+        assert rows(record, "SELECT count(*) > 0 FROM postings WHERE cause = 'contribution'") == [(1,)]
+        assert rows(record, "SELECT count(*) FROM incidents WHERE kind = 'alarm'") == [(0,)]
