@@ -4,13 +4,14 @@ import asyncio
 from asyncio import StreamReader, StreamWriter
 
 from amqtt.broker import Broker
+from amqtt.session import Session
 
 
 class DemoBroker(Broker):  # type: ignore[misc]  # amqtt comes without types
-    """A broker that disconnects its clients when it is shut down.
+    """A broker that disconnects its clients when it is shut down, and sends them only what they subscribed to.
 
-    amqtt only cancels the tasks that read from clients, and waits for them. Before Python 3.12, a cancellation that comes
-    together with a packet is lost (python/cpython 86296). A connected display could then delay the end of the demo.
+    At a shutdown, amqtt only cancels the tasks that read from clients, and waits for them. Before Python 3.12, a cancellation
+    that comes together with a packet is lost (python/cpython 86296). A connected display could then delay the end of the demo.
     """
 
     def __init__(self, port: int) -> None:
@@ -30,6 +31,14 @@ class DemoBroker(Broker):  # type: ignore[misc]  # amqtt comes without types
         finally:
             self._clients.discard(writer)
             writer.transport.abort()  # amqtt leaves some connections open
+
+    async def _publish_retained_messages_for_subscription(
+        self, subscription: tuple[str, int], session: Session
+    ) -> None:
+        # amqtt also calls this at each connection, for the subscriptions of all clients. It then fails if another client
+        # subscribes meanwhile.
+        if any(of is session for of, _ in self._subscriptions.get(subscription[0], ())):
+            await super()._publish_retained_messages_for_subscription(subscription, session)
 
     async def shutdown(self) -> None:
         """Disconnect all clients and stop."""
