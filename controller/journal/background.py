@@ -7,7 +7,6 @@ has the lowest priority and only reads.
 import asyncio
 import json
 import os
-import signal
 import sys
 import threading
 from collections.abc import Awaitable, Callable
@@ -30,7 +29,15 @@ FIRST_AFTER_SECONDS: Final = 10
 EVERY_SECONDS: Final = 24 * 3600
 AGAIN_AFTER_SECONDS: Final = 600
 """The pause after a replay that failed."""
-_NICE: Final = 19
+# To load the program takes up to a second of the processor, so the priority is the lowest before that. Ctrl-C signals every
+# process, and the service ends this one.
+PROGRAM: Final = f"""\
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+os.nice(19)
+from {__name__} import main
+main(sys.argv[1])
+"""
 
 _log = structlog.get_logger("punto.controller.journal")
 
@@ -73,7 +80,7 @@ class BackgroundReplay:
     async def _replay(self) -> Finding | None:
         """The result of the process, None if it failed."""
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", __name__, str(self._path.absolute())),
+            *(sys.executable, "-P", "-c", PROGRAM, str(self._path.absolute())),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -108,13 +115,11 @@ class BackgroundReplay:
 # --- in the process
 
 
-def main(path: Path) -> None:
+def main(path: str) -> None:
     """Replay a record and print the finding as JSON."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C signals every process; the service ends this one
     threading.Thread(target=_end_with_the_service, daemon=True).start()
-    os.nice(_NICE)
     try:
-        found = replay(path, version=own_version())
+        found = replay(Path(path), version=own_version())
         finding = Finding(found.inputs, found.rounds, found.difference)
     except RecordError as error:
         finding = Finding(0, 0, str(error))
@@ -124,7 +129,3 @@ def main(path: Path) -> None:
 def _end_with_the_service() -> None:
     os.read(sys.stdin.fileno(), 1)  # nothing is written there, so it returns when the service has ended
     os._exit(1)
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

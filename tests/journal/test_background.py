@@ -15,7 +15,7 @@ import structlog
 from punto.baccarat.table.events import RecordDiffers
 from punto.controller.health import HealthReport
 from punto.controller.journal import background
-from punto.controller.journal.background import BackgroundReplay
+from punto.controller.journal.background import PROGRAM, BackgroundReplay
 from punto.controller.messages.models import Health
 from tests.service.table_in_this_process import Table, edited, eventually, rows, table
 from tests.service.table_on_a_machine import Table as Service
@@ -98,6 +98,9 @@ async def test_it_gives_way_to_everything_else_and_play_goes_on(record):
         (process,) = replays()
         await eventually(lambda: os.getpriority(os.PRIO_PROCESS, process) == 19, "it is nice")
         os.kill(process, signal.SIGSTOP)
+        assert (
+            "pydantic" not in Path(f"/proc/{process}/maps").read_text()
+        )  # it was nice before it loaded the program
         await here.begin_shoe()
         await here.play(1)
         assert replays() == [process]
@@ -142,7 +145,7 @@ async def test_it_ends_with_the_service(record):
 
 def test_it_ends_when_the_service_was_killed(record):
     ran = subprocess.run(
-        [sys.executable, "-m", "punto.controller.journal.background", record],
+        [sys.executable, "-c", PROGRAM, record],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=60,
