@@ -22,7 +22,7 @@ WHENEVER := -m "not soak and not punctual"
 
 .PHONY: demo test test-punctual test-covered test-pages $(GROUPS) check bench soak fmt lock schema examples games fonts screenshots docs release system clean
 
-# GAME is a game that ships, a game file, or `progressive`, which is progressive-2.
+# GAME is a game that ships, a game file, `progressive`, which is progressive-2, or `floor`, which is several tables.
 demo: $(READY)
 	$(BIN)/punto demo $(if $(GAME),--game $(GAME)) $(DEMO)
 

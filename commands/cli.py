@@ -44,6 +44,7 @@ class Subcommand(NamedTuple):
 # The modules of subcommands that are not `punto.commands.<name>`.
 _ELSEWHERE: Final = {
     "demo": "punto.commands.demo.command",
+    "simulate-floor": "punto.commands.demo.simulate_floor",
     "shoe": "punto.simulators.shoe.command",
     "keypad": "punto.simulators.keypad.command",
     "coin-spot": "punto.simulators.coin_spot.command",
@@ -52,6 +53,7 @@ _ELSEWHERE: Final = {
 }
 _HELP: Final = {
     "demo": "run a whole table with a simulated shoe and a display",
+    "simulate-floor": "run many tables with simulated shoes, players and staff",
     "run": "run the service of a table",
     "shoe": "simulate a card-recognition shoe on a pseudo-terminal",
     "keypad": "simulate a dealer's keypad on a pseudo-terminal",

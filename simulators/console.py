@@ -5,7 +5,7 @@ import http.client
 import json
 from typing import Any, Final
 
-_SECONDS: Final = 10
+_SECONDS: Final = 60  # many simulated tables may be slow
 
 
 class ConsoleRefusedError(Exception):

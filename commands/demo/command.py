@@ -9,6 +9,7 @@ pay table, so each tier is won within minutes.
 
 import argparse
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -16,20 +17,19 @@ from typing import Final
 from punto.commands.demo.broker import DemoBroker
 from punto.commands.demo.configuration import (
     LAST_PORT,
-    TableOptions,
     free_port,
     is_dealt,
     is_free,
     make_accounts,
     mqtt_of,
-    tables_like,
     write_config,
 )
+from punto.commands.demo.options import TableOptions, tables_like
 from punto.commands.demo.running import deal, run
 from punto.commands.demo.table import Begin, VirtualTable, hand
 from punto.commands.demo.telling import act_printer, print_late, print_rounds, welcome
 from punto.commands.numbers import whole
-from punto.configs.problems import cut
+from punto.configs.problems import ConfigError, Problem, cut
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.file import ServiceConfig
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
@@ -38,6 +38,16 @@ from punto.displays.server import serve as serve_display
 _LONGEST_WAIT: Final = 3600  # seconds
 _MOST_TABLES: Final = 8
 _PROGRESSIVE_GAME: Final = "progressive-2"
+_FLOOR: Final = "floor"
+_FLOOR_LINKED: Final = 2
+_FLOOR_GAMES: Final = (
+    *[_PROGRESSIVE_GAME] * _FLOOR_LINKED,
+    "dragon-bonus-1",
+    "ez-baccarat",
+    "side-wagers",
+    "dai-bacc",
+)
+_JACKPOT_EVERY: Final = 6  # hands, in more than a minute
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--game",
         type=lambda name: _PROGRESSIVE_GAME if name == "progressive" else name,
         default="dragon-bonus-1",
-        help=f"a game file, or the name of a game that ships with punto; progressive stands for {_PROGRESSIVE_GAME} (default: "
+        help=f"a game file, or the name of a game that ships with punto; progressive stands for {_PROGRESSIVE_GAME}, and {_FLOOR} for "
+        f"{len(_FLOOR_GAMES)} tables of several games, of which {_FLOOR_LINKED} share the meter of a progressive (default: "
         "dragon-bonus-1)",
     )
     parser.add_argument(
@@ -153,7 +164,23 @@ def _tables(args: argparse.Namespace, folder: Path) -> list[TableOptions]:
         attended=args.attended,
         deal=tuple(args.deal) or None,
     )
+    if args.game == _FLOOR:
+        return _floor(args, one)
     return [one] if args.tables == 1 else tables_like(one, [args.game] * args.tables)
+
+
+def _floor(args: argparse.Namespace, one: TableOptions) -> list[TableOptions]:
+    """Tables of several games; one of the linked tables wins the whole meter every few hands."""
+    for given, option in ((args.tables != 1, "--tables"), (args.deal, "--deal")):
+        if given:
+            message = f"--game {_FLOOR} has its own tables and hands: remove {option}, or name another game"
+            raise ConfigError([Problem(message)])
+    tables = tables_like(replace(one, procedure=None), _FLOOR_GAMES, _FLOOR_LINKED)
+    authority, winner, other = (
+        replace(each, procedure=args.procedure) for each in tables[: _FLOOR_LINKED + 1]
+    )
+    jackpots = replace(winner, deal=("jackpot",), every=_JACKPOT_EVERY)
+    return [authority, jackpots, replace(other, deal=()), *tables[_FLOOR_LINKED + 1 :]]
 
 
 def _display(port: int, configs: list[ServiceConfig]) -> DisplayOptions:

@@ -4,18 +4,18 @@ import json
 import secrets
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, cast
 
-from punto.baccarat.cards import Card
-from punto.baccarat.progressive.settings import Procedure
-from punto.baccarat.wagers.definition import Game, Limits
+from argon2 import PasswordHasher
+
+from punto.baccarat.wagers.definition import Limits
+from punto.commands.demo.options import TableOptions, meter_of
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.accounts.accounts import Accounts
-from punto.controller.accounts.passwords import hashed
 from punto.controller.accounts.roles import Role
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.file import ServiceConfig, load_config
@@ -85,55 +85,6 @@ _PLAYED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableOptions:
-    """A simulated table, or the authority that keeps the meter of several tables.
-
-    - `table`: its id; `folder`: that of its files; `console`: the port of its consoles; `broker`: without a login.
-    - `game`: a game file, or the name of a game that ships.
-    - `seed` determines the cards and the players' wagers. `pace` is the pause between two cards, and `between` the pause between
-      two coups, in seconds.
-    - `procedure`: how awards of a progressive are confirmed, None for aquarius.
-    - `meter`: the progressive's id; `authority`: the service that keeps the meter, None for the table itself; `linked`: at the
-      authority, the tables that share the meter. Nobody deals at the authority.
-    - `attended`: a person is dealer and supervisor.
-    - `deal`: hands, or names of hands; every `every`-th coup is the next of them. None for the tiers of the game's meter, if any.
-    """
-
-    table: str
-    folder: Path
-    console: int
-    broker: BrokerConfig
-    game: str
-    seed: int
-    pace: float
-    between: float
-    procedure: Procedure | None = None
-    meter: str = "dragon"
-    authority: str | None = None
-    linked: tuple[str, ...] = ()
-    attended: bool = False
-    deal: tuple[str | tuple[Card, ...], ...] | None = None
-    every: int = 1
-
-
-def tables_like(first: TableOptions, games: Sequence[str]) -> list[TableOptions]:
-    """A table for each of these games, in a folder of its own; ids and ports count up from those of `first`."""
-    console = first.console
-    return [
-        replace(
-            first,
-            table=f"{first.table}-{number}",
-            folder=first.folder / f"{first.table}-{number}",
-            console=console and console + number - 1,
-            game=game,
-            seed=first.seed + number - 1,
-            meter=f"{first.meter}-{number}",
-        )
-        for number, game in enumerate(games, 1)
-    ]
-
-
 def write_config(options: TableOptions, accounts: Path) -> ServiceConfig:
     """Write this table's configuration, and read it as `punto run` does.
 
@@ -156,7 +107,7 @@ def write_config(options: TableOptions, accounts: Path) -> ServiceConfig:
     by_hand = bool(options.linked) or (own.variation and own.dealt == "face_down")
     cards = 'cards = "keyed"\n' if by_hand else f"\n[shoe]\nport = {_written(folder / 'shoe')}\n"
     folder.mkdir(exist_ok=True)
-    path = folder / "table.toml"
+    path = config_of(folder)
     path.write_text(
         _CONFIG.format(
             table=options.table,
@@ -183,11 +134,6 @@ def _written(path: Path | str) -> str:
     return json.dumps(str(path))
 
 
-def meter_of(game: Game) -> str | None:
-    """The game's wager that wins from a meter, None if it has none."""
-    return next((wager.name for wager in game.wagers if wager.progressive is not None), None)
-
-
 def _progressive_config(wager: str, options: TableOptions) -> str:
     procedure = options.procedure or "aquarius"
     text = _PROGRESSIVE_CONFIG.format(id=_written(options.meter), wager=_written(wager), procedure=procedure)
@@ -202,6 +148,11 @@ def _progressive_config(wager: str, options: TableOptions) -> str:
         (KEYPAD, _KEYPAD_CONFIG) if procedure == "aquarius" else (CARD_READER, _CARD_READER_CONFIG)
     )
     return text + section.format(port=_written(options.folder / link))
+
+
+def config_of(folder: Path) -> Path:
+    """The configuration in a table's folder."""
+    return folder / "table.toml"
 
 
 def mqtt_of(config: ServiceConfig) -> BrokerConfig:
@@ -241,7 +192,8 @@ def make_accounts(path: Path, configs: Sequence[ServiceConfig], *, attended: boo
         people[TRAINEE] = (Role.DEALER, Role.SUPERVISOR)
     accounts = Accounts.open(path)
     try:
-        hash_ = hashed(passing.password)  # one hash for all accounts, because each takes 0.1 s
+        # Simulated people give their password with each order. A random one needs no costly hash.
+        hash_ = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(passing.password)
         for name, roles in people.items():
             accounts.add(name, roles, passing.password, timestamp(datetime.now(UTC)), hash_=hash_)
         if any(config.card_reader is not None for config in configs):

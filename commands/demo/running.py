@@ -2,13 +2,15 @@
 
 import asyncio
 import logging
+import resource
 import signal
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
@@ -19,6 +21,8 @@ from punto.commands.run import messages_of
 from punto.configs.problems import ConfigError, Problem, cut
 from punto.controller import log
 from punto.controller.journal.schema import RecordError
+
+_THREADS: Final = 8  # for each table, whose people are four at most
 
 
 class EnoughError(Exception):
@@ -41,6 +45,8 @@ def run(
     """
     log.set_up(human=True, level="error")
     structlog.configure(processors=[*processors, *structlog.get_config()["processors"]])
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each table has some 25 open files
     logging.getLogger("amqtt").setLevel(logging.ERROR)
     logging.getLogger("transitions").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="punto-demo-", ignore_cleanup_errors=True) as passing:
@@ -101,6 +107,9 @@ async def deal(
     tables: Sequence[VirtualTable], broker: DemoBroker | None, begin_shared: Callable[[Begin], None]
 ) -> None:
     """Open the tables, begin what they share, and play until one part ends; `broker` is started and shut down with them."""
+    # A person's request holds a thread while the service needs another one, for example for the password.
+    threads = ThreadPoolExecutor(_THREADS * len(tables))
+    asyncio.get_running_loop().set_default_executor(threads)
     if broker is not None:
         await broker.start()
     try:

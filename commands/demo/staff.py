@@ -14,10 +14,10 @@ from punto.commands.demo.configuration import (
     SECOND,
     SUPERVISOR,
     Secrets,
-    TableOptions,
     mqtt_of,
     socket_of,
 )
+from punto.commands.demo.options import TableOptions
 from punto.commands.operator import ask
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import ConsoleConfig
@@ -48,12 +48,17 @@ class Staff:
 
     async def state(self) -> dict[str, Any]:
         """The public table."""
-        found: dict[str, Any] = (await asyncio.to_thread(ask, self._door, {"order": "status"}))["state"]
+        found: dict[str, Any] = (await self._ask({"order": "status"}))["state"]
         return found
 
     async def give(self, order: dict[str, Any]) -> dict[str, Any]:
         """Give an order and return its answer."""
-        return await asyncio.to_thread(ask, self._door, {**order, "by": self._by})
+        return await self._ask({**order, "by": self._by})
+
+    async def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        while True:
+            with suppress(TimeoutError):  # on a busy machine, ask again
+                return await asyncio.to_thread(ask, self._door, request)
 
 
 async def supervise(config: ServiceConfig, staff: Staff) -> None:

@@ -2,17 +2,22 @@
 
 import argparse
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, Final
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
 from punto.baccarat.wagers.definition import Game
-from punto.commands.demo.configuration import COIN_SPOT, Secrets, TableOptions, is_dealt, mqtt_of
+from punto.commands.demo.configuration import COIN_SPOT, Secrets, config_of, is_dealt, mqtt_of, socket_of
+from punto.commands.demo.options import TableOptions
 from punto.commands.demo.staff import ProgressiveDealer, Say, Staff, key_cards, open_meter, supervise
+from punto.commands.operator import ask
 from punto.commands.run import consoles_of, devices_of, doors_of
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig
+from punto.controller.journal.schema import RecordError
 from punto.controller.supervisor import serve
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.coins import Habits
@@ -25,6 +30,7 @@ _SEATS: Final = (1, 3, 4, 6)
 # One seat always wagers on each hand, so that each hand that wins the meter has a winner.
 _REGULARS: Final = {3: "player", 6: "banker"}
 _HABITS: Final = Habits(coin=0.8, late=0.1)
+_ASKS_SECONDS: Final = 0.1
 
 Begin = Callable[[Coroutine[Any, Any, None]], None]
 """Runs a part until all parts end."""
@@ -58,9 +64,13 @@ class VirtualTable:
             begin(self._sensors.run())
         if self._dealer is not None:
             begin(self._dealer.device.run())
-        running = asyncio.Event()
-        begin(serve(self._config, devices_of(self._config), consoles_of, doors_of, running.set))
-        await running.wait()
+        if self._options.own_process:
+            begin(_serve_in_a_process(self._config))
+            await _until_orders_are_taken(self._config)
+        else:
+            running = asyncio.Event()
+            begin(serve(self._config, devices_of(self._config), consoles_of, doors_of, running.set))
+            await running.wait()
         if self._config.progressive is not None and self._options.authority in {None, self._options.table}:
             await open_meter(self._config, self._passing)
 
@@ -96,6 +106,35 @@ class VirtualTable:
             regulars={} if coins is None else _REGULARS,
             progressive=coins,
         )
+
+
+# --- a service in a process of its own
+
+
+async def _serve_in_a_process(config: ServiceConfig) -> None:
+    """Run `punto run` until cancelled.
+
+    Raises:
+        RecordError: the service has ended; it has printed the reason.
+    """
+    run = ("-m", "punto", "run", "--log-level", "error", "--config", str(config_of(config.folder)))
+    # In a process group of its own, because Ctrl-C is for the floor, which then stops its services.
+    service = await asyncio.create_subprocess_exec(sys.executable, *run, process_group=0)
+    try:
+        status = await service.wait()
+        raise RecordError(f"the service of {config.table.id} has ended with status {status}")
+    finally:
+        if service.returncode is None:
+            service.terminate()
+            await service.wait()
+
+
+async def _until_orders_are_taken(config: ServiceConfig) -> None:
+    while True:
+        with suppress(OSError):
+            await asyncio.to_thread(ask, socket_of(config), {"order": "status"})
+            return
+        await asyncio.sleep(_ASKS_SECONDS)
 
 
 # --- the shoe

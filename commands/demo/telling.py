@@ -154,7 +154,9 @@ def welcome(configs: list[ServiceConfig], password: str, *, attended: bool) -> C
             f"{len(dealt)} tables are open." if several else f"A table of {configs[0].game.title} is open."
         ]
         if several:
-            blocks.append(_list({"all tables": f"{base}/wall", "two side by side": f"{base}/split"} | shared))
+            blocks.append(
+                listed({"all tables": f"{base}/wall", "two side by side": f"{base}/split"} | shared)
+            )
         for config in dealt:
             own = f"{base}/tables/{config.table.id}/" if several else f"{base}/"
             lines = {"i-Score display": f"{own}i-score" if several else own}
@@ -162,11 +164,11 @@ def welcome(configs: list[ServiceConfig], password: str, *, attended: bool) -> C
                 lines["progressive's sign"] = f"{own}progressive"
             lines |= _for_staff(config, password, attended=attended)
             heading = f"  {config.table.id}, {config.game.title}\n"
-            blocks.append(f"{heading}{_list(lines)}" if several else _list(lines | shared))
+            blocks.append(f"{heading}{listed(lines)}" if several else listed(lines | shared))
         for config in configs:
             if config.progressive is not None and config.progressive.tables:
                 heading = f"  {config.table.id}, the meter of {_listed(config.progressive.tables, 'and')}\n"
-                blocks.append(f"{heading}{_list(_for_staff(config, password, attended=attended))}")
+                blocks.append(f"{heading}{listed(_for_staff(config, password, attended=attended))}")
         if attended:
             blocks.append(_YOURS)
         print("\n" + "\n\n".join([*blocks, "Ctrl-C ends it."]) + "\n", flush=True)
@@ -174,13 +176,13 @@ def welcome(configs: list[ServiceConfig], password: str, *, attended: bool) -> C
     return print_addresses
 
 
-def _list(lines: dict[str, str]) -> str:
+def listed(lines: dict[str, str]) -> str:
+    """A line for each name and value."""
     return "\n".join(f"  {name:<18} {value}" for name, value in lines.items())
 
 
 def _for_staff(config: ServiceConfig, password: str, *, attended: bool) -> dict[str, str]:
-    console = cast(ConsoleConfig, config.console)
-    consoles = f"http://{console.host}:{console.port}/"
+    consoles = address_of(config)
     people = list(people_of(config))
     lines = {
         "consoles": f"{consoles} as {_listed([TRAINEE, *people] if attended else people)}, password {password}"
@@ -194,6 +196,12 @@ def _for_staff(config: ServiceConfig, password: str, *, attended: bool) -> dict[
             "cards": "keyed by the dealer" if config.shoe is None else config.shoe.port,
         }
     return lines | {"record": f"{config.record.path}"}
+
+
+def address_of(config: ServiceConfig) -> str:
+    """The address of a table's consoles."""
+    console = cast(ConsoleConfig, config.console)
+    return f"http://{console.host}:{console.port}/"
 
 
 def this_program() -> str:

@@ -12,7 +12,8 @@ import pytest
 from playwright.async_api import Page, expect
 
 from punto.baccarat.coup import Coup
-from punto.commands.demo.configuration import TableOptions, is_free, tables_like, write_config
+from punto.commands.demo.configuration import is_free, write_config
+from punto.commands.demo.options import TableOptions, tables_like
 from punto.commands.demo.table import hands_named
 from punto.configs.game_files import load_game, shipped_games
 from punto.controller.broker_login import BrokerConfig
