@@ -155,7 +155,7 @@ class _Game:
     """The present game and its award.
 
     `logged` is the award on the books. `expected` is the award that would be logged if everything were confirmed now, or
-    why it would be refused; None if there is no award to confirm.
+    why it would be refused; None if there is no award to confirm, or if the authority of the meter fixes the award.
     """
 
     def __init__(self, state: TableState, progressive: TablesProgressive, fitted: Fitted) -> None:
@@ -233,7 +233,9 @@ class _Game:
         except RefusedError as refusal:
             return refusal
         after = table.state.progressive
-        return None if after is None else after.books.awards[-1]
+        if after is None or after.books.awards == self.books.awards:
+            return None  # the authority of a linked table fixes the award, once it is asked
+        return after.books.awards[-1]
 
     def _award(self) -> AwardInGame | None:
         """The award of the game: the logged one, or the one that the hand won."""

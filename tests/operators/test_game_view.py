@@ -16,6 +16,7 @@ from punto.controller.accounts.roles import Role
 from punto.controller.orders.desk import Fitted, Peer
 from tests.operators.test_view import NOW
 from tests.table.croupier import Croupier, settings
+from tests.table.linked_floor import LinkedFloor
 
 SUITED = "draw 2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 NOTHING_WON = "draw 4H KC 3H JC KD 6D"
@@ -23,6 +24,7 @@ NEXUS = {"procedure": "nexus"}
 UNSEEN = {"base_wagers": "unseen"}
 WAGERS = ("wager 2 player 500", "wager 5 player 500", "spot 2 5")
 WON = (*WAGERS, "start game", SUITED)
+JACKPOT = ("draw 2D", "draw KC", "draw 3D", "draw JC", "draw 4D", "draw KH")  # all of the meter
 TO_JPH = (*WON, "hand 2", "hand 5", "turn jph")
 FORTY = (*WAGERS, "start game", "draw 2H KC 2D JC 5H KD")  # 40 for 1, from the tray
 ALONE = {"supervisor_from": 10_000}  # the dealer alone
@@ -453,3 +455,25 @@ def test_nothing_of_it_tells_the_reserve():
     assert "reserve" not in view.model_dump_json()
     assert view.meter == 1_000_040
     assert "reserve" not in json.dumps(GameView.model_json_schema()["properties"])
+
+
+@pytest.mark.parametrize(
+    ("procedure", "confirmed"),
+    [("aquarius", ("turn jph", "j-pot", "turn run")), ("nexus", ("confirm", "swipe executive"))],
+)
+def test_the_amount_of_an_award_at_a_linked_table_is_shown_when_its_authority_has_fixed_it(
+    procedure, confirmed
+):
+    floor = LinkedFloor(2, {"procedure": procedure})
+    floor.settle()
+    for name in ("t1", "t2"):  # at t2, the last award on the books is that of t1
+        table = floor.tables[name]
+        floor.do(name, "spot 1", "start game", *JACKPOT, "hand 1")
+        award = shown(table).award
+        assert award is not None
+        assert (award.state, award.pays, award.amount) == ("to_confirm", "100% of the meter", None)
+
+        floor.do(name, *confirmed)
+        award = shown(table).award
+        assert award is not None
+        assert (award.state, award.amount) == ("booked", table.progressive.books.awards[-1].amount)
