@@ -159,9 +159,9 @@ async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
         VirtualTable(each, config, passing, lambda *_: None)
         for each, config in zip(options, configs, strict=True)
     ]
-    count = FloorCount(configs)
 
     def begin_shared(begin: Begin) -> None:
+        count = FloorCount(configs)
         print(_opening(folder, configs, passing), flush=True)
         begin(count.listen(args.rounds))
         begin(_print_lines(count))
@@ -181,7 +181,7 @@ async def _reach(broker: BrokerConfig) -> None:
         async with Link(broker, Backoff(1, 1)).connection():
             pass
     except LinkError as error:
-        message = f"cannot use the broker at {broker.host} port {broker.port} ({error}): start it, or remove --mqtt-host and --mqtt-port"
+        message = f"cannot use the broker at {broker.host} port {broker.port} ({error}): start one that needs no password, or remove --mqtt-host and --mqtt-port"
         raise ConfigError([Problem(message, COMMAND)]) from None
 
 
@@ -203,7 +203,7 @@ def _opening(folder: Path, configs: Sequence[ServiceConfig], passing: Secrets) -
 
 
 class FloorCount:
-    """The rounds and alarms of the floor since it was opened, on the tables' records and over MQTT."""
+    """The rounds and alarms of the floor from now on, on the records of open tables and over MQTT."""
 
     def __init__(self, configs: Sequence[ServiceConfig]) -> None:
         self._records = [each.record.path for each in configs]
@@ -241,8 +241,6 @@ class FloorCount:
     def _recorded(self) -> tuple[int, Counter[str]]:
         rounds, alarms = 0, Counter[str]()
         for path in self._records:
-            if not path.exists():
-                continue
             with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as record:
                 rounds += record.execute("SELECT coalesce(max(round), 0) FROM rounds").fetchone()[0]
                 alarms.update(
