@@ -42,7 +42,7 @@ HELP: Final = (
     "over MQTT, and the alarms. Ctrl-C ends the floor."
 )
 _GAMES: Final = ("dragon-bonus-1", "progressive-2", "ez-baccarat", "side-wagers")
-_MOST_TABLES: Final = 200
+_MOST_TABLES: Final = 100
 _FASTEST: Final = 100
 # Real dealing: with these pauses, a table without a progressive deals some 70 hands an hour.
 _PACE_SECONDS: Final = 2.5

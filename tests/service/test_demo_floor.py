@@ -106,7 +106,7 @@ def test_a_line_tells_the_pace_the_rounds_and_the_alarms():
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--tables", "201"], "argument --tables: must be a whole number from 1 to 200, not '201'"),
+        (["--tables", "101"], "argument --tables: must be a whole number from 1 to 100, not '101'"),
         (["--pace", "0"], "argument --pace: must be more than 0 and at most 100, not '0'"),
         (["--games", "mini-baccarat,pontoon"], "there is no game 'pontoon'"),
         (
