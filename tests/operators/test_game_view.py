@@ -468,12 +468,16 @@ def test_the_amount_of_an_award_at_a_linked_table_is_shown_when_its_authority_ha
     floor.settle()
     for name in ("t1", "t2"):  # at t2, the last award on the books is that of t1
         table = floor.tables[name]
-        floor.do(name, "spot 1", "start game", *JACKPOT, "hand 1")
+        table.do("spot 1", "start game")
+        floor.settle()
+        table.do(*JACKPOT, "hand 1")
         award = shown(table).award
         assert award is not None
         assert (award.state, award.pays, award.amount) == ("to_confirm", "100% of the meter", None)
 
-        floor.do(name, *confirmed)
+        for command in confirmed:
+            table.do(command)
+            floor.settle()
         award = shown(table).award
         assert award is not None
         assert (award.state, award.amount) == ("booked", table.progressive.books.awards[-1].amount)
