@@ -11,6 +11,7 @@ import argparse
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,7 @@ from punto.commands.demo.configuration import (
     is_free,
     make_accounts,
     mqtt_of,
+    port_for,
     write_config,
 )
 from punto.commands.demo.options import TableOptions, tables_like
@@ -34,12 +36,14 @@ from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.file import ServiceConfig
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
 from punto.displays.server import serve as serve_display
+from punto.game_manager.floor.config import FloorsBroker, GameManagerConfig, PagesConfig, StoreConfig
 
 _LONGEST_WAIT: Final = 3600  # seconds
 _MOST_TABLES: Final = 8
 _PROGRESSIVE_GAME: Final = "progressive-2"
 _FLOOR: Final = "floor"
 _FLOOR_LINKED: Final = 2
+_HOUSE_PORT: Final = 8070
 _FLOOR_GAMES: Final = (
     *[_PROGRESSIVE_GAME] * _FLOOR_LINKED,
     "dragon-bonus-1",
@@ -142,7 +146,10 @@ async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
 
     def begin_shared(begin: Begin) -> None:
         """Start what all tables share, and print its address."""
-        print_addresses = welcome(configs, passing.password, attended=args.attended)
+        house = None if args.game != _FLOOR else _house(folder, configs)
+        if house is not None:
+            begin(serve_house(house))
+        print_addresses = welcome(configs, passing.password, house, attended=args.attended)
         begin(serve_display(_display(args.port, configs), print_addresses))
         begin(print_rounds(configs, args.rounds))
 
@@ -181,6 +188,26 @@ def _floor(args: argparse.Namespace, one: TableOptions) -> list[TableOptions]:
     )
     jackpots = replace(winner, deal=("jackpot",), every=_JACKPOT_EVERY)
     return [authority, jackpots, replace(other, deal=()), *tables[_FLOOR_LINKED + 1 :]]
+
+
+def _house(folder: Path, configs: list[ServiceConfig]) -> GameManagerConfig | None:
+    """The house's Game Manager, None if its extra is not installed."""
+    if find_spec("sqlalchemy") is None:
+        return None
+    mqtt = mqtt_of(configs[0])
+    return GameManagerConfig(
+        version=1,
+        mqtt=FloorsBroker(port=mqtt.port, base=mqtt.base),
+        store=StoreConfig(path=folder / "game-manager.db"),
+        pages=PagesConfig(port=port_for(_HOUSE_PORT)),
+    )
+
+
+async def serve_house(config: GameManagerConfig) -> None:
+    """Run the house's Game Manager until cancelled."""
+    from punto.game_manager.floor.service import serve  # noqa: PLC0415 - an extra
+
+    await serve(config)
 
 
 def _display(port: int, configs: list[ServiceConfig]) -> DisplayOptions:

@@ -19,6 +19,7 @@ from punto.controller.config.sections import ConsoleConfig
 from punto.controller.messages.topics import ROUND, Topics, progressive
 from punto.controller.mqtt_link import Connection, Link
 from punto.drivers.backoff import Backoff
+from punto.game_manager.floor.config import GameManagerConfig
 from punto.simulators.table_dealer import SUPERVISORS, Act, Outcome
 
 # The dealer's acts in every game, which are not printed.
@@ -138,7 +139,9 @@ def act_printer(table: str) -> Say:
 # --- addresses
 
 
-def welcome(configs: list[ServiceConfig], password: str, *, attended: bool) -> Callable[[str], None]:
+def welcome(
+    configs: list[ServiceConfig], password: str, house: GameManagerConfig | None, *, attended: bool
+) -> Callable[[str], None]:
     """A function that prints all addresses, given the display's address."""
     mqtt, several = mqtt_of(configs[0]), len(configs) > 1
     dealt = [each for each in configs if is_dealt(each)]
@@ -146,7 +149,8 @@ def welcome(configs: list[ServiceConfig], password: str, *, attended: bool) -> C
     def print_addresses(address: str) -> None:
         base = address.partition("/tables/")[0].rstrip("/")
         tables = " ".join(f"--table {each.table.id}" for each in dealt)
-        shared = {
+        floor = {} if house is None else {"the floor": f"http://{house.pages.host}:{house.pages.port}/"}
+        shared = floor | {
             "in a terminal": f"{this_program()} display --text {tables} --mqtt-port {mqtt.port}",
             "MQTT": f"mosquitto_sub -h {mqtt.host} -p {mqtt.port} -v -t '{mqtt.base}/#'",
         }

@@ -125,6 +125,11 @@ class _Table:
         found = self.last.get(kind)
         return found if isinstance(found, kind) else None
 
+    def keeps_a_meter_for_others(self, name: str) -> bool:
+        """Whether it is the authority of linked tables, where nobody deals."""
+        told = self.of(Progressive)
+        return told is not None and name not in told.tables
+
 
 class Floor:
     """All tables; `clock` is in seconds."""
@@ -163,6 +168,7 @@ class Floor:
         return tuple(
             self._view(name, self._tables[name], now, known.get(name, Known()))
             for name in sorted(self._tables, key=_as_people_count)
+            if not self._tables[name].keeps_a_meter_for_others(name)
         )
 
     def _view(self, name: str, table: _Table, now: datetime, known: Known) -> TableView:

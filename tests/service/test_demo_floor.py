@@ -1,11 +1,13 @@
 """`punto demo --game floor` and `punto simulate-floor`: tables of several games, of which some share a meter."""
 
+import json
 import logging
 import re
 import signal
 import subprocess
 import sys
 from collections import Counter
+from urllib.request import urlopen
 
 import pytest
 import structlog
@@ -41,6 +43,21 @@ def test_the_whole_meter_is_won_at_one_linked_table_and_shown_at_the_other(tmp_p
     assert all(f"  {table}, " in said for table in tables)
     books, *parts = (audit(tmp_path / table / "table.db") for table in tables[:3])
     assert [difference_between(books, part) for part in parts] == [None] * 2
+
+
+def test_the_floor_of_the_demo_has_a_game_manager_of_the_house(tmp_path):
+    with demo(
+        "--game", "floor", "--between", "0.5", "--pace", "0.05", "--rounds", "12", "--dir", tmp_path
+    ) as process:
+        said = opened(process)
+        (address,) = re.findall(r"the floor +(http://\S+)", said)
+        with urlopen(f"{address}api/floor", timeout=10) as answer:  # noqa: S310 - of this machine
+            floor = json.load(answer)
+        ended, _ = process.communicate(timeout=100)
+
+    assert {each["table"] for each in floor["tables"]} <= {f"demo-{number}" for number in range(1, 7)}
+    assert ended.endswith("The demo has ended.\n")
+    assert rows(tmp_path / "game-manager.db", "SELECT count(*) FROM rounds")[0][0] >= 10
 
 
 @pytest.mark.parametrize(
