@@ -1,7 +1,8 @@
 """Links a table with the authority that keeps its meter, over MQTT; both ends.
 
 Request and answer are retained messages of the state on the sender's record, sent again at each connection. So nothing is
-lost with a message: whichever end was killed or cut off gets the other's present state.
+lost with a message: whichever end was killed or cut off gets the other's present state. Brokers between the ends may lose
+what was retained (rabbitmq/rabbitmq-server 8096). Therefore a table that waits sends its request again.
 """
 
 import asyncio
@@ -43,6 +44,8 @@ _UNREAD: Final = (
 )
 _UNREAD_ANSWER: Final = MeterHeard(False, _UNREAD.format("the authority"))
 _LOOK_SECONDS: Final = 0.5
+_ASK_AGAIN_SECONDS: Final = 3.0
+"""How often a table that waits for its authority sends its request again."""
 
 _M = TypeVar("_M", bound=Message)
 _log = structlog.get_logger("punto.controller.linked")
@@ -177,6 +180,7 @@ class Authority:
             return  # it may be old
         self._meter = _read(Progressive, message) or self._meter
         self._meter_at = time.monotonic()
+        self._available = True  # if the broker has lost `availability`
         self._outbox.snapshot_due(topics.progressive(self._name))
 
     async def _take_answer(self, message: Received) -> None:
@@ -201,9 +205,14 @@ class Authority:
                 await self._engine.submit([answered], SOURCE)
 
     async def run(self) -> None:
-        """Record when the authority comes and goes, until cancelled."""
+        """Record when the authority comes and goes, and ask it again if it does not answer, until cancelled."""
+        again = time.monotonic() + _ASK_AGAIN_SECONDS
         while True:
             await self._look()
+            if time.monotonic() > again:
+                again = time.monotonic() + _ASK_AGAIN_SECONDS
+                if self._link.asked is not None or not self._link.online:
+                    self._outbox.snapshot_due(topics.METER_REQUEST)
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _look(self) -> None:
@@ -300,6 +309,8 @@ class LinkedTables:
         settings = _progressive(engine.state).books.settings
         self._tables = [each.table for each in settings.tables]
         self._refusals: dict[str, str] = {}
+        self._refused: dict[str, TableAsked] = {}
+        """What is not recorded again, however often a table sends it."""
         self._seen = _progressive(engine.state)
         for table in self._tables:
             broker.listen(topics.Topics(topic.base, table)(topics.METER_REQUEST), partial(self._take, table))
@@ -310,8 +321,8 @@ class LinkedTables:
         said = _read(MeterRequest, message)
         asked = None if said is None else _input(said.asked, message)
         if said is not None and said.asked is None:
-            if self._refusals.pop(table, None) is not None:  # the table may have been changed since
-                self._outbox.snapshot_due(topics.meter_answer(table))
+            self._refusals.pop(table, None)  # the table may have been changed since
+            self._outbox.snapshot_due(topics.meter_answer(table))
             return
         if said is None or not isinstance(asked, TableAsked):
             self._refuse(table, _UNREAD.format(table))
@@ -324,13 +335,15 @@ class LinkedTables:
             _log.warning("request of another table ignored", topic=message.topic)
             return
         last = served_table(_progressive(self._engine.state), table)
-        if last is not None and (last.record, last.number) == (asked.record, asked.number):
+        served = last is not None and last.record == asked.record and last.number >= asked.number
+        if served or self._refused.get(table) == asked:
             self._outbox.snapshot_due(topics.meter_answer(table))
         elif self._engine.pace.allows(f"table {table}"):
             (handled,) = await self._engine.submit([asked], f"table {table}")
             self._refusals.pop(table, None)
             if handled.refusal is not None:
                 self._engine.pace.charge(f"table {table}")
+                self._refused[table] = asked
                 self._refuse(table, str(handled.refusal))
 
     def _refuse(self, table: str, reason: str) -> None:

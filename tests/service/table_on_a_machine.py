@@ -145,6 +145,11 @@ class Broker(Program):
         command = ["mosquitto_pub", "-p", str(self.port), "-q", "1", "-t", topic, "-m", json.dumps(payload)]
         subprocess.run(command, check=True, timeout=SECONDS)
 
+    def forget(self, topic: str) -> None:
+        """Lose the retained message of a topic, as a node of a cluster may."""
+        command = ["mosquitto_pub", "-p", str(self.port), "-q", "1", "-t", topic, "-r", "-n"]
+        subprocess.run(command, check=True, timeout=SECONDS)
+
 
 STAFF = {"name": pwd.getpwuid(os.getuid()).pw_name, "password": "correct horse battery"}
 """The account that gives the tests' orders at the socket: of every role at a table, with the user's own name."""

@@ -1,6 +1,7 @@
 """Two services on one progressive, and the authority that keeps its meter: processes, a real broker, and kills."""
 
 import asyncio
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -11,7 +12,7 @@ from punto.controller.journal.audit import audit, difference_between
 from tests.operators.consoles import Browser
 from tests.ports import free_port
 from tests.service.linked_services import Service
-from tests.service.table_on_a_machine import STAFF, Broker, Listener, wait_until
+from tests.service.table_on_a_machine import STAFF, Broker, Listener, inputs, wait_until
 
 ALL = "2D KC 3D JC 4D KH"  # the whole meter
 NOTHING = "KS 2S 9H 3S"
@@ -37,6 +38,14 @@ def shown(listener: Listener) -> dict[str, int]:
     """The meter that each service last published."""
     found = [each for each in listener.heard() if each.topic.endswith("/progressive/dragon")]
     return {each.topic.split("/")[1]: each.payload["meter"] for each in found}
+
+
+def ask_in_vain(authority: Service, table: Service) -> None:
+    """Press START GAME at a table while its authority hangs, and then kill the authority."""
+    table.order("wager_placed", seat=1)
+    authority.process.send_signal(signal.SIGSTOP)  # its connection stays open
+    table.order("start_game", round=table.status()["round"])
+    authority.kill()
 
 
 @pytest.mark.parametrize("killed", [0, 1])
@@ -106,6 +115,42 @@ def test_the_dealers_page_shows_the_meter_of_the_sign(tmp_path):
         authority.kill()
         wait_until(lambda: page()[1], "the page says that the meter is not live")
         assert page() == (shown(listener)["t1"], True)
+
+
+def test_a_table_is_linked_again_by_a_broker_that_has_lost_what_was_retained(floor):
+    broker, (authority, t1, _) = floor
+    t1.kill()
+    for name in ("availability", "meter/answer/t1", "progressive/dragon"):
+        broker.forget(f"punto/meter-1/{name}")
+    t1.start()
+
+    wait_until(lambda: t1.linked, "the table hears its authority")
+    t1.bet(1)
+    assert authority.contributions == CONTRIBUTED
+
+
+def test_a_request_that_the_broker_has_lost_is_sent_again(floor):
+    broker, (authority, t1, _) = floor
+    ask_in_vain(authority, t1)
+    broker.forget("punto/t1/meter/request")
+    authority.start()
+
+    wait_until(lambda: t1.step == "playing", "the game starts")
+    assert authority.contributions == CONTRIBUTED
+
+
+def test_a_request_that_is_refused_again_and_again_is_recorded_once(floor, tmp_path):
+    broker, (authority, t1, _) = floor
+    topic = "punto/t1/meter/request"
+    with Listener(tmp_path, broker.port, topic) as listener:
+        t1.bet(1)
+        asked = next(each.payload for each in listener.heard() if each.payload["asked"])
+        asked["asked"]["record"] = "another"
+        for _ in range(2):
+            broker.publish(topic, asked)
+        wait_until(lambda: "another record" in t1.link.reason, "the table says why it is not linked")
+
+    assert [each["record"] for each in inputs(authority.record, "table_asked")][1:] == ["another"]
 
 
 def test_a_simulation_does_not_share_a_meter_with_a_live_table(tmp_path):
