@@ -14,7 +14,7 @@ from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.messages.topics import METER_REQUEST, Topics, of_authority
 from punto.controller.messages.topics import progressive as meter
-from punto.controller.messages.topics_page import HouseTable, house_access_list, users_of
+from punto.controller.messages.topics_page import HouseTable, bridges, house_access_list, users_of
 
 HELP: Final = (
     "Make the broker's users for these tables. Each table has one user for its service, one for its displays, and one for each "
@@ -23,7 +23,8 @@ HELP: Final = (
     "DIR/punto.acl has the topics that each user may read and write. DIR/punto.passwd has the password hashes for Mosquitto. "
     "DIR/passwords has one file for each user, with the password of this user; only you can read these files. Existing "
     "passwords stay the "
-    "same. To add a table, run the command again with the configurations of all tables, old and new."
+    "same. With --node, DIR/bridges has one file for each table, which connects the table's own Mosquitto with each node of the "
+    "house's broker. To add a table, run the command again with the configurations of all tables, old and new."
 )
 ROUNDS: Final = 1000
 """How often a password is hashed. It has 192 random bits, so more would only make connections slower."""
@@ -45,6 +46,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="the folder for the files; it is made if it does not exist",
     )
+    parser.add_argument(
+        "--node",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="a node of the house's broker; give this option once for each node",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -58,6 +66,10 @@ def main(args: argparse.Namespace) -> int:
         hashed = [f"{user}:{_hashed(_password(passwords / user))}\n" for user in users]
         _write(args.out / "punto.passwd", "".join(hashed), 0o600)
         _write(args.out / "punto.acl", house_access_list(tables), 0o640)
+        if args.node:
+            (args.out / "bridges").mkdir(exist_ok=True)
+        for table in tables if args.node else ():
+            _write(args.out / "bridges" / f"{table.topics.table}.conf", bridges(table, args.node), 0o644)
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A table of compose.yaml with a virtual shoe: table.sh ID CONSOLE_PORT. It keeps everything in the working directory, and
-# its broker is on the loopback at BROKER_PORT.
+# its broker is on the loopback at BROKER_PORT. BROKER_LOGIN has further lines of [mqtt].
 set -eu
 cat > table.toml <<END
 version = 1
@@ -19,6 +19,7 @@ path = "table.db"
 
 [mqtt]
 port = $BROKER_PORT
+${BROKER_LOGIN:-}
 
 [operator]
 socket = "operator.sock"

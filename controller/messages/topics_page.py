@@ -86,6 +86,21 @@ class HouseTable:
 
 House = Sequence[HouseTable]
 _GAME_MANAGER: Final = "game-manager"
+_BRIDGE: Final = """\
+
+connection {name}
+address {node}:8883
+remote_clientid {table}
+local_clientid {name}
+bridge_cafile /etc/mosquitto/certs/ca.pem
+bridge_certfile /etc/mosquitto/certs/{table}.pem
+bridge_keyfile /etc/mosquitto/certs/{table}.key
+cleansession true
+local_cleansession false
+notifications false
+keepalive_interval 10
+restart_timeout 1 10
+"""
 _SURVEILLANCE: Final = "surveillance"
 _DISPLAYS: Final = "displays"
 """A display of several tables."""
@@ -123,6 +138,26 @@ def house_access_list(house: House) -> str:
     parts.append("\n".join([f"user {_GAME_MANAGER}", *everything, *but, *asked]))
     parts.append("\n".join([f"user {_SURVEILLANCE}", *everything]))
     return "\n\n".join(parts) + "\n"
+
+
+def bridges(table: HouseTable, nodes: Sequence[str]) -> str:
+    """Mosquitto's configuration of the bridges between a table's own broker and each node of the house's broker.
+
+    Each topic goes in one direction, so no message comes back. Retained messages do not wait for a node that is away, because
+    a bridge sends all of them on each connection. Other messages wait in the table's broker.
+    """
+    own = table.topics
+    sent = [each for each in CHANNELS if each.direction == "send"]
+    asked = [each for each in CHANNELS if each.direction == "receive" and "{client}" in each.name]
+    topics = [
+        *(f"topic {own(each.filter)} out {0 if each.retained else 1}" for each in sent),
+        *(f"topic {topic} in 1" for topic in (*(own(each.filter) for each in asked), *table.reads)),
+    ]
+    parts = (_BRIDGE.format(name=f"bridge-{node}", node=node, table=own.table) for node in nodes)
+    lines = "\n".join(topics)
+    return "# Written by `punto broker-users`: a change made here is lost.\n" + "".join(
+        f"{part}{lines}\n" for part in parts
+    )
 
 
 def _others(table: HouseTable) -> Iterator[tuple[str, str]]:
