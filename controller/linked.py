@@ -111,6 +111,8 @@ class Authority:
         self._meter: Progressive | None = None
         self._meter_at = 0.0
         self._heard: MeterHeard | None = None
+        self._last_input = 0
+        """Of the newest answer. A node of the house's broker that was away for a while sends old answers."""
         self._recording = asyncio.Lock()
         broker.retain(topics.METER_REQUEST, self._request)
         read = topics.of_authority(at, topic.table, settings.progressive)
@@ -173,6 +175,8 @@ class Authority:
         said = _read(Availability, message)
         if said is not None:
             self._available, self._reason = said.state == "online", said.reason
+            if not self._available:
+                self._last_input = 0  # it may come back with another record
             await self._look()
 
     async def _take_meter(self, message: Received) -> None:
@@ -185,6 +189,9 @@ class Authority:
 
     async def _take_answer(self, message: Received) -> None:
         said = _read(MeterAnswer, message)
+        if said is not None and said.last_input < self._last_input:
+            return
+        self._last_input = self._last_input if said is None else said.last_input
         if said is None:
             self._heard = _UNREAD_ANSWER
         elif said.simulation is not self._engine.state.settings.simulation:
@@ -266,6 +273,7 @@ class Keeper:
         self._engine = engine
         self._table = topic.table
         self._rival_at = 0.0
+        self._rival_ts = ""
         name = _progressive(engine.state).books.settings.progressive
         broker.listen(topics.Topics(topic.base, "+")(topics.progressive(name)), self._take)
 
@@ -287,6 +295,9 @@ class Keeper:
         if said is None or not said.kept_by:
             return
         self._rival_at = time.monotonic()
+        before, self._rival_ts = self._rival_ts, said.ts
+        if before in {"", said.ts}:
+            return  # a node of the house's broker may send an old one, with each new connection again
         if _progressive(self._engine.state).rival != said.kept_by:
             await self._engine.submit([MeterClaimed(said.kept_by)], SOURCE)
 
@@ -295,6 +306,8 @@ class Keeper:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             gone = time.monotonic() - self._rival_at > RIVAL_SECONDS
+            if gone:
+                self._rival_ts = ""
             if gone and _progressive(self._engine.state).rival is not None:
                 await self._engine.submit([MeterClaimed(None)], SOURCE)
 
@@ -367,6 +380,7 @@ class LinkedTables:
             seq=number,
             ts=timestamp(now),
             simulation=state.settings.simulation,
+            last_input=self._engine.seq,
             heard=written(heard),
             answered=None if answered is None else written(answered),
         )

@@ -26,6 +26,11 @@ class MeterAnswer(Message):
     """
 
     schema_: Literal["punto/meter-answer/1"] = Field("punto/meter-answer/1", alias="schema")
+    last_input: int = Field(
+        ge=0,
+        description="the number of the last input on the authority's record; an answer with a smaller number than an earlier "
+        "answer is old, and a table ignores it",
+    )
     heard: Input = Field(
         description="the meter, as it will be on the table's record; not `online` if the authority does not serve this table"
     )

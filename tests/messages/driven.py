@@ -184,7 +184,9 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
     floor.settle()
     floor.answer("t1")
     for answered in (None, written(floor.answers[1][1])):
-        yield linked.MeterAnswer(id="m/meter/answer/t1/1", seq=1, ts=ts, heard=heard, answered=answered)
+        yield linked.MeterAnswer(
+            id="m/meter/answer/t1/1", seq=1, ts=ts, last_input=4, heard=heard, answered=answered
+        )
     part = models.ComponentDigest(name="controller", version="0.1.0", digest="ab" * 32)
     yield models.Availability(
         id="table-1/availability/1", seq=0, ts=ts, state="online", reason="started", since=ts

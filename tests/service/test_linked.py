@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -151,6 +152,40 @@ def test_a_request_that_is_refused_again_and_again_is_recorded_once(floor, tmp_p
         wait_until(lambda: "another record" in t1.link.reason, "the table says why it is not linked")
 
     assert [each["record"] for each in inputs(authority.record, "table_asked")][1:] == ["another"]
+
+
+def test_an_old_answer_of_the_authority_changes_nothing(floor, tmp_path):
+    broker, (_, t1, _) = floor
+    topic = "punto/meter-1/meter/answer/t1"
+    with Listener(tmp_path, broker.port, topic) as listener:
+        t1.bet(1)
+        wait_until(listener.heard, "an answer")
+        old = listener.heard()[-1].payload
+        t1.play(ALL)
+        for order, fields in (("hand_button", {"seat": 1}), ("turn_key", {"to": "jph"}), ("jpot", {})):
+            t1.order(order, **fields)
+        wait_until(lambda: t1.step == "adjusted", "the meter is adjusted")
+        t1.order("turn_key", to="run")
+        wait_until(lambda: t1.link.asked is None, "the award is booked")
+        before = inputs(t1.record, "meter_heard")
+        broker.publish(topic, old)
+        time.sleep(1)
+
+    assert inputs(t1.record, "meter_heard") == before
+
+
+def test_one_old_meter_of_another_service_is_not_a_rival(floor, tmp_path):
+    broker, (authority, *_) = floor
+    with Listener(tmp_path, broker.port, "punto/meter-1/progressive/dragon") as listener:
+        wait_until(listener.heard, "the meter")
+        other = {**listener.heard()[-1].payload, "kept_by": "t9 elsewhere"}
+    for _ in range(3):  # one of each node
+        broker.publish("punto/t9/progressive/dragon", other)
+    time.sleep(1)
+    assert authority.progressive.rival is None
+
+    broker.publish("punto/t9/progressive/dragon", {**other, "ts": other["valid_until"]})
+    wait_until(lambda: authority.progressive.rival, "the authority hears a rival that lives")
 
 
 def test_a_simulation_does_not_share_a_meter_with_a_live_table(tmp_path):
