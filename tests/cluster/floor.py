@@ -90,10 +90,15 @@ class FloorTable(Table):
         Program.start(self)
 
     def start_all(self) -> None:
-        """Start the broker, the service and the shoe."""
+        """Start the broker, the service and the shoe, and wait until the table takes orders."""
+        self.begin_all()
+        self.wait_until_up()
+
+    def begin_all(self) -> None:
+        """Start them, and do not wait: many tables start at the same time."""
         self.start_broker()
-        self.start()
-        if self.shoe is not None:
+        self.begin_to_start()
+        if self.shoe is not None and not self.shoe.running:
             self.shoe.start()
 
     def start_broker(self) -> None:
@@ -229,7 +234,9 @@ class Floor:
         for number in range(len(self.nodes)):
             self.start_node(number)
         for pc in self.pcs:
-            pc.start_all()
+            pc.begin_all()
+        for pc in self.pcs:
+            pc.wait_until_up()
         if self.authority is not None:
             self.authority.order("open_meter")
 
@@ -283,6 +290,10 @@ class Floor:
         )
         assert part.running, part.printed()
         return part
+
+    def remove_database(self, number: int) -> None:
+        """Remove the data of a node's database, which does not run."""
+        shutil.rmtree(self.folder / f"database-{number + 1}" / "data")
 
     def answers(self, number: int) -> bool:
         """Whether a node's database answers."""

@@ -164,3 +164,10 @@ def test_the_replica_takes_over_what_the_primary_had(floor):
 
     assert floor.primary() == second.address
     assert floor.sql(1, "SELECT count(*) FROM rounds", "game-manager") == "1000"
+    floor.remove_database(0)
+    floor.start_database(0, "replica", second.address)
+    wait_until(
+        lambda: floor.sql(1, "SELECT state FROM pg_stat_replication") == "streaming",
+        "the old primary follows",
+    )
+    assert floor.sql(0, "SELECT count(*) FROM rounds", "game-manager") == "1000"
