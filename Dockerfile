@@ -1,8 +1,10 @@
 # The image of compose.yaml: Punto as docs/how-to/install.md installs it on a table PC, by the hashes of table.lock.
 FROM python:3.12-slim-bookworm
 WORKDIR /src
-COPY table.lock .
-RUN pip install --no-cache-dir --require-hashes -r table.lock
+# requirements.lock also has what the Game Manager of a house needs (deploy/compose.yaml).
+ARG LOCK=table.lock
+COPY $LOCK .
+RUN pip install --no-cache-dir --require-hashes -r $LOCK
 COPY . .
 RUN pip install --no-cache-dir --no-deps --no-build-isolation . \
  && useradd --system punto \

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import paho.mqtt.client as mqtt
-import psycopg
+import sqlalchemy
 from paho.mqtt.enums import CallbackAPIVersion
 
 from punto.baccarat.table.state import TablesProgressive
@@ -291,6 +291,19 @@ class Floor:
         assert part.running, part.printed()
         return part
 
+    def start_game_manager(self, number: int) -> Part:
+        """Start the Game Manager of a node. It reads the broker of its node, and uses the database that takes writes."""
+        node = self.nodes[number]
+        config = self.folder / f"game-manager-{number + 1}.toml"
+        config.write_text(
+            f'version = 1\n[mqtt]\nusername = "game-manager"\n'
+            f'password_file = "{self.folder}/users/passwords/game-manager"\n'
+            f'[store]\naddress = "{self.database_url()}"\n[pages]\nport = 8070\n',
+            encoding="utf-8",
+        )
+        command = (sys.executable, "-m", "punto", "game-manager", "--config", config)
+        return node.run(config.with_suffix(".log"), *command)
+
     def remove_database(self, number: int) -> None:
         """Remove the data of a node's database, which does not run."""
         shutil.rmtree(self.folder / f"database-{number + 1}" / "data")
@@ -312,29 +325,25 @@ class Floor:
         """The address of the database that takes the Game Manager's writes, over TLS.
 
         Raises:
-            psycopg.OperationalError: no database takes them.
+            sqlalchemy.exc.OperationalError: no database takes them.
         """
-        with psycopg.connect(self.database_url()) as connection:
-            return connection.info.hostaddr
+        url = self.database_url().replace("postgresql:", "postgresql+psycopg:")
+        engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
+        with engine.connect() as connection:
+            return str(connection.scalar(sqlalchemy.text("SELECT host(inet_server_addr())")))
 
     def promote(self) -> None:
         """Make the replica the primary."""
         self.sql(1, "SELECT pg_promote()")
 
     def database_url(self, user: str = "game-manager") -> str:
-        """Where `user` finds the primary, as libpq reads it."""
-        parts = {
-            "host": ",".join(each.address for each in self.nodes[:2]),
-            "dbname": user,
-            "user": user,
-            "target_session_attrs": "read-write",
-            "connect_timeout": 3,
-            "sslmode": "verify-full",
-            "sslrootcert": self.certificates / "ca.pem",
-            "sslcert": self.certificates / f"{user}.pem",
-            "sslkey": self.certificates / f"{user}.key",
-        }
-        return " ".join(f"{name}={value}" for name, value in parts.items())
+        """Where `user` finds the primary, as the Game Manager's configuration has it."""
+        hosts = "&".join(f"host={each.address}:5432" for each in self.nodes[:2])
+        files = f"sslrootcert={self.certificates}/ca.pem&sslcert={self.certificates}/{user}.pem"
+        return (
+            f"postgresql://{user}@/{user}?{hosts}&target_session_attrs=read-write&connect_timeout=3"
+            f"&sslmode=verify-full&{files}&sslkey={self.certificates}/{user}.key"
+        )
 
 
 def _as_postgres(program: str, *arguments: str | Path) -> str:

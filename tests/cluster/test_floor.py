@@ -7,7 +7,7 @@ import pytest
 
 from tests.cluster.floor import NEEDED, POSTGRESQL, Ear, Floor, FloorTable, deal, floor_folder, reach
 from tests.cluster.machines import Network, missing
-from tests.service.table_on_a_machine import wait_until
+from tests.service.table_on_a_machine import rounds, wait_until
 
 ABSENT = [*missing(*NEEDED), *([] if POSTGRESQL.is_dir() else ["postgresql-15"])]
 pytestmark = [
@@ -171,3 +171,35 @@ def test_the_replica_takes_over_what_the_primary_had(floor):
         "the old primary follows",
     )
     assert floor.sql(0, "SELECT count(*) FROM rounds", "game-manager") == "1000"
+
+
+def test_the_game_manager_has_every_round_after_it_and_its_database_were_killed(floor):
+    primary = floor.start_database(0, "primary")
+    floor.start_database(1, "replica", floor.nodes[0].address)
+    leader = floor.start_game_manager(0)
+    wait_until(lambda: "taking in" in leader.printed(), "the first Game Manager leads")
+    floor.start_game_manager(1)
+    deal(*floor.tables)
+    for table in floor.tables:
+        wait_until(lambda at=table: len(stored(floor, 0, at.name)) > 8, "rounds are stored")  # type: ignore[misc]
+    leader.kill()
+    for table in floor.tables:
+        goal = len(stored(floor, 0, table.name)) + 8
+        wait_until(lambda at=table, goal=goal: len(stored(floor, 0, at.name)) > goal, "the second one leads")  # type: ignore[misc]
+    primary.kill()
+    floor.promote()
+    for table in floor.tables:
+        goal = len(rounds(table.record)) + 8
+        wait_until(lambda at=table, goal=goal: len(stored(floor, 1, at.name)) > goal, "the replica stores")  # type: ignore[misc]
+
+    for table in floor.tables:
+        found = stored(floor, 1, table.name)
+        assert found == list(range(1, len(found) + 1))
+
+
+def stored(floor: Floor, number: int, table: str) -> list[int]:
+    """The rounds of a table in a node's database."""
+    found = (
+        f"""SELECT round FROM rounds JOIN records ON id = record_id WHERE "table" = '{table}' ORDER BY 1"""  # noqa: S608 - ours
+    )
+    return [int(each) for each in floor.sql(number, found, "game-manager").split()]

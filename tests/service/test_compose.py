@@ -113,7 +113,15 @@ def test_what_the_image_copies_is_what_its_context_has():
     allowed = {line[1:] for line in (HERE / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     rooms = {each.name for each in (HERE / "punto").iterdir() if each.is_symlink()}
 
-    assert allowed == rooms | {"punto", "compose", "pyproject.toml", "table.lock", "README.md", "LICENSE"}
+    assert allowed == rooms | {
+        "punto",
+        "compose",
+        "pyproject.toml",
+        "table.lock",
+        "requirements.lock",
+        "README.md",
+        "LICENSE",
+    }
     assert all((HERE / each).exists() for each in allowed)
 
 
