@@ -216,6 +216,8 @@ class Authority:
         again = time.monotonic() + _ASK_AGAIN_SECONDS
         while True:
             await self._look()
+            if time.monotonic() - self._meter_at > STALE_SECONDS:
+                self._last_input = 0  # as after `offline`, which the broker may have lost
             if time.monotonic() > again:
                 again = time.monotonic() + _ASK_AGAIN_SECONDS
                 if self._link.asked is not None or not self._link.online:

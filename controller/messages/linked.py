@@ -27,6 +27,7 @@ class MeterAnswer(Message):
 
     schema_: Literal["punto/meter-answer/1"] = Field("punto/meter-answer/1", alias="schema")
     last_input: int = Field(
+        0,
         ge=0,
         description="the number of the last input on the authority's record; an answer with a smaller number than an earlier "
         "answer is old, and a table ignores it",

@@ -253,13 +253,16 @@ def test_the_command_writes_both(tmp_path):
     assert (tmp_path / "acl" / "punto").read_text(encoding="utf-8") == access_list()
 
 
-def test_what_is_restricted_is_for_no_user_but_surveillance():
+def test_what_is_restricted_is_for_surveillance_alone_but_that_the_game_manager_reads_the_edges():
     restricted = [channel for channel in CHANNELS if channel.name.startswith("restricted/")]
 
     assert len(restricted) == 3
     assert not any(channel.users for channel in restricted)
     lines = access_list().partition("# The table's service.")[2].splitlines()
-    assert [line for line in lines if "/restricted" in line] == ["topic deny punto/+/restricted/#"]
+    assert [line for line in lines if "/restricted" in line] == [
+        "topic deny punto/+/restricted/card",
+        "topic deny punto/+/restricted/head",
+    ]
 
 
 def test_a_display_subscribes_to_what_its_user_may_read_and_its_page_says_which():
