@@ -13,6 +13,7 @@ All run what deploy/ and configs/ ship, with other paths. A part has `start` and
 """
 
 import json
+import os
 import shutil
 import ssl
 import subprocess
@@ -39,6 +40,8 @@ POSTGRESQL: Final = Path("/usr/lib/postgresql/15/bin")
 BRIDGE_PORT: Final = 8883
 CLIENT_PORT: Final = 8884
 AUTHORITY: Final = "meter-1"
+PACE: Final = float(os.environ.get("PUNTO_FLOOR_PACE", "1"))
+"""How fast the shoes deal: 1 is a hand in some 0.6 s, and 0.045 is five times as fast as a dealer."""
 NEEDED: Final = ("mosquitto", "openssl", "setpriv")
 _METER: Final = f'[progressive]\nid = "dragon"\nauthority = "{AUTHORITY}"\n'
 _MAIN: Final = """\
@@ -75,10 +78,10 @@ class FloorTable(Table):
             text = text.replace("dragon-bonus-1", "progressive-2")
         if not shoe:
             text = text.replace(f'[shoe]\nport = "{self.port}"\n', "").replace(
-                "[table]", '[table]\ncards = "keyed"'
+                "[table]", '[table]\ncards = "keyed"\nburn = "none"'
             )
         self.config.write_text(text, encoding="utf-8")
-        options = ("--seed", name, "--pace", "0.05", "--between", "0.2")
+        options = ("--seed", name, "--pace", str(0.05 / PACE), "--between", str(0.2 / PACE))
         self.shoe = Shoe(self.port, *options) if shoe else None
 
     def begin_to_start(self, *, slow_disk: bool = False) -> None:
@@ -171,22 +174,33 @@ class Ear:
 class Floor:
     """Three nodes, a primary and a replica of PostgreSQL on the first two, and a PC for each of `names`.
 
-    With `linked`, all tables share the meter of `authority`, which is one more PC.
+    With `linked`, all tables share the meter of `authority`, which is one more PC. `keyed` are more tables, which share it in any
+    case, and have no shoe.
     """
 
-    def __init__(self, network: Network, folder: Path, names: Sequence[str], *, linked: bool = False) -> None:
+    def __init__(
+        self,
+        network: Network,
+        folder: Path,
+        names: Sequence[str],
+        *,
+        linked: bool = False,
+        keyed: Sequence[str] = (),
+    ) -> None:
         self.folder = folder
         self.nodes = [network.machine(f"n{number}") for number in (1, 2, 3)]
         progressive = _METER if linked else ""
         self.tables = [self._table(network, name, progressive, shoe=True) for name in names]
+        self.keyed = [self._table(network, name, _METER, shoe=False) for name in keyed]
+        sharing = [*(names if linked else ()), *keyed]
         self.authority = (
             self._table(
                 network,
                 AUTHORITY,
-                f"{_METER}approval_above = 100000000\ntables = {json.dumps(list(names))}\n",
+                f"{_METER}approval_above = 100000000\ntables = {json.dumps(sharing)}\n",
                 shoe=False,
             )
-            if linked
+            if sharing
             else None
         )
         self.ears: list[Ear] = []
@@ -196,7 +210,7 @@ class Floor:
     @property
     def pcs(self) -> list[FloorTable]:
         """All table PCs, the authority's first."""
-        return [*([] if self.authority is None else [self.authority]), *self.tables]
+        return [*([] if self.authority is None else [self.authority]), *self.tables, *self.keyed]
 
     def _table(self, network: Network, name: str, progressive: str, *, shoe: bool) -> FloorTable:
         folder = self.folder / name
