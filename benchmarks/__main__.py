@@ -8,7 +8,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import endurance, flood, house, latency, linked, odds, pages, progressive, reports, simulation
+from benchmarks import (
+    endurance,
+    flood,
+    house,
+    latency,
+    linked,
+    many_tables,
+    odds,
+    pages,
+    progressive,
+    reports,
+    simulation,
+)
 from benchmarks.bench import Line, say
 
 PARTS = {
@@ -22,6 +34,7 @@ PARTS = {
     "house": house.measure,
     "reports": reports.measure,
     "flood": flood.measure,
+    "many_tables": many_tables.measure,
 }
 
 

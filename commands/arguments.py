@@ -11,7 +11,7 @@ from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.pay import percentage
 from punto.commands.numbers import whole
 from punto.configs.game_files import game_file, game_of, is_table
-from punto.configs.problems import cut
+from punto.configs.problems import ConfigError, Problem, cut
 
 A_GAME: Final = (
     "the game to use: the name of a game that ships with punto, a game file, or a table's configuration (the game of this "
@@ -46,6 +46,8 @@ def game_with_decks(args: argparse.Namespace) -> Game:
 def game_or_table(name: str, folder: Path | None = None) -> Game:
     """The game of a game file or of that name, or the game of a table's configuration with the house's limits and rules.
 
+    If the configuration has several tables, they must all play the same game.
+
     `folder` is the base of a relative path, by default the working directory.
 
     Raises:
@@ -54,9 +56,24 @@ def game_or_table(name: str, folder: Path | None = None) -> Game:
     file = game_file(name, folder)
     if not is_table(file):
         return game_of(file)
-    from punto.controller.config.file import load_config  # noqa: PLC0415 - a filter loads nothing of the service
+    from punto.controller.config.tables import load_configs  # noqa: PLC0415 - a filter loads nothing of the service
 
-    return load_config((folder or Path()) / name).game
+    path = (folder or Path()) / name
+    first, *others = (config.game for config in load_configs(path))
+    if any(each != first for each in others):
+        message = "the tables of this file play different games or limits: name a game file, or the file of one table"
+        raise ConfigError([Problem(message, str(path))])
+    return first
+
+
+def add_table(parser: argparse.ArgumentParser) -> None:
+    """Add the argument `--table`, beside `--config`."""
+    parser.add_argument(
+        "--table",
+        dest="of_table",
+        metavar="ID",
+        help="the id of the table, if the configuration has several tables",
+    )
 
 
 def checked(read: Callable[[str], _T]) -> Callable[[str], _T]:

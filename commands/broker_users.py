@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from punto.configs.problems import ConfigError, Problem
-from punto.controller.config.file import ServiceConfig, load_config
+from punto.controller.config.file import ServiceConfig
+from punto.controller.config.tables import load_configs
 from punto.controller.messages.topics import METER_REQUEST, Topics, of_authority
 from punto.controller.messages.topics import progressive as meter
 from punto.controller.messages.topics_page import HouseTable, bridges, house_access_list, users_of
@@ -37,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="the configuration of a table, with a section [mqtt]",
+        help="the configuration of a table or of several tables, with a section [mqtt]",
     )
     parser.add_argument(
         "--out",
@@ -58,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Write the files; 1 on an error."""
     try:
-        tables = [_table(load_config(path), path) for path in args.file]
+        tables = [_table(config, path) for path in args.file for config in load_configs(path)]
         users = users_of(tables)
         passwords = args.out / "passwords"
         passwords.mkdir(parents=True, exist_ok=True)

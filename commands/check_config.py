@@ -3,7 +3,8 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -15,8 +16,9 @@ from punto.configs.game_files import game_file, game_of, load_game, place_of, sh
 from punto.configs.problems import ConfigError, Problem, meant
 from punto.configs.toml_file import read
 from punto.controller.config.devices import KeypadConfig
-from punto.controller.config.file import ServiceConfig, load_config
+from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
+from punto.controller.config.tables import load_configs, these
 from punto.controller.secret_file import secret_warnings
 from punto.game_manager.floor.config import load_game_manager
 
@@ -24,7 +26,7 @@ _WITH_ODDS: Final = find_spec("numpy") is not None
 """Whether the extra `odds` is installed. A table does not need it."""
 
 HELP: Final = (
-    "Check a table's configuration, a display's configuration, a Game Manager's configuration, a house's theme or a game. If there are errors, the command "
+    "Check the configuration of a table or of several tables, a display's configuration, a Game Manager's configuration, a house's theme or a game. If there are errors, the command "
     "prints each error with the line and the key, and the exit status is 1. If there are no errors, the command prints a summary."
 )
 
@@ -65,16 +67,7 @@ def _summary(path: Path) -> Iterator[str]:
     """Summarise a table's configuration, a display's, a Game Manager's, or a house's theme. Their sections distinguish them."""
     keys = read(path).document.keys()
     if "table" in keys or "wagers" in keys:
-        config = load_config(path)
-        game = _checked(config.table.game, path.parent)
-        yield from (
-            *_config(config),
-            *_game(config.game),
-            *_rules(config),
-            *_warnings(config),
-            *_advice(config),
-        )
-        yield from (*_name_warnings(game), *_edge_warnings(config.game))
+        yield from _tables(load_configs(path), path.parent)
     elif "display" in keys:
         yield from _display(path)
     elif "store" in keys:
@@ -92,6 +85,27 @@ def _summary(path: Path) -> Iterator[str]:
         raise ConfigError([Problem(message, str(path))])
 
 
+def _tables(configs: Sequence[ServiceConfig], folder: Path) -> Iterator[str]:
+    """Each table, and then the warnings of all: with the tables that they are of, if there are several."""
+    warnings: dict[str, list[str]] = {}
+    for config in configs:
+        if config is not configs[0]:
+            yield ""
+        game = _checked(config.table.game, folder)
+        yield from (*_config(config), *_game(config.game), *_rules(config))
+        of_games = (*_name_warnings(game), *_edge_warnings(config.game))
+        for each in (*_warnings(config), *_advice(config), *of_games):
+            warnings.setdefault(each, []).append(config.table.id)
+    if len(configs) == 1:
+        yield from warnings
+        return
+    yield ""
+    for each, tables in warnings.items():
+        kind, _, text = each.partition(": ")
+        yield f"{kind}: {these(tables)}: {text}"
+
+
+@cache
 def _checked(name: str, folder: Path | None) -> Game:
     """The game. If the odds are installed, its rules on ranks and suits are checked too; a service does not do that."""
     file = game_file(name, folder)
@@ -215,8 +229,13 @@ def _name_warnings(game: Game) -> Iterator[str]:
         )
 
 
-def _edge_warnings(game: Game) -> Iterator[str]:
-    """Wagers that favour the players in a full shoe."""
+@cache
+def _edge_warnings(game: Game) -> tuple[str, ...]:
+    """Wagers that favour the players in a full shoe. Tables of a file that play the same game share the result."""
+    return tuple(_favourable(game))
+
+
+def _favourable(game: Game) -> Iterator[str]:
     if not _WITH_ODDS:
         yield "note: odds and unreachable rules are not checked: install punto[odds]"
         return

@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 
 from punto.configs.toml_file import Unit
 from punto.controller.config.file import ConfigFile
+from punto.controller.config.tables import OWN
 from punto.displays.house import HouseFile
 from punto.displays.options import DisplayOptions
 from punto.game_manager.floor.config import GameManagerConfig
@@ -28,6 +29,17 @@ _FILES: Final[dict[str, type[BaseModel]]] = {
     "A house's theme": HouseFile,
     "The Game Manager of a house": GameManagerConfig,
 }
+_SEVERAL: Final = """\
+One service can run [several tables](../how-to/many-tables.md).
+The file then has a header `[[table]]` for each table, with two brackets, in place of `[table]`.
+Below `[[table]]` are the keys of `[table]`.
+Each other section of a table has a header that begins with `table.`, such as `[table.shoe]`, and comes after the `[[table]]` of its table.
+
+A section without `table.` is shared: its keys apply to every table.
+If a table has the same key in its own section, the table uses its own value.
+For example, all tables can share `host` in `[mqtt]`, and each table can have its own `username` in `[table.mqtt]`.
+
+Two tables must not have the same value of a key in the last column of this list, also not under another name of the same file or device."""
 _HEAD: Final = "| Key | Type | Default | Unit, range | What it is |\n| --- | --- | --- | --- | --- |"
 _TYPES: Final = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}
 _BOUNDS: Final = {
@@ -40,7 +52,11 @@ _BOUNDS: Final = {
 
 def configuration_page() -> str:
     """Each file with its sections and their keys."""
-    return "\n\n".join(part for title, file in _FILES.items() for part in _file(title, file))
+    return "\n\n".join(
+        part
+        for title, file in _FILES.items()
+        for part in (*_file(title, file), *(_several_tables() if file is ConfigFile else ()))
+    )
 
 
 def _file(title: str, file: type[BaseModel]) -> Iterator[str]:
@@ -56,6 +72,25 @@ def _file(title: str, file: type[BaseModel]) -> Iterator[str]:
         words = " ".join(inspect.cleandoc(section.__doc__ or "").partition(": ")[2].split())
         yield words[0].upper() + words[1:] + " Required." * file.model_fields[name].is_required()
         yield _table(section, section.model_fields)
+
+
+def _several_tables() -> Iterator[str]:
+    """The headers of a file with several tables, and the keys that each table needs for itself."""
+    yield "## Several tables"
+    yield _SEVERAL
+    rows = [
+        "| Of one table | Shared by all tables | What each table needs for itself |",
+        "| --- | --- | --- |",
+    ]
+    for name, info in ConfigFile.model_fields.items():
+        if (found := _section(info.annotation)) is None:
+            continue
+        header = found[1].format(name)
+        own = [f"`{key}`" for section, key in (each.split(".") for each in OWN) if section == name]
+        own = [key for key in own if key.strip("`") in found[0].model_fields]
+        of_one, shared = ("`[[table]]`", "") if name == "table" else (f"`[table.{header}]`", f"`[{header}]`")
+        rows.append(f"| {of_one} | {shared} | {', '.join(own)} |")
+    yield "\n".join(rows)
 
 
 def _section(annotation: Any) -> tuple[type[BaseModel], str] | None:

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from punto.commands.run import messages_of
 from punto.controller import log
+from punto.controller.failures import messages_of
 from punto.game_manager.floor.config import GameManagerConfig, load_game_manager
 from punto.game_manager.floor.service import serve
 from punto.game_manager.floor.store import StoreError
@@ -45,7 +45,7 @@ def main(args: argparse.Namespace) -> int:
         finally:
             write_log()
     except* StoreError as errors:
-        for message in dict.fromkeys(messages_of(errors)):
+        for message in messages_of(errors):
             print(f"punto game-manager: {message}", file=sys.stderr)
         status = 1
     return status

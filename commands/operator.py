@@ -15,9 +15,10 @@ from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Field
 from punto.baccarat.wagers.definition import Limits
+from punto.commands.arguments import add_table
 from punto.commands.numbers import whole_number
 from punto.configs.problems import cut, nearest
-from punto.controller.config.file import load_config
+from punto.controller.config.tables import load_table
 
 HELP: Final = (
     "Give a running table an order over its local socket. If the table has accounts, --as names the account that gives the "
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--config", type=Path, help="the table's configuration, which has the path of the socket"
     )
+    add_table(parser)
     parser.add_argument("--as", dest="giver", metavar="NAME", help="the account that gives the order")
     parser.add_argument(
         "--approved-by",
@@ -135,7 +137,7 @@ def _limit(text: str) -> tuple[str, str, int]:
 
 def main(args: argparse.Namespace) -> int:
     """Print the answer; status 0 if the order was carried out, 1 if it was refused, 2 if no service answered."""
-    path = args.socket or _configured(args.config)
+    path = args.socket or _configured(args.config, args.of_table)
     if path is None:
         print(
             f"punto operator: {args.config} has no [operator], so this table has no socket", file=sys.stderr
@@ -161,8 +163,8 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _configured(path: Path) -> Path | None:
-    operator = load_config(path).operator
+def _configured(path: Path, table: str | None) -> Path | None:
+    operator = load_table(path, table).operator
     return None if operator is None else operator.socket
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from punto.controller.accounts.accounts import SHORT_CARD, Accounts
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
-from punto.controller.config.file import load_config
+from punto.controller.config.tables import load_configs
 from punto.controller.messages.building import timestamp
 
 HELP: Final = (
@@ -90,10 +90,14 @@ def _accounts_file(path: Path, action: str) -> Path:
 
 
 def _configured(path: Path) -> Path:
-    accounts = load_config(path).accounts
-    if accounts is None:
+    found = {config.accounts.path for config in load_configs(path) if config.accounts is not None}
+    if not found:
         raise AccountsError(f"{path} has no [accounts]: write the path of the accounts' file there")
-    return accounts.path
+    if len(found) > 1:
+        raise AccountsError(
+            f"the tables of {path} have several accounts' files: name one of them with --accounts"
+        )
+    return found.pop()
 
 
 def _do(accounts: Accounts, args: argparse.Namespace) -> None:

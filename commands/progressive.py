@@ -11,9 +11,9 @@ from typing import Any, Final
 from pydantic import BaseModel, RootModel
 
 from punto.commands import progressive_audit, progressive_win_page
-from punto.commands.arguments import checked
+from punto.commands.arguments import add_table, checked
 from punto.commands.numbers import whole
-from punto.controller.config.file import load_config
+from punto.controller.config.tables import load_table
 from punto.controller.gaming_days import WEEKDAYS, Calendar, read_day
 from punto.controller.journal.schema import RecordError
 from punto.game_manager import sheets
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--record", type=Path, metavar="FILE", help="the record of a table")
     config = "the table's configuration, which has the path of the record"
     where.add_argument("--config", type=Path, metavar="FILE", help=config)
+    add_table(report)
     what = report.add_mutually_exclusive_group()
     day = checked(read_day)
     accrual = "print the accrual report of a gaming day, such as 2026-11-21"
@@ -77,7 +78,7 @@ def main(args: argparse.Namespace) -> int:
         return progressive_win_page.main(args)
     day_starts, zone, week_starts, path = args.day_starts, args.zone, args.week_starts, args.record
     if args.config is not None:
-        config = load_config(args.config)
+        config = load_table(args.config, args.of_table)
         path = config.record.path
         if config.progressive is not None:
             day_starts, zone = day_starts or config.progressive.day_starts, zone or config.progressive.zone

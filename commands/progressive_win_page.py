@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from punto.controller.config.file import load_config
+from punto.commands.arguments import add_table
+from punto.controller.config.tables import load_table
 from punto.controller.journal.schema import RecordError
 from punto.controller.messages.building import timestamp
 from punto.game_manager.awards import Print, award
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", type=Path, required=True, metavar="FILE", help="the table's configuration"
     )
+    add_table(parser)
     parser.add_argument(
         "--input",
         type=int,
@@ -45,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Print the page; 1 if it cannot be printed, 2 if there is no such award."""
-    config = load_config(args.config)
+    config = load_table(args.config, args.of_table)
     try:
         with opened(config.record.path) as record:
             found = award(record, args.input)

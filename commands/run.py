@@ -1,25 +1,28 @@
-"""`punto run`: one table's service."""
+"""`punto run`: the service of a table, or of several tables."""
 
 import argparse
 import asyncio
 import gc
+import resource
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from punto.baccarat.table.turn import RefusedError
+from punto.configs.problems import ConfigError
 from punto.controller import log
 from punto.controller.config.devices import CardReaderConfig, DeviceConfig, KeypadConfig
-from punto.controller.config.file import ServiceConfig, load_config
+from punto.controller.config.file import ServiceConfig
+from punto.controller.config.tables import load_configs
 from punto.controller.devices.device import DeviceDoor
 from punto.controller.engine import Engine
-from punto.controller.journal.schema import RecordError
+from punto.controller.failures import errors_of
 from punto.controller.orders.desk import Desk
 from punto.controller.outbox import Outbox
-from punto.controller.supervisor import Consoles, serve
+from punto.controller.supervisor import EXPECTED, Consoles, Process, serve
+from punto.controller.tables import Tables
 from punto.drivers.base import CardReaderDriver, Devices, KeypadDriver
 from punto.drivers.card_reader.serial_line import SerialCardReader
 from punto.drivers.coin_spot.serial_line import SerialCoinSpot
@@ -33,54 +36,72 @@ if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate
 
 HELP: Final = (
-    "Run one table's service until SIGTERM or Ctrl-C. The service writes its log to the standard error. The service continues "
+    "Run the service of a table, or of several tables, until SIGTERM or Ctrl-C. The service writes its log to the standard error. The service continues "
     "where the table's record ends, even in the middle of a hand. A new table is locked until an operator signs on (`punto operator "
     "sign-on`, or a console). A restart does not lock the table: the sessions at the consoles end, but the table's operator stays "
     "signed on at the table, so the keypad works as soon as it is connected. "
-    "The exit status is 1 "
-    "if the record cannot be used with this configuration, and 2 if the configuration is invalid. In both cases, a message "
-    "gives the reason."
+    "If one of several tables fails, the others continue, and the failed table starts again after 10 s. If no table is left, the "
+    "service ends. The exit status is 1 "
+    "if the record of a table could not be used or written, or a table has failed for another reason, and 2 if the configuration "
+    "is invalid. In each case, a message gives the reason."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the subcommand."""
-    parser.add_argument("--config", type=Path, required=True, help="the table's configuration, a TOML file")
+    parser.add_argument(
+        "--config",
+        type=Path,
+        required=True,
+        help="the configuration of a table, or of several tables: a TOML file",
+    )
     log.add_level(parser)
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run until SIGTERM or Ctrl-C; 1 if the record cannot be used, or not with this configuration."""
-    config = load_config(args.config)
+    """Run until SIGTERM or Ctrl-C; 1 if a table has failed.
+
+    Raises:
+        ConfigError: the configuration cannot be used.
+    """
+    configs = load_configs(args.config)
     write_log = log.set_up(human=sys.stderr.isatty(), level=args.log_level)
-    status = 0
+    failures: dict[str, list[str]] = {}
+    ended: list[BaseException] = []
     try:
         try:
-            asyncio.run(_until_stopped(config))
+            asyncio.run(_until_stopped(configs, failures))
         finally:
             write_log()  # the reason for a failure is then the last line
-    except* (RecordError, RefusedError) as errors:
-        for message in dict.fromkeys(messages_of(errors)):  # one failure reaches several tasks
-            print(f"punto run: {message}", file=sys.stderr)
-        status = 1
-    return status
+    except* EXPECTED as errors:
+        ended = [*errors_of(errors)]
+    for error in ended:
+        if isinstance(error, ConfigError) and len(configs) == 1:
+            raise error
+    for table, messages in failures.items():
+        for message in messages:
+            print(f"punto run: {message if len(configs) == 1 else f'{table}: {message}'}", file=sys.stderr)
+    return int(bool(failures))
 
 
-def messages_of(error: BaseException) -> Iterator[str]:
-    """The messages of all errors in a group and its inner groups."""
-    if isinstance(error, BaseExceptionGroup):
-        for each in error.exceptions:
-            yield from messages_of(each)
-    else:
-        yield str(error)
-
-
-async def _until_stopped(config: ServiceConfig) -> None:
-    service = asyncio.create_task(serve(config, devices_of(config), consoles_of, doors_of, _settle_down))
+async def _until_stopped(configs: Sequence[ServiceConfig], failures: dict[str, list[str]]) -> None:
+    """Run the tables until a signal. `failures` gets those that failed, each with its messages."""
+    if len(configs) > 1:  # each table has some twenty open files, and the usual limit is 1024
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    tables = Tables(configs, _serve, _settle_down)
+    running = asyncio.create_task(tables.run())
     for wanted in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(wanted, service.cancel)
-    with suppress(asyncio.CancelledError):
-        await service
+        asyncio.get_running_loop().add_signal_handler(wanted, running.cancel)
+    try:
+        with suppress(asyncio.CancelledError):
+            await running
+    finally:
+        failures.update(tables.failures)
+
+
+async def _serve(config: ServiceConfig, process: Process) -> None:
+    await serve(config, devices_of(config), consoles_of, doors_of, process)
 
 
 def consoles_of(config: ServiceConfig, desk: Desk, gate: "Gate") -> Consoles:

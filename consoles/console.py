@@ -87,7 +87,11 @@ class Console:
             self._server.stop()
             tending.cancel()
             await asyncio.wait([serving, tending])
-            self._listener.close()  # a server that is stopped before it has started leaves it open
+            self.close()  # a server that is stopped before it has started leaves it open
+
+    def close(self) -> None:
+        """Close the port. `serve` does this too."""
+        self._listener.close()
 
     def _fail(self, error: Exception) -> None:
         if not self._failure.done():

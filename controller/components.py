@@ -1,6 +1,7 @@
 """Digests of the program's own files (approval letter: electronic signatures)."""
 
 import hashlib
+from functools import cache
 from pathlib import Path
 
 from punto.controller.messages.models import ComponentDigest
@@ -10,8 +11,12 @@ _PACKAGES = ("baccarat", "configs", "consoles", "controller", "drivers", "game_m
 _HOME = Path(__file__).parent.parent
 
 
+@cache
 def own_components() -> tuple[ComponentDigest, ...]:
-    """Each package with its version and the SHA-256 of its files' names, sizes and contents, in the order of the names."""
+    """Each package with its version and the SHA-256 of its files' names, sizes and contents, in the order of the names.
+
+    A process reads the files once: a table that starts again later runs the same program, even if the files were replaced.
+    """
     return tuple(
         ComponentDigest(name=name, version=__version__, digest=_digest(_HOME / name)) for name in _PACKAGES
     )

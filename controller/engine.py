@@ -49,7 +49,7 @@ from punto.controller.journal.answers import Answer, Answers
 from punto.controller.journal.entries import EVENTS
 from punto.controller.journal.incidents import Incident, incidents_of
 from punto.controller.journal.journal import Journal
-from punto.controller.journal.recovery import recover
+from punto.controller.journal.recovery import Recovered, recover
 from punto.controller.journal.snapshots import Snapshot
 from punto.controller.messages import topics
 from punto.controller.messages.building import timestamp
@@ -161,7 +161,7 @@ class Engine:
             RefusedError: these settings are not allowed in the table's present state.
         """
         house = house or HouseRules()
-        found = recover(journal.connection)
+        found = await _recovered(journal)
         table = found.table or Table.new(settings)
         now = datetime.now(UTC)
         day = timestamp(house.calendar.begins(house.calendar.day_of(now)))
@@ -381,6 +381,20 @@ class Engine:
         if (link.online, link.reason, link.serial) != (was.online, was.reason, was.serial):
             self.shoe_since = datetime.now(UTC)
             self._outbox.snapshot_due(topics.device("shoe"))
+
+
+async def _recovered(journal: Journal) -> Recovered:
+    """Recover the table in a thread: other tables of the process go on meanwhile, even if it takes minutes.
+
+    Raises:
+        RecordError: the record cannot be trusted.
+    """
+    recovering = asyncio.create_task(asyncio.to_thread(recover, journal.connection))
+    try:
+        return await asyncio.shield(recovering)
+    except asyncio.CancelledError:
+        await asyncio.wait([recovering])  # the caller closes the record now
+        raise
 
 
 def _fields(happening: Happening) -> dict[str, object]:

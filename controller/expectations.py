@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
@@ -27,12 +28,34 @@ _GAME: Final[TypeAdapter[Game]] = TypeAdapter(Game)
 _log = structlog.get_logger("punto.controller")
 
 
+@dataclass
+class Counts:
+    """The games that the tables of one process have counted: each game once, and one game at a time."""
+
+    one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
+    known: dict[str, Expectations] = field(default_factory=dict)
+
+    async def of(self, game: Game) -> Expectations | None:
+        """The expectations of a game; None if they cannot be counted."""
+        rules = game.rules_digest
+        async with self.one_at_a_time:
+            if rules not in self.known and (counted := await _count(game)) is not None:
+                self.known[rules] = counted
+        return self.known.get(rules)
+
+
 class ExactExpectations:
     """The expectations of the game that the table plays; `found` is called with those that were counted."""
 
-    def __init__(self, state: TableState, found: Callable[[Game, Expectations], None]) -> None:
+    def __init__(
+        self,
+        state: TableState,
+        found: Callable[[Game, Expectations], None],
+        counts: Counts | None = None,
+    ) -> None:
         self._game = state.settings.game
         self._found = found
+        self._counts = counts or Counts()
         self._another = asyncio.Event()
         self._another.set()
         self._counted: tuple[str, Expectations] = "", {}
@@ -57,7 +80,7 @@ class ExactExpectations:
             game = self._game
             if self.of(game).keys() >= set(every(game)):
                 continue
-            if (counted := await _count(game)) is not None:
+            if (counted := await self._counts.of(game)) is not None:
                 self._counted = game.rules_digest, counted
                 self._found(game, counted)
 

@@ -1,18 +1,21 @@
 """Starts the service's parts in order, keeps them in one task group, and stops them in order.
 
-A lost device or broker is retried inside its own task. Any other error in a task ends all tasks and the process;
-systemd starts it again, and it recovers from the record.
+A lost device or broker is retried inside its own task. Any other error in a task ends all tasks of the table. Then the
+process ends, or `tables` starts the table again if the process has others; the table recovers from the record.
 """
 
 import asyncio
+import random
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import structlog
 
 from punto.baccarat.table.events import ConfigurationKeypad, RecordDiffers
+from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations
 from punto.configs.problems import ConfigError, Problem
@@ -27,10 +30,12 @@ from punto.controller.devices.keypad_door import KeypadDoor
 from punto.controller.devices.shoe_door import ShoeDoor
 from punto.controller.edge.live import LiveEdge
 from punto.controller.engine import Engine, HouseRules
-from punto.controller.expectations import ExactExpectations
+from punto.controller.expectations import Counts, ExactExpectations
+from punto.controller.failures import messages_of
 from punto.controller.gaming_days import Calendar
 from punto.controller.journal.background import BackgroundReplay
 from punto.controller.journal.journal import Journal
+from punto.controller.journal.schema import RecordError
 from punto.controller.linked import Authority, link_of
 from punto.controller.messages import topics
 from punto.controller.messages.building import timestamp
@@ -39,7 +44,6 @@ from punto.controller.mqtt import Broker
 from punto.controller.orders import socket_door
 from punto.controller.orders.desk import Desk, Fitted
 from punto.controller.outbox import Outbox
-from punto.controller.sd_notify import notify
 from punto.drivers.base import Devices, DeviceWatch, LinkHealth
 from punto.version import __version__
 
@@ -47,6 +51,8 @@ if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate
     from punto.controller.devices.card_door import CardDoor
 
+EXPECTED: Final = (RecordError, RefusedError, ConfigError)
+"""The errors of `serve` whose message tells an operator what to do."""
 STATE_EVERY_SECONDS = 1
 """How often the state is sent again, so that a display can show that it is live."""
 
@@ -59,12 +65,29 @@ class Consoles(Protocol):
     async def serve(self) -> None:
         """Serve them until cancelled."""
 
+    def close(self) -> None:
+        """Close their port, also if they were never served."""
+
 
 class Linked(Protocol):
     """A device, the broker or the record, as the consoles show it."""
 
     def health(self) -> LinkHealth:
         """Its present state."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """The process that a table runs in: what the table reports to it, and what it shares with the other tables.
+
+    `opened` is called when the record is recovered and orders are taken, and then `alive` about once a second, as long as
+    the path to the disk works. Only the table that holds `replaying` replays its record in the background.
+    """
+
+    opened: Callable[[], None] = lambda: None
+    alive: Callable[[], None] = lambda: None
+    replaying: asyncio.Lock = field(default_factory=asyncio.Lock)
+    counts: Counts = field(default_factory=Counts)
 
 
 ConsolesOf = Callable[[ServiceConfig, Desk, "Gate"], Consoles]
@@ -76,9 +99,9 @@ async def serve(
     devices: Devices,
     consoles_of: ConsolesOf,
     doors_of: DoorsOf,
-    ready: Callable[[], None] | None = None,
+    process: Process | None = None,
 ) -> None:
-    """Run one table's service until cancelled. `ready` is called when the record is recovered and orders are taken.
+    """Run one table's service until cancelled. Each line of its log has the table's id.
 
     `consoles_of` makes the consoles, if they are configured. `doors_of` makes the doors of devices that no other
     part of the table needs.
@@ -88,6 +111,7 @@ async def serve(
         RecordError: the record cannot be opened, trusted or written.
         RefusedError: the configuration is not allowed in the table's present state.
     """
+    structlog.contextvars.bind_contextvars(table=config.table.id)
     outbox = Outbox()
     journal = Journal.open(config.record.path)
     try:
@@ -103,18 +127,21 @@ async def serve(
             restricted=restricted,
             house=HouseRules(calendar, config.outlawed),
         )
-        service = _Service(config, engine, journal, outbox, devices)
-        service.connect(topic, doors_of)
-        _log.info("table recovered", table=config.table.id, phase=engine.state.phase, inputs=engine.seq)
+        service = _Service(config, engine, journal, outbox, devices, process or Process())
         ended = "the service failed"
         try:
-            await service.run(consoles_of, ready)
+            service.connect(topic, doors_of)
+            _log.info("table recovered", phase=engine.state.phase, inputs=engine.seq)
+            await service.run(consoles_of)
         except asyncio.CancelledError:
             ended = "the service was stopped"
             raise
+        except Exception as error:
+            ended = ": ".join([ended, *messages_of(error, RecordError)])
+            raise
         finally:
-            _log.info("table ended", table=config.table.id, reason=ended, inputs=engine.seq)
-            notify("STOPPING=1")
+            _log.info("table ended", reason=ended, inputs=engine.seq)
+            service.opened.close()
             if service.broker is not None:
                 await service.broker.publish_offline(ended)
     finally:
@@ -130,11 +157,14 @@ class _Service:
     journal: Journal
     outbox: Outbox
     devices: Devices
+    process: Process
     gate: "Gate | None" = None
     broker: Broker | None = None
     doors: list[DeviceDoor[Any]] = field(default_factory=list)
     fitted: Fitted = field(default_factory=Fitted)
     authority: Authority | None = None
+    opened: ExitStack = field(default_factory=ExitStack)
+    """What must not stay open for the table's next start, also if the task that serves it never began."""
 
     def connect(self, topic: topics.Topics, doors_of: DoorsOf) -> None:
         """Create what connects the engine with the devices, the accounts and the broker."""
@@ -143,6 +173,7 @@ class _Service:
         spots = None if devices.coin_spot is None else CoinSpotDoor(engine, outbox, devices.coin_spot)
         if config.accounts is not None:
             self.gate = gate_of(config.accounts, config.console, engine)
+            self.opened.callback(self.gate.accounts.close)
         cards = _card_door(config, engine, outbox, devices, self.gate)
         keypad = None
         if devices.keypad is not None and config.keypad is not None:
@@ -161,7 +192,7 @@ class _Service:
     def _meter(self) -> int | None:
         return None if self.authority is None else self.authority.meter
 
-    async def run(self, consoles_of: ConsolesOf, ready: Callable[[], None] | None) -> None:
+    async def run(self, consoles_of: ConsolesOf) -> None:
         """Run all parts until one fails or the service is cancelled."""
         config, engine = self.config, self.engine
         for each in self.doors:
@@ -170,16 +201,24 @@ class _Service:
         console = (
             None if config.console is None or self.gate is None else consoles_of(config, desk, self.gate)
         )
-        exact = ExactExpectations(engine.state, self._expect)
+        if console is not None:
+            self.opened.callback(console.close)
+        exact = ExactExpectations(engine.state, self._expect, self.process.counts)
         engine.watchers.append(exact.see)
         replay = BackgroundReplay(
-            config.record.path, self.journal, lambda place: engine.submit([RecordDiffers(place)], "service")
+            config.record.path,
+            self.journal,
+            lambda place: engine.submit([RecordDiffers(place)], "service"),
+            self.process.replaying,
         )
         of = config.operator
         door = None if of is None else socket_door.open_at(of.socket, of.mode_bits, of.group)
+        if door is not None:
+            self.opened.callback(door.close)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.journal.watch(), name="journal")
-            tasks.create_task(_beat(engine, self.journal, self.outbox), name="heartbeat")
+            beat = _beat(engine, self.journal, self.outbox, self.process.alive)
+            tasks.create_task(beat, name="heartbeat")
             tasks.create_task(replay.run(), name="replay")
             tasks.create_task(exact.run(), name="expectations")
             if door is not None:
@@ -194,11 +233,9 @@ class _Service:
             if self.broker is not None:
                 self.broker.expectations = exact.of
                 self._publish(tasks, self.broker)
-            # Ready means that the record is recovered and orders are taken. The service does not wait for the broker: if
+            # Open means that the record is recovered and orders are taken. The service does not wait for the broker: if
             # the broker were away for hours, systemd would restart the service again and again.
-            notify("READY=1")
-            if ready is not None:
-                ready()
+            self.process.opened()
 
     def _expect(self, game: Game, found: Expectations) -> None:
         """Keep expectations that were counted on the record, for reports, and publish the meters beside them."""
@@ -225,16 +262,20 @@ class _Service:
         tasks.create_task(broker.run(), name="broker")
 
 
-async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
-    """Send the state again every second, and report to systemd that the path to the disk still works."""
+async def _beat(
+    engine: Engine, journal: Journal, outbox: Outbox, alive: Callable[[], None] = lambda: None
+) -> None:
+    """Send the state again every second, and call `alive` if the path to the disk still works."""
     beats, metered = 0, engine.state
+    # Tables that start together, in one process or after a power cut, do not send together from then on.
+    await asyncio.sleep(random.uniform(0, STATE_EVERY_SECONDS))
     while True:
         await asyncio.sleep(STATE_EVERY_SECONDS)
         if floods := [*engine.pace.summed_up()]:
             await engine.submit(floods, "service")
         async with engine.path:  # if the ordered path is blocked, this sign of life stops too
             await journal.rounds_after(journal.last_round, 1)
-        notify("WATCHDOG=1")
+        alive()
         beats += 1
         outbox.snapshot_due(topics.STATE, *engine.meter_topics)
         await engine.turn_day(datetime.now(UTC))

@@ -36,6 +36,7 @@ class Port:
         self.path = path
         self._device = device
         self._unsent = bytearray()
+        self._writing = False  # the loop calls `_write_unsent` when the port accepts more
         self._loop = asyncio.get_running_loop()
         try:
             self._serial = serial.Serial(path, baud, timeout=0, exclusive=True)
@@ -126,10 +127,12 @@ class Port:
         except OSError:
             written = len(self._unsent)
         del self._unsent[:written]
-        if self._unsent:
-            self._loop.add_writer(self._fd, self._write_unsent)
-        else:
-            self._loop.remove_writer(self._fd)
+        if bool(self._unsent) is not self._writing:
+            self._writing = not self._writing
+            if self._writing:
+                self._loop.add_writer(self._fd, self._write_unsent)
+            else:
+                self._loop.remove_writer(self._fd)
 
     def check_path(self) -> None:
         """Check that the path still leads to this device: an adapter can come back under a new number.

@@ -17,9 +17,9 @@ import structlog
 from punto.baccarat.table.turn import RefusedError
 from punto.commands.demo.broker import DemoBroker
 from punto.commands.demo.table import Begin, VirtualTable
-from punto.commands.run import messages_of
 from punto.configs.problems import ConfigError, Problem, cut
 from punto.controller import log
+from punto.controller.failures import messages_of
 from punto.controller.journal.schema import RecordError
 
 _THREADS: Final = 8  # for each table, whose people are four at most
@@ -61,7 +61,7 @@ def run(
             with suppress(KeyboardInterrupt):
                 asyncio.run(_until_stopped(work(folder.absolute(), Path(passing) / "operators.db")))
         except* (RecordError, RefusedError) as errors:
-            for message in dict.fromkeys(messages_of(errors)):  # one failure reaches several tasks
+            for message in messages_of(errors):
                 print(f"{command}: {message}", file=sys.stderr)
             status = 1
         except* ConfigError as errors:

@@ -18,7 +18,7 @@ from punto.commands.run import consoles_of, devices_of, doors_of
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig
 from punto.controller.journal.schema import RecordError
-from punto.controller.supervisor import serve
+from punto.controller.supervisor import Process, serve
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.coins import Habits
 from punto.simulators.players import Players, PlayersOptions, ProgressivePlayers
@@ -69,7 +69,11 @@ class VirtualTable:
             await _until_orders_are_taken(self._config)
         else:
             running = asyncio.Event()
-            begin(serve(self._config, devices_of(self._config), consoles_of, doors_of, running.set))
+            begin(
+                serve(
+                    self._config, devices_of(self._config), consoles_of, doors_of, Process(opened=running.set)
+                )
+            )
             await running.wait()
         if self._config.progressive is not None and self._options.authority in {None, self._options.table}:
             await open_meter(self._config, self._passing)

@@ -124,12 +124,26 @@ class ServiceConfig(ConfigFile):
 
 
 def load_config(path: Path) -> ServiceConfig:
-    """Read a configuration and its game.
+    """Read the configuration of one table and its game.
 
     Raises:
-        ConfigError: one of the files cannot be read or is invalid.
+        ConfigError: one of the files cannot be read or is invalid, or the file has several tables.
     """
     file = read(path)
+    if isinstance(file.document.get("table"), list):
+        message = (
+            "this file has several tables ([[table]]), and this command takes the configuration of one table"
+        )
+        raise ConfigError([Problem(message, file.name)])
+    return config_of(file, path)
+
+
+def config_of(file: TomlFile, path: Path) -> ServiceConfig:
+    """The configuration of the one table in a file that was read from `path`, with its game.
+
+    Raises:
+        ConfigError: the file, or a file that it names, cannot be read or is invalid.
+    """
     if "wagers" in file.document and "table" not in file.document:
         message = f"this is a game file, not a table's configuration: check it with `punto check-config --game {path}`"
         raise ConfigError([Problem(message, file.name)])

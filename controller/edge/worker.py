@@ -9,7 +9,7 @@ import threading
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from functools import cache
-from multiprocessing import active_children, get_context, parent_process
+from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, Final
 
 from punto.baccarat.wagers.definition import Game
@@ -47,12 +47,12 @@ class Worker:
         return self._pool.submit(edges_of, game, composition).result(SLOW_SECONDS)
 
     def end(self) -> None:
-        """Kill the process."""
-        for process in active_children():  # the service has no others
-            process.kill()
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+        """Kill the process. Those of other tables go on."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            for process in list(pool._processes.values()):  # noqa: SLF001 - Python 3.14 has `kill_workers`
+                process.kill()
+            pool.shutdown(cancel_futures=True)
 
 
 # --- in the process

@@ -59,20 +59,29 @@ class Finding:
 class BackgroundReplay:
     """Replays the record at `path` regularly, and sets the result in its journal.
 
-    If the record differs, `report` is called with the place of the difference.
+    If the record differs, `report` is called with the place of the difference. Records with the same lock `one_at_a_time`
+    are replayed one after the other.
     """
 
-    def __init__(self, path: Path, journal: Journal, report: Callable[[str], Awaitable[Any]]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        journal: Journal,
+        report: Callable[[str], Awaitable[Any]],
+        one_at_a_time: asyncio.Lock | None = None,
+    ) -> None:
         self._path = path
         self._journal = journal
         self._report = report
+        self._one_at_a_time = one_at_a_time or asyncio.Lock()
 
     async def run(self) -> None:
         """Replay after `FIRST_AFTER_SECONDS`, then once a day, until cancelled."""
         pause = FIRST_AFTER_SECONDS
         while True:
             await asyncio.sleep(pause)
-            found = await self._replay()
+            async with self._one_at_a_time:
+                found = await self._replay()
             pause = AGAIN_AFTER_SECONDS if found is None else EVERY_SECONDS
             if found is not None:
                 await self._record_result(found)

@@ -12,6 +12,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -67,7 +68,10 @@ class Journal:
         self.rounds_sent = store.cursor(connection, _ROUNDS_SENT)
         self.last_snapshot = 0
         self.replayed: Replay | None = None
-        self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
+        # In the caller's context, which has the table's id for the log: what the thread calls in the loop is logged too.
+        self._thread = threading.Thread(
+            target=copy_context().run, args=(self._write,), name="journal", daemon=True
+        )
 
     @classmethod
     def open(cls, path: Path) -> Self:

@@ -1,6 +1,6 @@
 """Makes messages from the table's state, with only what the public may see."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -92,7 +92,14 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
 def wager_limits(game: Game) -> tuple[WagerLimits, ...]:
     """The limits of each wager of a game."""
     return tuple(
-        WagerLimits(wager=wager.name, title=wager.title, **asdict(wager.limits)) for wager in game.wagers
+        WagerLimits(
+            wager=wager.name,
+            title=wager.title,
+            minimum=wager.limits.minimum,
+            maximum=wager.limits.maximum,
+            step=wager.limits.step,
+        )
+        for wager in game.wagers
     )
 
 

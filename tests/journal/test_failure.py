@@ -72,7 +72,9 @@ def test_a_full_disk_ends_the_process_and_a_start_with_room_goes_on(tmp_path):
             assert [line for line in own.said() if not line.startswith("{")] == [
                 "punto run: the record could not be written (disk I/O error): check the disk's space and health"
             ]
-            assert listener.heard("availability")[-1].payload["reason"] == "the service failed"
+            assert listener.heard("availability")[-1].payload["reason"] == (
+                "the service failed: the record could not be written (disk I/O error): check the disk's space and health"
+            )
             assert (
                 listener.heard("state")[-1].payload["seq"]
                 <= rows(own.record, "SELECT max(seq) FROM inputs")[0][0]

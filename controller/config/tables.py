@@ -1,0 +1,153 @@
+"""A file with several tables: each `[[table]]` becomes the configuration of one table.
+
+Sections outside `[[table]]` are shared by all tables. In a table, a key of its own section takes the place of the same key of
+the shared section.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from punto.configs.problems import ConfigError, Problem, cut, nearest
+from punto.configs.toml_file import Path_, TomlFile, read
+from punto.controller.config.file import ConfigFile, ServiceConfig, config_of
+
+SECTIONS: Final = frozenset(ConfigFile.model_fields) - {"version", "table"}
+"""The sections that can be shared, or be a table's own: `[mqtt]` or `[table.mqtt]`."""
+_DEVICE: Final = "a device"
+OWN: Final[Mapping[str, str]] = {
+    "table.id": "the id",
+    "record.path": "the record",
+    "console.port": "the port of the consoles",
+    "operator.socket": "the operators' socket",
+    **{
+        f"{section}.{key}": _DEVICE
+        for section in ("shoe", "keypad", "coin_spot", "card_reader", "configuration_keypad")
+        for key in ("port", "input", "path")
+    },
+}
+"""The keys whose value no two tables of a file may have, and what each value is."""
+
+
+def load_configs(path: Path) -> tuple[ServiceConfig, ...]:
+    """Read the configurations of a file's tables: of all `[[table]]`, in their order, or of its one `[table]`.
+
+    Raises:
+        ConfigError: one of the files cannot be read or is invalid, or two tables have the same id, record, port, socket or
+            device. Each problem names its table, if there are several.
+    """
+    file = read(path)
+    if not isinstance(file.document.get("table"), list):
+        return (config_of(file, path),)
+    if not file.document["table"]:
+        raise ConfigError([file.problem(("table",), "must not be empty: write at least one [[table]]")])
+    tables = [_table_of(file, number) for number in range(len(file.document["table"]))]
+    titles = [_title(table, number) for number, table in enumerate(tables, 1)]
+    configs = []
+    problems: dict[Problem, list[str]] = {}
+    for title, table in zip(titles, tables, strict=True):
+        try:
+            configs.append(config_of(table, path))
+        except ConfigError as error:
+            for each in error.problems:
+                problems.setdefault(each, []).append(title)
+    if not problems:
+        problems = {each: [title] for title, each in _doubles(titles, tables, configs)}
+    if problems:
+        named = [replace(each, key=f"{these(of)}: {each.key}") for each, of in problems.items()]
+        raise ConfigError(sorted(named, key=lambda each: each.line or 0))
+    return tuple(configs)
+
+
+def load_table(path: Path, table: str | None) -> ServiceConfig:
+    """Read the configuration of one table of a file: of the table with this id, or of the only one.
+
+    Raises:
+        ConfigError: as `load_configs`; or the file does not have this table, or has several and `table` is None.
+    """
+    configs = load_configs(path)
+    if table is None and len(configs) == 1:
+        return configs[0]
+    ids = [config.table.id for config in configs]
+    if table in ids:
+        return configs[ids.index(table)]
+    if table is None:
+        problem = Problem(
+            f"the file has {len(ids)} tables ({these(ids)}): name one of them with --table", str(path)
+        )
+    else:
+        problem = Problem(
+            f"the file has no table {cut(table)!r}; it has {these(ids)}",
+            str(path),
+            suggestion=nearest(table, ids),
+        )
+    raise ConfigError([problem])
+
+
+def these(titles: Sequence[str]) -> str:
+    """Some tables in words: all names if there are few, or the first and how many more."""
+    few = 3
+    return ", ".join(titles) if len(titles) <= few else f"{titles[0]} and {len(titles) - 1} more tables"
+
+
+def _title(table: TomlFile, number: int) -> str:
+    """The name of a table in messages: its id, or its place in the file if it has none."""
+    id_ = table.document["table"].get("id")
+    return cut(id_) if isinstance(id_, str) and id_.isprintable() and id_ else f"table[{number}]"
+
+
+def _table_of(file: TomlFile, number: int) -> TomlFile:
+    """The file as if this table, counted from 0, were its only one, with the lines of the whole file."""
+    written = file.document["table"][number]
+    if not isinstance(written, dict):
+        raise ConfigError(
+            [file.problem(("table", number), "must be a table: write [[table]] above its keys")]
+        )
+    # What is a table of keys is a section, also if its name is wrong: so the right name can be suggested.
+    own = {name: value for name, value in written.items() if name in SECTIONS or isinstance(value, dict)}
+    shared = {name: value for name, value in file.document.items() if name != "table"}
+    document = _merged(shared, own)
+    document["table"] = {name: value for name, value in written.items() if name not in own}
+    lines: dict[Path_, int] = {path: line for path, line in file.lines.items() if path[0] != "table"}
+    for path, line in file.lines.items():
+        if path[:2] == ("table", number):
+            inside = path[2:]
+            lines[inside if inside and inside[0] in own else ("table", *inside)] = line
+    lines[()] = file.line_of(("table", number))  # of a section that is missing
+    return TomlFile(file.name, document, lines)
+
+
+def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Both tables of keys in one; where both have a value, the own one applies."""
+    found = dict(shared)
+    for name, value in own.items():
+        both = isinstance(value, dict) and isinstance(found.get(name), dict)
+        found[name] = _merged(found[name], value) if both else value
+    return found
+
+
+def _doubles(
+    titles: Sequence[str], tables: Sequence[TomlFile], configs: Sequence[ServiceConfig]
+) -> Iterator[tuple[str, Problem]]:
+    """The values that two tables must not have both, each with the title of the later table."""
+    owners: dict[tuple[str, str], int] = {}
+    for number, config in enumerate(configs):
+        for key, value in _own_values(config):
+            place = str(value.resolve() if isinstance(value, Path) else value)
+            owner = owners.setdefault((OWN[key], place), number)
+            if owner != number:
+                section, name = key.split(".")
+                where = "[[table]]" if section == "table" else f"[table.{section}]"
+                of = "another table" if key == "table.id" else titles[owner]
+                message = f"{value} is also {OWN[key]} of {of}: write another {name} in {where}"
+                yield titles[number], tables[number].problem((section, name), message)
+
+
+def _own_values(config: ServiceConfig) -> Iterator[tuple[str, str | int | Path]]:
+    """The values of the keys in `OWN`. A device is a `Path` too, because several names can lead to the same device."""
+    for key, what in OWN.items():
+        section, name = key.split(".")
+        value = getattr(getattr(config, section, None), name, None)
+        if value is not None:
+            yield key, Path(value) if what == _DEVICE else value
