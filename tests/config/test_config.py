@@ -768,7 +768,7 @@ def test_a_folder_that_is_not_there_is_warned_of(config_file):
         (
             "[mqtt]\n",
             1,
-            "the file is not a configuration: a table's configuration has [table], and a display's has [display]",
+            "the file is not a configuration: a table's configuration has [table], a display's has [display], and a Game Manager's has [store]",
         ),
     ],
 )
