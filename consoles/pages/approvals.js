@@ -1,10 +1,11 @@
 // Orders of others that wait for a second person: approved or declined here, at one's own session.
 
 import { button, element, facts, one, refresh } from "/shared/elements.js";
+import { sentence } from "/shared/words.js";
 import { say } from "./dialogs.js";
 import { orElse, t, translated } from "./language.js";
 import { ask, live, reasonOf } from "./service.js";
-import { plain, sentence } from "./words.js";
+import { plain } from "./words.js";
 
 /** @import { View } from "#sent/consoles" */
 

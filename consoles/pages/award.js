@@ -2,11 +2,11 @@
 
 import { button, byId, element, labelled, put, refresh, relabel } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
+import { sentence } from "/shared/words.js";
 import { groupOf, labelOf, orderOf } from "./catalogue.js";
 import { askOrder, say } from "./dialogs.js";
 import { orElse, t, translated, wagerTitle } from "./language.js";
 import { live } from "./service.js";
-import { sentence } from "./words.js";
 
 /** @import { AwardInGame, GameView, View } from "#sent/consoles" */
 /** @typedef {View & { progressive: GameView }} GameAtTable the view of a table that has a progressive */

@@ -1,11 +1,11 @@
 // Dialogs: what an order will do before it is given, the second person's approval, and why an order was refused.
 
 import { button, byId, changed, element, faultOf, labelled } from "/shared/elements.js";
+import { sentence } from "/shared/words.js";
 import { labelOf, orderOf } from "./catalogue.js";
 import { t, translated } from "./language.js";
 import { addKey, approveByKey, keysHere } from "./security-keys.js";
 import { ask, follow, goToSignOn, live, reasonOf, unfollow } from "./service.js";
-import { sentence } from "./words.js";
 
 /** @import { OrderAnswer, Preview, View } from "#sent/consoles" */
 /** @import { Answer } from "./service.js" */

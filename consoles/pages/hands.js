@@ -2,10 +2,11 @@
 
 import { button, byId, element, scrolling, table } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
+import { clock } from "/shared/words.js";
 import { t } from "./language.js";
 import { wholeRound } from "./rounds.js";
 import { ask, read, reasonOf } from "./service.js";
-import { clock, dayAndClock, headline, plain } from "./words.js";
+import { dayAndClock, headline, plain } from "./words.js";
 
 /** @import { Input, RoundInputs, Rounds, View } from "#sent/consoles" */
 

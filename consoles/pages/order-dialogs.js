@@ -1,12 +1,13 @@
 // What each order asks and says before it is given.
 
 import { button, changed, element, labelled, one } from "/shared/elements.js";
+import { sentence } from "/shared/words.js";
 import { cardKeys, chosenWords } from "./card-keys.js";
 import { card, cardWords } from "./cards.js";
 import { askOrder } from "./dialogs.js";
 import { counted, t, translated } from "./language.js";
 import { differences, HANDS } from "./rounds.js";
-import { headline, SIDES, sentence } from "./words.js";
+import { headline, SIDES } from "./words.js";
 
 /** @import { RoundRecord, Side, StandingAlarm, View } from "#sent/consoles" */
 /** @import { Asked } from "./dialogs.js" */

@@ -2,8 +2,9 @@
 
 import { put } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
+import { sentence } from "/shared/words.js";
 import { counted, t, translated } from "./language.js";
-import { headline, PHASES, SIDES, sentence } from "./words.js";
+import { headline, PHASES, SIDES } from "./words.js";
 
 /** @import { AwardInGame, Prompt, Side, State, View } from "#sent/consoles" */
 

@@ -2,9 +2,10 @@
 
 import { element, refresh, table } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
+import { clock } from "/shared/words.js";
 import { card, smallCard } from "./cards.js";
 import { t, wagerTitle } from "./language.js";
-import { clock, headline, OUTCOMES, plain, remarks, SIDES } from "./words.js";
+import { headline, OUTCOMES, plain, remarks, SIDES } from "./words.js";
 
 /** @import { Card, Correction, PastRound, RoundRecord, Settlement, Side, State, Winner } from "#sent/consoles" */
 

@@ -2,8 +2,8 @@
 
 import { byId, element, put } from "/shared/elements.js";
 import { keepOpen } from "/shared/stream.js";
+import { sentence } from "/shared/words.js";
 import { t } from "./language.js";
-import { sentence } from "./words.js";
 
 /** @import { Refusal, SignedOnAnswer, View } from "#sent/consoles" */
 

@@ -2,6 +2,7 @@
 
 import { button, byId, element, one, put, refresh } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
+import { sentence } from "/shared/words.js";
 import { awardOrders, showProgressive } from "./award.js";
 import { groupOf } from "./catalogue.js";
 import { showGames } from "./games.js";
@@ -14,7 +15,7 @@ import { showHands } from "./rounds.js";
 import { follow, live } from "./service.js";
 import { showShift } from "./shift.js";
 import { begin, pageLink, showTop } from "./top.js";
-import { dayAndClock, sentence } from "./words.js";
+import { dayAndClock } from "./words.js";
 
 /** @import { OrderOnOffer, StandingAlarm, View } from "#sent/consoles" */
 /** @import { GameAtTable } from "./award.js" */

@@ -1,5 +1,6 @@
 // What the service says by codes and numbers, in words.
 
+import { spaced } from "/shared/words.js";
 import { orElse, t } from "./language.js";
 
 /** @import { RoundRecord } from "#sent/consoles" */
@@ -23,23 +24,15 @@ export const PHASES = {
 };
 
 /**
- * Text of the service as a sentence begins.
- * @param {string} text
- */
-export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1);
-
-/**
- * A name of programs in words: `card_outside_play` is "card outside play".
+ * A name of programs in words, in the language of the page if it is known there.
  * @param {string} name
  */
-export const plain = (name) => orElse(`name.${name}`, name.replaceAll("_", " "));
+export const plain = (name) => orElse(`name.${name}`, spaced(name));
 
 /**
- * Local time of a moment in UTC: screens show local time, the record never does.
+ * The local day and time of a moment in UTC.
  * @param {string} ts
  */
-export const clock = (ts) => new Date(ts).toLocaleTimeString("en-GB");
-/** @param {string} ts */
 export const dayAndClock = (ts) =>
   new Date(ts).toLocaleString(t("locale"), { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
 

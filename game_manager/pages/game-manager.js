@@ -2,11 +2,12 @@
 
 import { button, byId, element, one, put, refresh, submitted, svg, table } from "/shared/elements.js";
 import { readMoney } from "/shared/money.js";
+import { sentence } from "/shared/words.js";
 import { askOrder, say } from "/static/dialogs.js";
 import { showPart } from "/static/parts.js";
 import { ask, follow, goToSignOn, live, reasonOf } from "/static/service.js";
 import { begin, pageLink, showTop } from "/static/top.js";
-import { plain, sentence } from "/static/words.js";
+import { plain } from "/static/words.js";
 import { awardsTable, nobodyWon } from "./awards.js";
 import { minor } from "./money.js";
 import { dayReport, metersTable, reconciliation, weekReport } from "./reports.js";

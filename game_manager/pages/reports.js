@@ -1,7 +1,8 @@
 // The drawing of the reports. Their data comes only from the record.
 
 import { element, facts, scrolling, table } from "/shared/elements.js";
-import { plain, sentence } from "/static/words.js";
+import { sentence } from "/shared/words.js";
+import { plain } from "/static/words.js";
 import { change, exact } from "./money.js";
 import { dayAndClock } from "./times.js";
 

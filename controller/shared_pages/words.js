@@ -1,0 +1,19 @@
+// Words and times, whatever the page's language.
+
+/**
+ * Text of the service as a sentence begins.
+ * @param {string} text
+ */
+export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1);
+
+/**
+ * A name of programs in words: `card_outside_play` is "card outside play".
+ * @param {string} name
+ */
+export const spaced = (name) => name.replaceAll("_", " ");
+
+/**
+ * Local time of a moment in UTC: screens show local time, the record never does.
+ * @param {string} ts
+ */
+export const clock = (ts) => new Date(ts).toLocaleTimeString("en-GB");
