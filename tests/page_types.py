@@ -18,6 +18,8 @@ from punto.controller.messages.models import Progressive, Scoreboard, State
 from punto.controller.orders.desk import OrderAnswer, Preview
 from punto.game_manager import awards, reconciliation, web
 from punto.game_manager import reports as books
+from punto.game_manager.floor import live
+from punto.game_manager.floor import reports as floor_reports
 
 SENT: Final[dict[str, Sequence[type[BaseModel]]]] = {
     "consoles": [
@@ -33,6 +35,7 @@ SENT: Final[dict[str, Sequence[type[BaseModel]]]] = {
         view.View,
     ],
     "displays": [Progressive, Scoreboard, State],
+    "floor": [live.FloorView, floor_reports.Days, floor_reports.FloorReport],
     "game-manager": [
         awards.Awards,
         books.Day,

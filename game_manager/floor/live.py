@@ -37,7 +37,7 @@ _NO_MESSAGE: Final = "nothing has come from the table for some seconds"
 
 
 class MeterView(Part):
-    """A progressive's meter as a table shows it. If it is not `live`, the amount may have changed."""
+    """A progressive's meter as a table shows it. If it is not `live`, the amount is of the time `as_of` and may have changed."""
 
     progressive: str
     title: str
@@ -47,6 +47,7 @@ class MeterView(Part):
     kept_by: str
     award: MeterAward | None
     live: bool
+    as_of: Timestamp | None
 
 
 class Deviation(Part):
@@ -65,8 +66,9 @@ class Deviation(Part):
 class TableView(Part):
     """A table. It is `live` if its state came in time; if not, `reason` says why, and the rest is of the last messages.
 
-    `signed_on` are the people at its consoles, some seconds ago. `waiting` counts the rounds on its record that were not taken
-    in, and `fault` says why they cannot be. `edge_alarms` are the wagers that favour the players in the shoe in play.
+    `as_of` is then the time of its state. `signed_on` are the people at its consoles, some seconds ago. `waiting` counts the
+    rounds on its record that were not taken in, and `fault` says why they cannot be. `edge_alarms` are the wagers that favour the
+    players in the shoe in play.
     """
 
     table: str
@@ -76,6 +78,7 @@ class TableView(Part):
     simulation: bool
     live: bool
     reason: str
+    as_of: Timestamp | None
     phase: Phase | None
     overlays: tuple[Overlay, ...]
     notices: tuple[Notice, ...]
@@ -192,6 +195,7 @@ class Floor:
             else availability.reason
             if availability is not None and offline
             else _NO_MESSAGE,
+            as_of=None if live or state is None else state.ts,
             **of_state,
             overlays=() if state is None else state.overlays,
             notices=() if state is None else state.notices,
@@ -215,8 +219,9 @@ class Floor:
         if told is None:
             return None
         same = ("progressive", "title", "phase", "meter", "step", "kept_by", "award")
+        live = self._is_live(table, Progressive)
         return MeterView(
-            **{name: getattr(told, name) for name in same}, live=self._is_live(table, Progressive)
+            **{name: getattr(told, name) for name in same}, live=live, as_of=None if live else told.ts
         )
 
 

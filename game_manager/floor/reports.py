@@ -14,6 +14,7 @@ from punto.controller.messages.metering import metered
 from punto.controller.messages.meters import MeterReadings, WagerReading
 from punto.controller.messages.models import Part
 from punto.game_manager.floor import schema
+from punto.game_manager.floor.live import SIGMAS
 from punto.game_manager.floor.store import Store
 
 _RESULTS: Final = frozenset(Winner)
@@ -43,12 +44,35 @@ class WagerOfFloor(Part):
 
 
 class FloorReport(Part):
-    """The gaming days from `since` to `until`, both included: each table, and each wager over all tables."""
+    """The gaming days from `since` to `until`, both included: each table, and each wager over all tables.
+
+    What is `sigmas` standard errors or more from its expectation is marked.
+    """
 
     since: date
     until: date
+    sigmas: float = SIGMAS
     tables: tuple[TableReport, ...]
     wagers: tuple[WagerOfFloor, ...]
+
+
+class Days(Part):
+    """The first and the last gaming day of which the store has rounds; null if it has none."""
+
+    first: date | None
+    last: date | None
+
+
+def days(store: Store) -> Days:
+    """The days on which there are reports.
+
+    Raises:
+        StoreAwayError: the store cannot be reached.
+    """
+    day = schema.COUNTS.c.day
+    with store.reading() as connection:
+        first, last = connection.execute(select(func.min(day), func.max(day))).one()
+    return Days(first=first, last=last)
 
 
 def floor_report(store: Store, since: date, until: date) -> FloorReport:

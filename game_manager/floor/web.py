@@ -17,8 +17,10 @@ from starlette.staticfiles import StaticFiles
 from punto.controller.gaming_days import read_day
 from punto.controller.web_server import SHARED
 from punto.game_manager.floor.live import FloorView
-from punto.game_manager.floor.reports import floor_report
+from punto.game_manager.floor.reports import FloorReport, days, floor_report
+from punto.game_manager.floor.sheet import floor_sheet
 from punto.game_manager.floor.store import Store, StoreAwayError
+from punto.game_manager.sheets import csv_lines
 from punto.version import __version__
 
 PAGES: Final = Path(__file__).parent / "pages"
@@ -55,11 +57,7 @@ def application(view: Callable[[], FloorView], store: Store) -> FastAPI:
             return Response(media_type="text/event-stream")
         return EventSourceResponse(_views(view), send_timeout=_SEND_SECONDS)
 
-    @app.get("/api/reports/{since}/{until}")
-    async def report(since: _Day, until: _Day) -> Response:
-        if until < since:
-            raise HTTPException(422, f"{until} is before {since}: write the first day first")
-        return _json(await asyncio.to_thread(floor_report, store, since, until))
+    _add_reports(app, store)
 
     @app.exception_handler(StoreAwayError)
     async def away(_: Request, error: Exception) -> Response:
@@ -74,6 +72,31 @@ def application(view: Callable[[], FloorView], store: Store) -> FastAPI:
         return answered
 
     return app
+
+
+def _add_reports(app: FastAPI, store: Store) -> None:
+    @app.get("/reports")
+    async def reports_page() -> Response:
+        return FileResponse(PAGES / "reports.html")
+
+    async def report_of(since: date, until: date) -> FloorReport:
+        if until < since:
+            raise HTTPException(422, f"{until} is before {since}: write the first day first")
+        return await asyncio.to_thread(floor_report, store, since, until)
+
+    @app.get("/api/reports")
+    async def days_of_reports() -> Response:
+        return _json(await asyncio.to_thread(days, store))
+
+    @app.get("/api/reports/{since}/{until}.csv")
+    async def sheet(since: _Day, until: _Day) -> Response:
+        lines = "".join(csv_lines(floor_sheet(await report_of(since, until))))
+        name = f"attachment; filename=floor-{since}-{until}.csv"
+        return Response(lines, media_type="text/csv", headers={"Content-Disposition": name})
+
+    @app.get("/api/reports/{since}/{until}")
+    async def report(since: _Day, until: _Day) -> Response:
+        return _json(await report_of(since, until))
 
 
 async def _views(view: Callable[[], FloorView]) -> AsyncIterator[ServerSentEvent]:

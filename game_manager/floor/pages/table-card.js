@@ -1,0 +1,129 @@
+// One table on the floor. A card is made once with what its table says; after that, only what has changed is written.
+
+import { element } from "/shared/elements.js";
+import { moneyIn } from "/shared/money.js";
+import { clock, sentence, spaced } from "/shared/words.js";
+import { alarmsOf } from "./alarms.js";
+
+/** @import { TableView } from "#sent/floor" */
+/** @import { Alarm } from "./alarms.js" */
+
+const CLOSED = new Set(["locked", "closed"]);
+
+/** @type {Map<string, (minor: number) => string>} */
+const currencies = new Map();
+
+/** @type {(currency: string) => (minor: number) => string} */
+function moneyOf(currency) {
+  const known = currencies.get(currency) ?? moneyIn(currency, { whole: false });
+  currencies.set(currency, known);
+  return known;
+}
+
+export class TableCard {
+  /** @param {TableView} view */
+  constructor(view) {
+    this.view = view;
+    TableCard.#made += 1;
+    const number = TableCard.#made;
+    const { name, phase, game, pace, shoe, cards, title, meter, alarm, more } = this.#texts;
+    this.element = element(
+      "article",
+      { id: `table-${number}`, class: "table", tabindex: -1, "aria-labelledby": `name-${number}` },
+      row(element("h3", { id: `name-${number}` }, name), element("p", { class: "phase" }, phase)),
+      row(element("p", {}, game), element("p", {}, pace)),
+      row(element("p", {}, shoe), element("p", {}, cards)),
+      row(element("p", {}, title), element("p", { class: "amount" }, meter)),
+      row(element("p", { class: "alarm" }, this.#label, alarm), element("p", {}, more)),
+    );
+  }
+
+  static #made = 0;
+  /** @type {Alarm[]} */
+  alarms = [];
+  #label = element("b");
+  #texts = {
+    name: new Text(),
+    phase: new Text(),
+    game: new Text(),
+    pace: new Text(),
+    shoe: new Text(),
+    cards: new Text(),
+    title: new Text(),
+    meter: new Text(),
+    alarm: new Text(),
+    more: new Text(),
+  };
+
+  /** @param {TableView} view */
+  take(view) {
+    this.view = view;
+    this.alarms = alarmsOf(view);
+  }
+
+  /** Write what the table has said last. */
+  draw() {
+    const { view } = this;
+    const [worst, ...others] = this.alarms;
+    const { shoe, meter } = view;
+    const texts = {
+      name: view.name,
+      phase: phaseOf(view),
+      game: gameOf(view),
+      pace: paceOf(view),
+      shoe: shoe === null ? "" : `Shoe ${shoe.number}, coup ${shoe.coup}`,
+      cards: shoe === null ? "" : `${shoe.cut_card ? "cut card, " : ""}${shoe.cards_left} left`,
+      title: meter === null ? "" : meterOf(meter),
+      meter: meter === null ? "" : moneyOf(view.currency)(meter.meter),
+      alarm: worst === undefined ? "" : ` ${worst.text}`,
+      more: others.length > 0 ? `+${others.length} more` : "",
+    };
+    for (const [part, text] of Object.entries(texts)) {
+      const node = this.#texts[/** @type {keyof typeof texts} */ (part)];
+      if (node.data !== text) node.data = text;
+    }
+    if (this.#label.textContent !== (worst?.label ?? "")) this.#label.textContent = worst?.label ?? "";
+    this.#look(view);
+  }
+
+  /** @param {TableView} view */
+  #look({ live, phase, meter }) {
+    const looks = {
+      away: !live,
+      closed: phase === null || CLOSED.has(phase),
+      frozen: meter?.live === false,
+      loud: this.alarms.some(({ loud }) => loud),
+      warned: this.alarms.length > 0,
+    };
+    for (const [name, is] of Object.entries(looks)) this.element.classList.toggle(name, is);
+  }
+}
+
+/** @type {(left: Node, right: Node) => HTMLElement} */
+const row = (left, right) => element("div", {}, left, right);
+
+/** @param {TableView} view */
+function phaseOf({ live, phase, overlays }) {
+  if (!live) return "NOT LIVE";
+  if (phase === null) return "";
+  const remark = overlays.includes("dummy") ? ", dummy" : overlays.includes("last_hand") ? ", last hand" : "";
+  return sentence(spaced(phase)) + remark;
+}
+
+/** @param {TableView} view */
+const gameOf = ({ game, simulation, waiting }) =>
+  [
+    ...(waiting > 0 ? [`${waiting} ${waiting === 1 ? "round" : "rounds"} to take in`] : []),
+    ...(simulation ? ["Simulation"] : []),
+    game,
+  ].join(", ");
+
+/** @param {TableView} view */
+function paceOf({ live, as_of: asOf, hands_an_hour: pace }) {
+  if (!live) return asOf === null ? "" : `as of ${clock(asOf)}`;
+  return pace === null ? "" : `${Math.round(pace)} hands/h`;
+}
+
+/** @param {NonNullable<TableView["meter"]>} meter */
+const meterOf = ({ title, phase, as_of: asOf }) =>
+  [...(asOf === null ? [] : [`as of ${clock(asOf)}`]), title, ...(phase === "open" ? [] : [phase])].join(", ");
