@@ -10,7 +10,7 @@ import { TableCard } from "./table-card.js";
 
 const SILENT_MILLISECONDS = 4000; // a view comes every second
 const CARDS_A_FRAME = 10; // a change of all tables is drawn over several frames, so that none is late
-const NEWS_MILLISECONDS = 5000;
+const NEWS_MILLISECONDS = 3000;
 const MOST_NEWS = 3;
 const REASONS = {
   ended: "No connection to the Game Manager",

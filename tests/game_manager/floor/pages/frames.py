@@ -62,7 +62,9 @@ class Busy(Floor):
             each.model_copy(
                 update={
                     "phase": self._dice.choice(PHASES),
-                    "shoe": shoe(each, coup=self._dice.randint(1, 80), cards_left=self._dice.randint(14, 416)),
+                    "shoe": shoe(
+                        each, coup=self._dice.randint(1, 80), cards_left=self._dice.randint(14, 416)
+                    ),
                     "hands_an_hour": self._dice.uniform(40, 80),
                     "meter": meter(self._dice.randint(1_000_000, 20_000_000)),
                 }

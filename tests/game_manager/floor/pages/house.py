@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -15,6 +16,7 @@ from punto.controller.web_server import Server, address_of, listen
 from punto.game_manager.floor.live import Deviation, FloorView, MeterView, TableView
 from punto.game_manager.floor.store import Store
 from punto.game_manager.floor.web import application
+from tests.game_manager.floor.tables import played, told
 from punto.controller.gaming_days import Calendar
 
 GAMES = ("Dragon Bonus Baccarat", "EZ Baccarat", "Commission-free Baccarat")
@@ -84,7 +86,9 @@ AGO = "2026-11-25T13:02:11.000000+00:00"
 
 def an_evening(number: int = 14) -> list[TableView]:
     """A floor with something wrong at some of its tables."""
-    tables = {at: table(at, meter=meter(9_810_146) if at % 3 else None) for at in range(1, number + 1)}
+    tables = {
+        at: table(at, meter=meter(9_810_146) if at % 3 else None) for at in range(1, max(number, 14) + 1)
+    }
     wrong: dict[int, dict[str, Any]] = {
         2: {"deviations": (DEVIATION,)},
         4: {
@@ -103,9 +107,7 @@ def an_evening(number: int = 14) -> list[TableView]:
         11: {"shoe": shoe(tables[11], cut_card=True, cards_left=41), "overlays": ("last_hand",)},
         12: {"phase": Phase.CLOSED, "hands_an_hour": None},
     }
-    return [
-        each.model_copy(update=wrong.get(at, {})) if at <= len(tables) else each for at, each in tables.items()
-    ]
+    return [each.model_copy(update=wrong.get(at, {})) for at, each in tables.items()][:number]
 
 
 class Floor:
@@ -139,7 +141,19 @@ async def served(
     try:
         yield address_of(listener)
     finally:
+        for each in server.server_state.tasks:  # streams do not end by themselves
+            each.cancel()
         server.stop()
         await serving
         listener.close()
         store.close()
+
+
+def fill(store: Store) -> None:
+    """Rounds of three tables, of which one has more ties than chance gives."""
+    for number in (1, 2, 3):
+        at = played(number, 150)
+        ties = [each for each in at.rounds if each.status == "played" and each.winner == "tie"]
+        rounds = at.rounds if number != 2 else [*at.rounds, *(ties * 3)[:24]]
+        numbered = [replace(each, round=place) for place, each in enumerate(rounds, 1)]
+        store.take(told(numbered if number == 2 else at.rounds, at, f"table-{number}"))
