@@ -7,7 +7,7 @@ from random import Random
 from statistics import median, quantiles
 from typing import NamedTuple
 
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, Page, async_playwright
 
 from punto.baccarat.table.state import Phase
 from punto.game_manager.floor.live import FloorView
@@ -40,13 +40,18 @@ COUNT_CHANGES = """
 
 
 class Frames(NamedTuple):
-    """The times between two frames, in milliseconds, how many there were, and the cards that changed meanwhile."""
+    """The times between two frames, in milliseconds, how many there were, and the cards that changed meanwhile.
+
+    `busy` is the time that the page's own thread worked, in milliseconds of each second; what else the machine does is no part of
+    it.
+    """
 
     median: float
     p99: float
     longest: float
     number: int
     cards: int
+    busy: float
 
 
 class Busy(Floor):
@@ -83,22 +88,32 @@ async def frames(browser: Browser, width: int = 1920, height: int = 1080, second
             await page.wait_for_selector(f"article:nth-child({TABLES})")
             await page.wait_for_timeout(2000)
             await page.evaluate(COUNT_CHANGES)
-            deltas = await page.evaluate(DELTAS, seconds)
+            found = await _measured(page, seconds)
             cards = await page.evaluate("window.cards.size")
             await page.close()
-    return _frames(deltas, cards)
+    return found._replace(cards=cards)
 
 
 async def empty(browser: Browser, seconds: float = SECONDS) -> Frames:
     """The same of an empty page: what this browser does by itself on this machine now."""
     page = await browser.new_page()
-    deltas = await page.evaluate(DELTAS, seconds)
+    found = await _measured(page, seconds)
     await page.close()
-    return _frames(deltas, 0)
+    return found
 
 
-def _frames(deltas: list[float], cards: int) -> Frames:
-    return Frames(median(deltas), quantiles(deltas, n=100)[-1], max(deltas), len(deltas), cards)
+async def _measured(page: Page, seconds: float) -> Frames:
+    session = await page.context.new_cdp_session(page)
+    await session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    async def worked() -> float:
+        told = (await session.send("Performance.getMetrics"))["metrics"]
+        return next(each["value"] for each in told if each["name"] == "TaskDuration")
+
+    before = await worked()
+    deltas = await page.evaluate(DELTAS, seconds)
+    busy = 1000 * (await worked() - before) / seconds
+    return Frames(median(deltas), quantiles(deltas, n=100)[-1], max(deltas), len(deltas), 0, busy)
 
 
 async def main() -> None:
@@ -113,7 +128,7 @@ async def main() -> None:
 def _say(what: str, found: Frames) -> None:
     print(
         f"{what}: median {found.median:.1f} ms, 99% {found.p99:.1f} ms, longest {found.longest:.1f} ms, "
-        f"{found.number} frames, {found.cards} cards changed"
+        f"{found.number} frames, {found.cards} cards changed, the page worked {found.busy:.0f} ms of each second"
     )
 
 

@@ -5,11 +5,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from punto.baccarat.table.state import Phase
+from punto.controller.gaming_days import Calendar
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Notice, ShoeStatus
 from punto.controller.web_server import Server, address_of, listen
@@ -17,7 +19,6 @@ from punto.game_manager.floor.live import Deviation, FloorView, MeterView, Table
 from punto.game_manager.floor.store import Store
 from punto.game_manager.floor.web import application
 from tests.game_manager.floor.tables import played, told
-from punto.controller.gaming_days import Calendar
 
 GAMES = ("Dragon Bonus Baccarat", "EZ Baccarat", "Commission-free Baccarat")
 
@@ -149,10 +150,13 @@ async def served(
         store.close()
 
 
+_played = cache(played)
+
+
 def fill(store: Store) -> None:
     """Rounds of three tables, of which one has more ties than chance gives."""
     for number in (1, 2, 3):
-        at = played(number, 150)
+        at = _played(number, 150)
         ties = [each for each in at.rounds if each.status == "played" and each.winner == "tie"]
         rounds = at.rounds if number != 2 else [*at.rounds, *(ties * 3)[:24]]
         numbered = [replace(each, round=place) for place, each in enumerate(rounds, 1)]

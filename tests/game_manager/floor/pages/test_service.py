@@ -1,0 +1,81 @@
+"""The pages of a real Game Manager, with a real broker and a real table that plays."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import expect
+
+from punto.baccarat.table.meters import of_game
+from punto.game_manager.floor.config import GameManagerConfig
+from punto.game_manager.floor.service import serve
+from tests.displays.parts import Broker
+from tests.service.table_in_this_process import connected, settings
+from tests.service.table_in_this_process import table as table_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@asynccontextmanager
+async def game_manager(folder, port: int):
+    """The service; gives the address of its pages."""
+    config = GameManagerConfig.model_validate(
+        {
+            "version": 1,
+            "mqtt": {"port": port},
+            "store": {"path": folder / "gm.db"},
+            "pages": {"port": 0},
+        },
+        context=folder,
+    )
+    address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    serving = asyncio.create_task(serve(config, address.set_result))
+    try:
+        yield await address
+    finally:
+        serving.cancel()
+        await asyncio.wait([serving])
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def broker(tmp_path):
+    running = Broker(tmp_path)
+    await running.start()
+    yield running
+    running.kill()
+
+
+async def test_a_table_is_followed_from_its_first_hand_to_its_report(page, broker, tmp_path):
+    said: list[str] = []
+    page.on("console", lambda line: said.append(line.text))
+    own = settings(name="Pit 1 <b>Table</b> 1")
+    async with game_manager(tmp_path, broker.port) as address, table_of(tmp_path / "record.db", own) as here:
+        await page.goto(address)
+        await expect(page.locator("#live-tables")).to_have_text("0 of 0")
+        async with connected(here, broker.port):
+            await here.begin_shoe()
+            card = page.get_by_role("article", name="Pit 1 <b>Table</b> 1")
+            await expect(card).to_contain_text("Shoe 1, coup 0")
+            await here.play(10, seats=[1, 2])
+            await expect(card).to_contain_text("Shoe 1, coup 10")
+            await expect(card).to_contain_text("hands/h")
+            await expect(page.locator("#broker")).to_have_text("Connected")
+            await expect(page.locator("#live-tables")).to_have_text("1 of 1")
+
+            await page.get_by_role("link", name="Reports").click()
+            await expect(page.locator("summary")).to_contain_text("10 played")
+            await page.locator("summary").click()
+            (counted,) = of_game(here.state.meters, own.game).drop
+            await expect(page.locator("details tr", has_text="Player").first).to_contain_text(
+                f"Player{counted.wagers}{counted.staked / 100:,.2f}"
+            )
+
+            assert said == []
+            await page.get_by_role("link", name="Floor").click()
+            await expect(page.locator("#live-tables")).to_have_text("1 of 1")
+        await expect(page.locator("#live-tables")).to_have_text("0 of 1")
+        await expect(page.locator("#alarm-list")).to_contain_text("NOT LIVE")
+        await expect(card).to_contain_text("as of ")
+        broker.kill()
+        await expect(page.locator("#broker")).to_have_text("Away")
