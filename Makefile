@@ -10,7 +10,7 @@ SOURCES := docs/site_links.py punto/*.py baccarat commands configs consoles cont
 COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers ishoe keypad coin_spot card_reader)
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
-PAGES := $(addprefix tests/,operators/pages game_manager/pages displays/page)
+PAGES := $(addprefix tests/,operators/pages game_manager/pages game_manager/floor/pages displays/page)
 test-pages := $(PAGES)
 test-consoles := tests/operators
 test-service := $(addprefix tests/,service stranger interface)
@@ -102,6 +102,7 @@ screenshots: $(READY) system
 	$(BIN)/python -m tests.operators.pages.screenshots
 	$(BIN)/python -m tests.service.demo_picture
 	$(BIN)/python -m tests.game_manager.pages.screenshots
+	$(BIN)/python -m tests.game_manager.floor.pages.screenshots
 
 # The site is in site/; links are checked, those between headings too. Its tools have an environment of their own.
 docs: $(DOCS)/.ready

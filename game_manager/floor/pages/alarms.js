@@ -14,7 +14,7 @@ import { sentence, spaced } from "/shared/words.js";
  */
 
 /** All kinds of alarms, the worst first; those before `shoe` are loud. */
-const KINDS = ["fault", "away", "stop", "edge", "deviation", "shoe", "wait", "device", "meter", "keypad"];
+const KINDS = ["fault", "away", "edge", "deviation", "stop", "shoe", "wait", "device", "meter", "keypad"];
 const LOUD = KINDS.indexOf("shoe");
 
 /** @type {(kind: string, label: string, text: string, key?: string) => Alarm} */

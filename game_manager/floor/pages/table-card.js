@@ -72,7 +72,7 @@ export class TableCard {
       game: gameOf(view),
       pace: paceOf(view),
       shoe: shoe === null ? "" : `Shoe ${shoe.number}, coup ${shoe.coup}`,
-      cards: shoe === null ? "" : `${shoe.cut_card ? "cut card, " : ""}${shoe.cards_left} left`,
+      cards: cardsOf(view),
       title: meter === null ? "" : meterOf(meter),
       meter: meter === null ? "" : moneyOf(view.currency)(meter.meter),
       alarm: worst === undefined ? "" : ` ${worst.text}`,
@@ -105,18 +105,19 @@ const row = (left, right) => element("div", {}, left, right);
 /** @param {TableView} view */
 function phaseOf({ live, phase, overlays }) {
   if (!live) return "NOT LIVE";
-  if (phase === null) return "";
-  const remark = overlays.includes("dummy") ? ", dummy" : overlays.includes("last_hand") ? ", last hand" : "";
-  return sentence(spaced(phase)) + remark;
+  return phase === null ? "" : sentence(spaced(phase)) + (overlays.includes("dummy") ? ", dummy" : "");
 }
 
 /** @param {TableView} view */
-const gameOf = ({ game, simulation, waiting }) =>
-  [
-    ...(waiting > 0 ? [`${waiting} ${waiting === 1 ? "round" : "rounds"} to take in`] : []),
-    ...(simulation ? ["Simulation"] : []),
-    game,
-  ].join(", ");
+const gameOf = ({ game, waiting }) =>
+  waiting === 0 ? game : `${waiting} ${waiting === 1 ? "round" : "rounds"} to take in, ${game}`;
+
+/** @param {TableView} view */
+function cardsOf({ shoe, overlays }) {
+  if (shoe === null) return "";
+  const near = overlays.includes("last_hand") ? "last hand, " : shoe.cut_card ? "cut card, " : "";
+  return `${near}${shoe.cards_left} left`;
+}
 
 /** @param {TableView} view */
 function paceOf({ live, as_of: asOf, hands_an_hour: pace }) {

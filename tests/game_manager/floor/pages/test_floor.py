@@ -64,9 +64,9 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
             "Baccarat 13 Rounds are not taken in round 12 is on the record twice",
             "Baccarat 5 NOT LIVE the table's service was stopped",
             "Baccarat 13 NOT LIVE stopped",
-            "Baccarat 4 Waiting for a supervisor The lid of the shoe was opened during play",
             "Baccarat 8 Favours the players dragon bonus player, panda 8",
             "Baccarat 2 Deviation +3.4 standard errors: dragon bonus player, win by 9, gaming day",
+            "Baccarat 4 Waiting for a supervisor The lid of the shoe was opened during play",
             "Baccarat 7 Shoe offline /dev/ttyUSB0: the cable was pulled",
             "Baccarat 9 Device offline keypad, card reader",
             "Baccarat 10 Meter not live Dragon Progressive",
@@ -79,7 +79,7 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
         at = await page.evaluate(f"new Date('{AGO}').toLocaleTimeString('en-GB')")
         await expect(card(page, "Baccarat 5")).to_contain_text(f"as of {at}")
         await expect(card(page, "Baccarat 10")).to_contain_text(f"as of {at}, Dragon Progressive$98,100.21")
-        await expect(card(page, "Baccarat 11")).to_contain_text("cut card, 41 left")
+        await expect(card(page, "Baccarat 11")).to_contain_text("last hand, 41 left")
         await expect(page.get_by_role("article").last).to_have_accessible_name("Baccarat 14")
 
         floor.tables = [table(10), table(9)]

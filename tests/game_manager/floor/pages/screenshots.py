@@ -1,0 +1,47 @@
+"""Makes the pictures of the house's pages in docs/images: python -m tests.game_manager.floor.pages.screenshots."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from playwright.async_api import Browser, async_playwright
+
+from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
+from tests.game_manager.floor.pages.house import Floor, an_evening, fill, served
+
+IMAGES = Path(__file__).parents[4] / "docs" / "images"
+REPORTS = "reports?since=2026-11-18&until=2026-11-24"
+
+
+async def make(folder: Path) -> None:
+    """Take a picture of each page."""
+    floor = Floor()
+    async with served(folder, floor.view, fill=fill) as address, async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+        for name, tables, width, height, scheme in (
+            ("floor", 12, 1280, 800, "dark"),
+            ("floor-light", 12, 1280, 800, "light"),
+            ("floor-phone", 12, 390, 844, "light"),
+            ("floor-wall-4k", 200, 3840, 2160, "dark"),
+        ):
+            floor.tables = an_evening(tables)
+            await _picture(browser, name, address, width, height, scheme)
+        for name, scheme in (("floor-reports", "light"), ("floor-reports-dark", "dark")):
+            await _picture(browser, name, f"{address}{REPORTS}", 1280, 800, scheme)
+        await browser.close()
+
+
+async def _picture(browser: Browser, name: str, address: str, width: int, height: int, scheme: str) -> None:
+    page = await browser.new_page(
+        viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light"
+    )
+    await page.goto(address)
+    await page.wait_for_selector(".live article, details.outside table")
+    await page.wait_for_timeout(1000)
+    await page.screenshot(path=IMAGES / f"{name}.png")
+    await page.close()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(make(Path(folder)))
