@@ -108,7 +108,7 @@ async def _measured(page: Page, seconds: float) -> Frames:
 
     async def worked() -> float:
         told = (await session.send("Performance.getMetrics"))["metrics"]
-        return next(each["value"] for each in told if each["name"] == "TaskDuration")
+        return float(next(each["value"] for each in told if each["name"] == "TaskDuration"))
 
     before = await worked()
     deltas = await page.evaluate(DELTAS, seconds)

@@ -65,9 +65,13 @@ async def test_days_are_picked_and_the_newest_is_shown_at_first(page, tmp_path):
         await page.get_by_role("button", name="7 days").click()
         await expect(page).to_have_url(re.compile(re.escape(WEEK)))
         await expect(page.get_by_label("First gaming day")).to_have_value("2026-11-18")
-        await page.get_by_label("First gaming day").fill("2026-11-25")
+        await page.get_by_label("Last gaming day").fill("2026-11-23")
         await page.get_by_role("button", name="Show").click()
-        await expect(page.get_by_role("alert")).to_contain_text("2026-11-24 is before 2026-11-25")
+        await expect(page).to_have_url(re.compile("until=2026-11-23"))
+        await expect(page.get_by_label("Last gaming day")).to_have_value("2026-11-23")
+        await page.get_by_label("First gaming day").fill("2026-11-24")
+        await page.get_by_role("button", name="Show").click()
+        await expect(page.get_by_role("alert")).to_contain_text("2026-11-23 is before 2026-11-24")
 
 
 async def test_the_csv_has_the_figures_of_the_report(page, tmp_path):
