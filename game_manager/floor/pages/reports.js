@@ -1,6 +1,6 @@
 // The reports of the floor: what was wagered and held, and how often each rule decided, beside what is to be expected.
 
-import { byId, faultOf } from "/shared/elements.js";
+import { byId, faultOf, one } from "/shared/elements.js";
 import { sentence } from "/shared/words.js";
 import { drawn } from "./floor-report.js";
 
@@ -72,4 +72,4 @@ try {
 } catch (error) {
   byId("fault").textContent = faultOf(error);
 }
-byId("fault").closest("main")?.removeAttribute("aria-busy");
+one("main").ariaBusy = "false";

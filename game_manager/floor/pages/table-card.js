@@ -10,16 +10,6 @@ import { alarmsOf } from "./alarms.js";
 
 const CLOSED = new Set(["locked", "closed"]);
 
-/** @type {Map<string, (minor: number) => string>} */
-const currencies = new Map();
-
-/** @type {(currency: string) => (minor: number) => string} */
-function moneyOf(currency) {
-  const known = currencies.get(currency) ?? moneyIn(currency, { whole: false });
-  currencies.set(currency, known);
-  return known;
-}
-
 export class TableCard {
   /** @param {TableView} view */
   constructor(view) {
@@ -41,6 +31,8 @@ export class TableCard {
   static #made = 0;
   /** @type {Alarm[]} */
   alarms = [];
+  #currency = "";
+  #money = moneyIn("", { whole: false });
   #label = element("b");
   #texts = {
     name: new Text(),
@@ -74,7 +66,7 @@ export class TableCard {
       shoe: shoe === null ? "" : `Shoe ${shoe.number}, coup ${shoe.coup}`,
       cards: cardsOf(view),
       title: meter === null ? "" : meterOf(meter),
-      meter: meter === null ? "" : moneyOf(view.currency)(meter.meter),
+      meter: meter === null ? "" : this.#moneyOf(view.currency, meter.meter),
       alarm: worst === undefined ? "" : ` ${worst.text}`,
       more: others.length > 0 ? `+${others.length} more` : "",
     };
@@ -84,6 +76,13 @@ export class TableCard {
     }
     if (this.#label.textContent !== (worst?.label ?? "")) this.#label.textContent = worst?.label ?? "";
     this.#look(view);
+  }
+
+  /** @type {(currency: string, amount: number) => string} */
+  #moneyOf(currency, amount) {
+    if (this.#currency !== currency) this.#money = moneyIn(currency, { whole: false });
+    this.#currency = currency;
+    return this.#money(amount);
   }
 
   /** @param {TableView} view */

@@ -23,7 +23,7 @@ async def reports(page: Page, folder, floor: Floor | None = None, path: str = WE
     floor = floor or Floor()
     async with served(folder, floor.view, fill=fill) as address:
         await page.goto(f"{address}{path}")
-        await expect(page.locator("main")).not_to_have_attribute("aria-busy", "true")
+        await expect(page.locator("main")).to_have_attribute("aria-busy", "false")
         yield address
 
 

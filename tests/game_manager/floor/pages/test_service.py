@@ -64,7 +64,8 @@ async def test_a_table_is_followed_from_its_first_hand_to_its_report(page, broke
             await expect(page.locator("#live-tables")).to_have_text("1 of 1")
 
             await page.get_by_role("link", name="Reports").click()
-            await expect(page.locator("summary")).to_contain_text("10 played")
+            while "10 played" not in await page.locator("main[aria-busy=false]").inner_text():
+                await page.reload()  # it takes a moment until the last round is in the store
             await page.locator("summary").click()
             (counted,) = of_game(here.state.meters, own.game).drop
             await expect(page.locator("details tr", has_text="Player").first).to_contain_text(
