@@ -44,6 +44,8 @@ keepOpen({
     put("not-live-reason", REASONS[why]);
     document.body.classList.remove("live");
     whole = true;
+    summedUp = true;
+    forgetHouse();
   },
 });
 
@@ -100,15 +102,28 @@ function drawSome(most) {
 /** @param {FloorView} view */
 function showHouse({ at, broker, taking_in: takingIn }) {
   put("at", clock(at));
-  put("broker", broker ? "Away" : "Connected");
-  put("store", takingIn ? "Not taking in" : "Taking in");
-  byId("broker").classList.toggle("fault", Boolean(broker));
-  byId("store").classList.toggle("fault", Boolean(takingIn));
+  showPart("broker", broker ? "Away" : "Connected", Boolean(broker));
+  showPart("store", takingIn ? "Not taking in" : "Taking in", Boolean(takingIn));
   refresh(
     byId("house-faults"),
     [broker && `Broker: ${broker}`, takingIn && `Store: ${takingIn}`].filter(Boolean),
     (said) => said.map((text) => element("p", {}, text)),
   );
+}
+
+/** @type {(id: string, text: string, fault: boolean) => void} */
+function showPart(id, text, fault) {
+  put(id, text);
+  byId(id).classList.toggle("fault", fault);
+}
+
+/** Nothing is known of the house now. The cards keep what was known, without colours. */
+function forgetHouse() {
+  showPart("broker", "Unknown", true);
+  showPart("store", "Unknown", true);
+  showPart("live-tables", `0 of ${cards.size}`, true);
+  put("pace", "–");
+  refresh(byId("house-faults"), [], () => []);
 }
 
 // --- the tables
@@ -139,8 +154,7 @@ function showAll() {
     document.documentElement.dataset.tables = size[1];
   }
   const live = all.filter(({ view }) => view.live);
-  put("live-tables", `${live.length} of ${all.length}`);
-  byId("live-tables").classList.toggle("fault", live.length < all.length);
+  showPart("live-tables", `${live.length} of ${all.length}`, live.length < all.length);
   put("pace", Math.round(live.reduce((sum, { view }) => sum + (view.hands_an_hour ?? 0), 0)).toLocaleString("en"));
   showAlarms(all);
   showFound();
@@ -166,8 +180,7 @@ function showAlarms(all) {
     if (!(first || before.has(key))) tellOf(`${card.view.name}: ${alarm.label} ${alarm.text}`);
   }
   arrange(byId("alarm-list"), [...listed.values()]);
-  put("alarm-count", alarms.length);
-  byId("alarm-count").classList.toggle("fault", alarms.length > 0);
+  showPart("alarm-count", String(alarms.length), alarms.length > 0);
   byId("no-alarms").hidden = alarms.length > 0;
   first = false;
 }

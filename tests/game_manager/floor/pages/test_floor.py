@@ -131,11 +131,16 @@ async def test_a_lost_stream_is_not_live_at_once_and_comes_back_by_itself(page, 
         pass
     await expect(page.locator("#not-live")).to_be_visible()
     await expect(page.get_by_role("alert")).to_have_text("NOT LIVE No connection to the Game Manager")
+    await expect(page.locator("#live-tables")).to_have_text("0 of 2")
+    await expect(page.locator("#broker")).to_have_text("Unknown")
+    await expect(page.locator("#store")).to_have_text("Unknown")
     floor.tables = [table(2, shoe=shoe(table(2), cards_left=77)), table(11), table(3)]
     async with served(tmp_path, floor.view, port):
         await expect(page.locator("#not-live")).to_be_hidden()
         await expect(page.locator("article h3")).to_have_text(["Baccarat 2", "Baccarat 3", "Baccarat 11"])
         await expect(card(page, "Baccarat 2")).to_contain_text("77 left")
+        await expect(page.locator("#live-tables")).to_have_text("3 of 3")
+        await expect(page.locator("#broker")).to_have_text("Connected")
 
 
 @pytest.mark.soak
