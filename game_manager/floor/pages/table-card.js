@@ -63,7 +63,7 @@ export class TableCard {
       phase: phaseOf(view),
       game: gameOf(view),
       pace: paceOf(view),
-      shoe: shoe === null ? "" : `Shoe ${shoe.number}, coup ${shoe.coup}`,
+      shoe: [...(shoe === null ? [] : [`Shoe ${shoe.number}, coup ${shoe.coup}`]), ...view.signed_on].join(", "),
       cards: cardsOf(view),
       title: meter === null ? "" : meterOf(meter),
       meter: meter === null ? "" : this.#moneyOf(view.currency, meter.meter),

@@ -53,6 +53,7 @@ def table(number: int, **changes: Any) -> TableView:
         "edge_alarms": (),
         "meter": None,
         "waiting": 0,
+        "signed_on": (),
         "fault": "",
     }
     return TableView(**{**told, **changes})
@@ -102,6 +103,7 @@ def an_evening(number: int = 14) -> list[TableView]:
             "overlays": ("shoe_offline",),
             "shoe": shoe(tables[7], online=False, reason="/dev/ttyUSB0: the cable was pulled"),
         },
+        1: {"signed_on": ("mei", "ann")},
         8: {"edge_alarms": ("dragon_bonus_player", "panda_8")},
         9: {"devices_away": ("keypad", "card_reader")},
         10: {"meter": meter(9_810_021, live=False, as_of=AGO), "waiting": 3},

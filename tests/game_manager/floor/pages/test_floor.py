@@ -1,6 +1,7 @@
 """The floor's page: every table on it, what is wrong first, and never more than is known."""
 
 import os
+import re
 from contextlib import asynccontextmanager
 
 import pytest
@@ -68,6 +69,7 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
         await expect(page.locator("#live-tables")).to_have_text("12 of 14")
         await expect(page.locator("#alarm-count")).to_have_text("9")
         await expect(card(page, "Baccarat 13")).to_contain_text("+1 more")
+        await expect(card(page, "Baccarat 1")).to_contain_text(re.compile(r"Shoe \d+, coup \d+, mei, ann"))
         await expect(card(page, "Baccarat 4")).to_contain_text("The lid of the shoe was opened during play")
         await expect(card(page, "Baccarat 10")).to_contain_text("3 rounds to take in")
         at = await page.evaluate(f"new Date('{AGO}').toLocaleTimeString('en-GB')")
