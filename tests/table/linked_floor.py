@@ -8,14 +8,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from punto.baccarat.progressive.effects import (
-    AwardBackedOut,
-    AwardBooked,
-    AwardLocked,
-    Effect,
-    Posted,
-    table_of,
-)
+from punto.baccarat.progressive.effects import Effect
 from punto.baccarat.progressive.settings import LinkedTable, Settings
 from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.events import Event, MeterAnswered, MeterHeard, TableAsked
@@ -24,6 +17,7 @@ from punto.baccarat.table.state import TablesProgressive
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import COMMANDS, Croupier, game, settings
+from tests.table.second_books import SecondBooks
 
 AUTHORITY: Final = "meter-1"
 EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
@@ -48,14 +42,19 @@ class Node(Croupier):
         self.effects: list[Any] = []
         self.inputs: list[bytes] = []
         self.refusals: list[str] = []
+        self.entries: list[Effect] = []
+        """What this record has of the books."""
 
     def handle(self, event: Event) -> None:
         self.inputs.append(EVENTS.dump_json(event))
+        before = len(self.effects)
         try:
             super().handle(EVENTS.validate_json(self.inputs[-1], strict=True))
         except RefusedError as refusal:
             if refusal.code != "not_asked":  # an answer that came again
                 self.refusals.append(refusal.code)
+        new = self.effects[before:]
+        self.entries += [effect.entry for effect in new if isinstance(effect, MeterMoved)]
 
     def kill(self) -> None:
         """Begin anew from the record."""
@@ -77,11 +76,6 @@ class Node(Croupier):
     def step(self) -> str:
         return self.progressive.procedure.step.value
 
-    @property
-    def entries(self) -> list[Effect]:
-        """What this record has of the books."""
-        return [effect.entry for effect in self.effects if isinstance(effect, MeterMoved)]
-
 
 @dataclass
 class LinkedFloor:
@@ -94,6 +88,7 @@ class LinkedFloor:
         progressive = linked(self.how_many, **self.meter)
         self.authority = Node(AUTHORITY, progressive)
         self.tables = {each.table: Node(each.table, progressive) for each in progressive.tables}
+        self.books = SecondBooks(self.tables)
         self.asks: list[TableAsked] = []
         self.answers: list[tuple[str, Event]] = []
         self.authority.do("meter")
@@ -142,9 +137,15 @@ class LinkedFloor:
             for name, answer in self.answers:
                 self.take_answer(name, answer)
             self.answers.clear()
-        assert not any(
-            table.progressive.link.asked for table in self.tables.values() if table.progressive.link
-        )
+            if not self.waiting:
+                return
+        raise AssertionError(f"{self.waiting} still wait")
+
+    @property
+    def waiting(self) -> list[str]:
+        """The tables that wait for an answer."""
+        links = {name: table.progressive.link for name, table in self.tables.items()}
+        return [name for name, link in links.items() if link is not None and link.asked is not None]
 
     def do(self, table: str, *commands: str) -> None:
         """Something happens at a table, and everything is carried."""
@@ -156,31 +157,11 @@ class LinkedFloor:
 
     def check(self) -> None:
         """The authority's books are the sum of what its tables have, and of what is on its way to them; nothing is paid twice."""
-        books = self.authority.progressive.books
-        ledger = books.ledger
-        own = [each.posting for each in self.authority.entries if isinstance(each, Posted)]
-        assert [each.number for each in own] == list(range(1, ledger.last + 1))
-        assert all(sum(line.amount for line in each.lines) == 0 for each in own)
-        for name, table in self.tables.items():
-            theirs = [each for each in self.authority.entries if table_of(each) == name]
-            link = table.progressive.link
-            assert link is not None
-            last = served_table(self.authority.progressive, name)
-            coming: list[Effect] = []
-            if last is not None and link.asked is not None and link.asked.number == last.number:
-                coming = [each for each in last.entries if table_of(each) == name]
-            assert [*table.entries, *coming] == theirs
-        locked = [each.award.id for each in self.authority.entries if isinstance(each, AwardLocked)]
-        booked = [each.award.id for each in self.authority.entries if isinstance(each, AwardBooked)]
-        assert locked == list(range(1, books.next_award))
-        assert len(set(booked)) == len(booked)
-        assert set(booked) <= set(locked)
-        paid = sum(
-            each.award.amount * (1 if isinstance(each, AwardBooked) else -1)
-            for each in self.authority.entries
-            if isinstance(each, AwardBooked | AwardBackedOut) and each.award.payer == "meter"
+        self.books.check(
+            self.authority.entries,
+            self.authority.progressive,
+            {name: (table.entries, table.progressive) for name, table in self.tables.items()},
         )
-        assert sum(tier.amount for tier in ledger.paid) == paid * 1_000_000
 
 
 HANDS: Final = (

@@ -21,8 +21,7 @@ def test_whatever_is_killed_lost_or_repeated_the_tables_parts_are_the_meter(chan
     chaos = Chaos(chance, procedure="nexus" if nexus else "aquarius")
     for step in range(STEPS):
         chaos.step()
-        if step % 20 == 0:
-            chaos.floor.check()
+        chaos.floor.check()
         if step % 500 == 0:
             chaos.kill()
     chaos.floor.settle()
