@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final
 
@@ -88,7 +88,7 @@ class LinkedFloor:
         progressive = linked(self.how_many, **self.meter)
         self.authority = Node(AUTHORITY, progressive)
         self.tables = {each.table: Node(each.table, progressive) for each in progressive.tables}
-        self.books = SecondBooks(self.tables)
+        self.books = SecondBooks(progressive)
         self.asks: list[TableAsked] = []
         self.answers: list[tuple[str, Event]] = []
         self.authority.do("meter")
@@ -118,7 +118,10 @@ class LinkedFloor:
         self.authority.handle(ask)
 
     def take_answer(self, name: str, answer: Event) -> None:
-        self.tables[name].handle(answer)
+        table = self.tables[name]
+        if isinstance(answer, MeterHeard) and answer.settings == table.progressive.books.settings:
+            answer = replace(answer, settings=None)  # only what a table does not know yet is on its record
+        table.handle(answer)
 
     def lose(self, name: str) -> None:
         """The connection between a table and its authority is lost."""

@@ -5,7 +5,7 @@ take from its amount. So what is counted twice, paid twice or lost is found at t
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from punto.baccarat.progressive.effects import (
@@ -14,6 +14,7 @@ from punto.baccarat.progressive.effects import (
     AwardLocked,
     Effect,
     Posted,
+    SettingsChanged,
     WagersCounted,
     table_of,
 )
@@ -30,7 +31,8 @@ UNIT: Final = 1_000_000
 class SecondBooks:
     """The sums of the entries so far."""
 
-    def __init__(self, tables: Iterable[str]) -> None:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         self._taken = 0
         self._balances = dict.fromkeys(Account, 0)
         self._postings = 0
@@ -39,7 +41,7 @@ class SecondBooks:
         self._awards: dict[int, Award] = {}
         self._paid: Counter[int] = Counter()
         self._touched: set[int] = set()
-        self._of_tables: dict[str, list[Effect]] = {name: [] for name in tables}
+        self._of_tables: dict[str, list[Effect]] = {each.table: [] for each in settings.tables}
         self._matched = dict.fromkeys(self._of_tables, 0)
 
     def check(
@@ -50,7 +52,7 @@ class SecondBooks:
     ) -> None:
         """Take in what is new of the authority's `entries` and of each table's, and compare all of it with the state."""
         for entry in entries[self._taken :]:
-            self._take(entry, kept.books.settings)
+            self._take(entry)
         self._taken = len(entries)
         self._check_books(kept.books)
         for name, (own, progressive) in tables.items():
@@ -59,7 +61,7 @@ class SecondBooks:
 
     # --- what is new
 
-    def _take(self, entry: Effect, settings: Settings) -> None:
+    def _take(self, entry: Effect) -> None:
         table = table_of(entry)
         if table is not None:
             self._of_tables[table].append(entry)
@@ -71,9 +73,11 @@ class SecondBooks:
                 assert before is None or entry.round > before.round, "the wagers of a game are counted once"
                 self._last_counted[entry.table] = entry
                 stakes = sum(each.amount for each in entry.wagers)
-                self._contributed += stakes * (settings.contribution_rate + settings.reserve_rate)
+                self._contributed += stakes * (self._settings.contribution_rate + self._settings.reserve_rate)
+            case SettingsChanged():
+                self._settings = entry.after
             case AwardLocked(award):
-                self._take_lock(award, settings)
+                self._take_lock(award)
             case AwardBooked(award):
                 self._take_award(award, AwardState.LOCKED)
             case AwardBackedOut(award):
@@ -92,9 +96,9 @@ class SecondBooks:
                 self._paid[posting.reference.award] += line.amount
                 self._touched.add(posting.reference.award)
 
-    def _take_lock(self, award: Award, settings: Settings) -> None:
+    def _take_lock(self, award: Award) -> None:
         assert award.id == len(self._awards) + 1
-        rule = settings.tier(award.rule)
+        rule = self._settings.tier(award.rule)
         assert rule is not None
         if rule.pay.meter:
             promised = sum(
