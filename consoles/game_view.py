@@ -112,6 +112,7 @@ class GameView(Part):
     - `start_label`: this table's label for START GAME.
     - `by_device`: the orders that a device of this table gives now.
     - `password_of`: the owner of a swiped card that waits for a password, or null.
+    - `served`: a number that changes with each request of a linked table that this service, their authority, carries out.
     """
 
     id: str
@@ -135,6 +136,7 @@ class GameView(Part):
     start_label: str
     by_device: tuple[str, ...]
     password_of: str | None
+    served: int
 
 
 @lru_cache(maxsize=2)
@@ -162,6 +164,7 @@ class _Game:
         self.state = state
         self.fitted = fitted
         self.link = progressive.link
+        self.served = sum(each.number for each in progressive.served)
         self.books = progressive.books
         self.settings = progressive.books.settings
         self.procedure = progressive.procedure
@@ -204,6 +207,7 @@ class _Game:
             start_label=self.fitted.start_label,
             by_device=tuple(sorted(self.fitted.gives())),
             password_of=self.fitted.password_of(),
+            served=self.served,
         )
 
     @property

@@ -3,66 +3,34 @@
 from datetime import UTC, datetime
 
 from punto.baccarat.progressive.events import OpenMeter
-from punto.baccarat.table.events import MeterAnswered, MeterHeard, TableAsked
-from punto.baccarat.table.meter import served_table
-from punto.game_manager.awards import awards
+from punto.baccarat.progressive.state import AwardState
+from punto.game_manager.awards import AWARDS_A_PAGE, awards
 from punto.game_manager.reconciliation import reconcile
 from punto.game_manager.record import opened
 from punto.game_manager.reports import day_report, week_report
 from tests.game_manager.house import CALENDAR, QUARTER, Clock
-from tests.service.table_in_this_process import Table, table
-from tests.table.croupier import settings
-from tests.table.linked_floor import AUTHORITY, Node, linked
+from tests.game_manager.linked_tables import authority, open_tables, play
+from tests.service.table_in_this_process import table
 
+NATURALS = ("KS 2S 9H 3S", "KH 2D 9C 3C")  # 2 for 1, from the tray
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
-async def carry(here: Table, at: Node) -> None:
-    """What a table asks of the authority, and the authority's answer."""
-    link = at.progressive.link
-    assert link is not None
-    kept = here.state.progressive
-    assert kept is not None
-    if link.asked is not None:
-        asked = TableAsked(
-            at.settings.table, f"record of {at.settings.table}", link.asked.number, link.asked.orders
-        )
-        (handled,) = await here.engine.submit([asked], f"table {at.settings.table}")
-        assert handled.refusal is None
-        kept = here.state.progressive
-        assert kept is not None
-        last = served_table(kept, at.settings.table)
-        assert last is not None
-        extract = kept.books.extract(at.settings.table)
-        at.handle(MeterAnswered(last.number, last.entries, last.refused, extract))
-    at.handle(MeterHeard(True, "", kept.books.extract(at.settings.table), kept.books.settings))
-
-
-async def play(here: Table, at: Node, *commands: str) -> None:
-    for command in commands:
-        at.do(command)
-        await carry(here, at)
-
-
 async def test_reports_have_the_wagers_and_awards_of_all_tables_and_account_for_every_cent(tmp_path):
-    progressive = linked(2)
-    own = settings(game_name="progressive-2", table=AUTHORITY, progressive=progressive, cards="keyed")
     clock = Clock("2026-11-20T12:00:00+00:00")
     day = CALENDAR.day_of(clock.now)
     with clock.turned():
-        async with table(tmp_path / "meter-1.db", own) as here:
+        async with table(tmp_path / "meter-1.db", authority()) as here:
             await here.order(OpenMeter("eve", "bob"))
-            tables = [Node(each.table, progressive) for each in progressive.tables]
+            tables = await open_tables(here)
             for number, at in enumerate(tables, 1):
-                at.do("hello", "sign on", "change shoe", "open")
-                await carry(here, at)
                 await play(here, at, *(f"spot {seat}" for seat in range(1, number + 1)), "start game")
             for at in tables:
                 await play(
                     here, at, *(f"draw {card}" for card in QUARTER.split()), "hand 1", "turn jph", "j-pot"
                 )
                 await play(here, at, "turn run", "game over")
-                assert at.refusals == []
+                assert at.refusals == [], (number, at.step, at.state.phase, at.hand, at.progressive.late)
 
     with opened(tmp_path / "meter-1.db") as record:
         (accrual,) = day_report(record, day, CALENDAR, LATER).progressives
@@ -78,3 +46,29 @@ async def test_reports_have_the_wagers_and_awards_of_all_tables_and_account_for_
         ("t2", 2),
     ]
     assert (deposit.deposit, deposit.explained, agrees) == (meter - sum(paid), True, True)
+
+
+async def test_the_last_25_awards_of_all_tables_are_listed_first_and_every_earlier_one_is_on_the_record(
+    tmp_path,
+):
+    async with table(tmp_path / "meter-1.db", authority()) as here:
+        await here.order(OpenMeter("eve", "bob"))
+        tables = await open_tables(here)
+        for number in range(AWARDS_A_PAGE + 2):
+            at = tables[number % 2]
+            at.do("lift 1", "spot 1")
+            await play(here, at, "start game")
+            at.do(*(f"draw {card}" for card in NATURALS[number // 2 % 2].split()))
+            await play(here, at, "hand 1", "turn jph", "j-pot")
+            if number <= AWARDS_A_PAGE:
+                await play(here, at, "turn run", "game over")
+            assert at.refusals == []
+
+    with opened(tmp_path / "meter-1.db") as record:
+        first = awards(record)
+        rest = awards(record, before=first.awards[-1].input)
+    numbers = [each.number for each in (*first.awards, *rest.awards)]
+    assert numbers == list(range(AWARDS_A_PAGE + 2, 0, -1))
+    assert (len(first.awards), first.more, len(rest.awards), rest.more) == (25, True, 2, False)
+    assert {(each.table, each.number % 2) for each in first.awards} == {("t1", 1), ("t2", 0)}
+    assert [each.state for each in first.awards] == [AwardState.LOCKED, *[AwardState.BOOKED] * 24]

@@ -45,6 +45,13 @@ class Service(Table):
         return self.progressive.procedure.step.value
 
     @property
+    def key(self) -> str:
+        """Where the supervisor's key is."""
+        procedure = self.progressive.procedure
+        assert procedure.kind == "aquarius"
+        return procedure.key.value
+
+    @property
     def link(self) -> AuthorityLink:
         """The link to the authority."""
         assert self.progressive.link is not None

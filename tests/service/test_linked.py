@@ -4,8 +4,10 @@ import asyncio
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -13,19 +15,26 @@ from punto.controller.journal.audit import audit, difference_between
 from tests.operators.consoles import Browser
 from tests.ports import free_port
 from tests.service.linked_services import Service
-from tests.service.table_on_a_machine import STAFF, Broker, Listener, inputs, wait_until
+from tests.service.progressive_devices import switched_on
+from tests.service.table_in_this_process import eventually, rows
+from tests.service.table_on_a_machine import SECONDS, STAFF, Broker, Listener, inputs, wait_until
+from tests.share import soaked
 
 ALL = "2D KC 3D JC 4D KH"  # the whole meter
+QUARTER = "2H KC 3H JC 4H KD"  # 25% of the meter
 NOTHING = "KS 2S 9H 3S"
 CONTRIBUTED = 20 * 1_000_000
 """What one wager brings, in millionths of a cent."""
 
 
-@pytest.fixture
-def floor(tmp_path) -> Iterator[tuple[Broker, list[Service]]]:
+@contextmanager
+def opened(folder: Path, keypad: str = "") -> Iterator[tuple[Broker, list[Service]]]:
+    """The services `meter-1`, `t1`, which may have a keypad, and `t2`, with the meter and the tables open."""
     with ExitStack() as running:
-        broker = running.enter_context(Broker(tmp_path))
-        services = [Service(tmp_path, broker, name) for name in ("meter-1", "t1", "t2")]
+        broker = running.enter_context(Broker(folder))
+        services = [Service(folder, broker, name) for name in ("meter-1", "t1", "t2")]
+        with services[1].config.open("a", encoding="utf-8") as config:
+            config.write(keypad)
         for each in services:
             running.enter_context(each)
         authority, *tables = services
@@ -33,6 +42,24 @@ def floor(tmp_path) -> Iterator[tuple[Broker, list[Service]]]:
         for table in tables:
             table.open()
         yield broker, services
+
+
+@pytest.fixture
+def floor(tmp_path) -> Iterator[tuple[Broker, list[Service]]]:
+    with opened(tmp_path) as found:
+        yield found
+
+
+def win(table: Service, cards: str) -> None:
+    """A hand that seat 1 wins, to its hand button."""
+    table.bet(1)
+    table.play(cards)
+    table.order("hand_button", seat=1)
+
+
+def logged(service: Service) -> list[tuple[str, int, str]]:
+    """The awards in the books."""
+    return [(each.table, each.amount, each.state.value) for each in service.progressive.books.awards]
 
 
 def shown(listener: Listener) -> dict[str, int]:
@@ -70,6 +97,70 @@ def test_two_tables_fill_one_meter_whatever_is_killed(floor, killed, tmp_path):
     books, *parts = (audit(each.record) for each in services)
     assert [each.difference for each in (books, *parts)] == [None] * 3
     assert [difference_between(books, part) for part in parts] == [None] * 2
+
+
+@pytest.mark.parametrize("off", [(0, 1, 2), *soaked(((0,),), ((1,),))])
+async def test_a_power_cut_between_jpot_and_run_leaves_the_award_logged_and_the_meter_not_adjusted(
+    tmp_path, off
+):
+    """Of the whole house; of the authority alone; of the table alone."""
+    in_thread = asyncio.to_thread
+    section = f'[keypad]\nport = "{tmp_path}/keypad"\nkey_switch = true\n'
+    async with switched_on(tmp_path) as devices:
+        with ExitStack() as running:
+            _, services = await in_thread(running.enter_context, opened(tmp_path, section))
+            authority, t1, t2 = services
+            await in_thread(t2.bet, 2)
+            await in_thread(win, t1, QUARTER)
+            before, award = 10_000_40, 2500_10
+            devices.keypad.turn("jph")
+            await eventually(lambda: t1.key == "jph", "the key is at JPH", SECONDS)
+            assert (await devices.keypad.press("F7")).result != "refused"
+            await eventually(lambda: t1.step == "logged", "the award is logged", SECONDS)
+            for cut in off:
+                services[cut].kill()
+            for cut in off:
+                await in_thread(services[cut].start)
+
+            assert t1.step == "logged"
+            assert logged(authority) == logged(t1) == [("t1", award, "locked")]
+            assert authority.progressive.books.shown == before
+            devices.keypad.turn("run")
+            await eventually(lambda: t1.step == "adjusted", "the meter is adjusted", SECONDS)
+            assert logged(authority) == logged(t1) == [("t1", award, "booked")]
+            assert authority.progressive.books.shown == before - award
+            await in_thread(t1.order, "game_over")
+            await eventually(lambda: t1.step == "betting", "the next game can begin", SECONDS)
+    books, *parts = (audit(each.record) for each in services)
+    assert [each.difference for each in (books, *parts)] == [None] * 3
+    assert [difference_between(books, part) for part in parts] == [None] * 2
+
+
+def test_an_award_is_shown_at_every_table_within_30_seconds_of_jpot(floor, tmp_path):
+    broker, (authority, t1, t2) = floor
+    with Listener(tmp_path, broker.port) as listener:
+        t2.bet(2)
+        win(t1, ALL)
+        t1.order("jpot")  # the signature of a table without a key switch, which turns to RUN as well
+
+        def awarded() -> dict[str, datetime]:
+            """When each service first published the award."""
+            found: dict[str, datetime] = {}
+            for each in listener.heard():
+                if each.topic.endswith("/progressive/dragon") and each.payload["award"]:
+                    service, award = each.topic.split("/")[1], each.payload["award"]
+                    assert (award["table"], award["amount"], award["seats"]) == ("t1", 10_000_40, [1])
+                    found.setdefault(service, datetime.fromisoformat(each.payload["ts"]))
+            return found
+
+        wait_until(lambda: set(awarded()) == {"meter-1", "t1", "t2"}, "every table shows the award")
+        ((pressed,),) = rows(
+            t1.record, "SELECT ts FROM inputs WHERE json_extract(payload, '$.kind') = 'jpot'"
+        )
+        late = [(each - datetime.fromisoformat(pressed)).total_seconds() for each in awarded().values()]
+        assert max(late) < 30
+        wait_until(lambda: set(shown(listener).values()) == {10_000_00}, "every table shows the next meter")
+    assert authority.progressive.books.locked == ()
 
 
 def test_a_table_without_its_authority_says_so_and_deals_on(floor):

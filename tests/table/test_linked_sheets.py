@@ -408,6 +408,28 @@ def test_power_cuts_between_jpot_and_run_leave_the_award_logged_and_the_meter_no
     floor.check()
 
 
+@pytest.mark.parametrize("off", [("t1",), (AUTHORITY,), ("t1", AUTHORITY, "t2")])
+def test_jpot_and_run_of_one_signature_are_both_carried_out_whatever_loses_its_power(floor, off):
+    """Without a key switch one signature gives J-POT and RUN, and RUN waits for the answer to J-POT."""
+    nodes = {AUTHORITY: floor.authority, **floor.tables}
+    dealt(floor, "t1", QUARTER)
+    before, t1 = meter(floor), floor.tables["t1"]
+    t1.do("hand 1", "turn jph", "j-pot", "turn run")
+    for _ in range(2):  # J-POT's request and answer, then RUN's
+        for name in off:
+            nodes[name].kill()
+        floor.ask("t1")
+        floor.take_ask(floor.asks.pop())
+        floor.answer("t1")
+        for answer in floor.answers:
+            floor.take_answer(*answer)
+        floor.answers.clear()
+
+    (award,) = booked(floor)
+    assert (t1.step, meter(floor)) == ("adjusted", before - award.amount)
+    floor.check()
+
+
 def test_a_logged_award_is_backed_out_only_at_the_game_manager_of_the_authority_with_a_second_person(floor):
     t1, kept = floor.tables["t1"], floor.authority
     dealt(floor, "t1", QUARTER)

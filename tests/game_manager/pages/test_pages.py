@@ -1,18 +1,24 @@
 """The Game Manager's pages as people meet them: what they show, what they order, and who may."""
 
-import asyncio
-import io
 import re
 from dataclasses import replace
 from decimal import Decimal
 
-import pypdf
 import pytest
-from playwright.async_api import Locator, Page, Route, expect
+from playwright.async_api import Page, expect
 
 from punto.consoles import console
 from tests.game_manager.house import CALENDAR, QUARTER, Books, a_change_of_meter, a_weekend
-from tests.game_manager.pages.office import ANOTHER_EXECUTIVE, EXECUTIVE, approve, manage, office, show
+from tests.game_manager.pages.office import (
+    ANOTHER_EXECUTIVE,
+    EXECUTIVE,
+    approve,
+    confirm,
+    manage,
+    office,
+    printed,
+    show,
+)
 from tests.operators.pages.parts import at_work
 from tests.operators.pages.test_reach import OUTLINE, OUTSIDE, TARGETS, faults_of
 from tests.service.table_in_this_process import rows
@@ -35,32 +41,6 @@ async def of_day(page: Page, part: str, day: str) -> None:
     main = page.locator(f'main[data-part="{part}"]')
     await main.locator("[name=day]").fill(day)
     await main.get_by_role("button", name="Show").click()
-
-
-async def printed(page: Page, award: Locator) -> str:
-    """The words of an award's win page, which opens in a tab of its own."""
-    asked: asyncio.Future[Route] = asyncio.get_running_loop().create_future()
-
-    def hold(route: Route) -> None:
-        asked.set_result(route)
-
-    await page.route("**/win-page", hold, times=1)
-    async with page.expect_popup() as opened:
-        await award.get_by_role("button", name="Print the win page").click()
-    tab, route = await opened.value, await asked
-    answer = await route.fetch()
-    async with tab.expect_download() as shown:  # this browser shows no PDF
-        await route.fulfill(response=answer)
-    assert (await shown.value).url.startswith("blob:")
-    await tab.close()
-    return pypdf.PdfReader(io.BytesIO(await answer.body())).pages[0].extract_text()
-
-
-async def confirm(page: Page, words: str) -> None:
-    """Press the button of the dialog that is open, and wait until it was carried out."""
-    await page.locator("dialog .go").click()
-    await expect(page.locator("#said-text")).to_have_text(f"{words}: done")
-    await page.locator("#said-away").click()
 
 
 async def test_an_executive_opens_the_meter_adjusts_it_and_changes_its_settings_each_looked_over_first(
