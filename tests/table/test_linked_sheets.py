@@ -143,6 +143,16 @@ def test_an_adjustment_at_the_authority_is_on_the_meter_of_every_table_with_who_
     assert floor.authority.refusals == ["needs_approval"]
 
 
+def test_an_adjustment_of_the_shared_meter_needs_a_second_person_above_the_houses_threshold():
+    floor = floor_of(approval_above=1000_00)
+    for cents in (1000_01, 1000_00):
+        floor.authority.handle(Adjust(Cause.INCREASE, cents, "a promotion", "eve"))
+    floor.settle()
+
+    assert floor.authority.refusals == ["needs_approval"]
+    assert shown(floor) == {SEED + 1000_00}
+
+
 @pytest.mark.parametrize(
     "cause",
     sorted(set(Cause) - {Cause.INCREASE, Cause.MALFUNCTION, Cause.OVER_LIMIT, Cause.RECOVERY_OF_SEED}),
