@@ -395,7 +395,10 @@ class Store:
                 "rules": game.rules_digest,
                 "definition": DEFINITIONS.dump_json(game).decode(),
             }
-            if connection.execute(self._upsert(schema.GAMES, ("game", "rules")), row).rowcount:
+            new = self.insert_once(schema.GAMES).returning(
+                schema.GAMES.c.game
+            )  # `rowcount` is not known to each driver
+            if connection.execute(new, row).first() is not None:
                 sums = Sums()
                 for place, record in _played(connection, *key):
                     sums.add_hits(place, record, game)
@@ -413,6 +416,16 @@ class Store:
         """A connection that reads."""
         with self._reached(), self.engine.connect() as connection:
             yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A connection that writes in one transaction."""
+        with self._reached(), self.engine.begin() as connection:
+            yield connection
+
+    def insert_once(self, table: Table) -> Any:
+        """An insert that leaves the row that there is."""
+        return self._upsert(table, list(table.primary_key.columns.keys()))
 
     # --- errors
 

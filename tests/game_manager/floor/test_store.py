@@ -117,9 +117,11 @@ def test_a_games_hits_are_counted_when_it_becomes_known(open_store):
     store.take([each._replace(game="own_game") for each in told(at.rounds, at)])
     assert rows(store, schema.HITS) == []
 
+    other = open_store()
     store.learn(unknown)
     assert_is_what_the_table_counted(store, at)
     store.learn(unknown)
+    other.learn(unknown)
     open_store().learn(unknown)
     assert_is_what_the_table_counted(store, at)
 
