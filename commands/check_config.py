@@ -169,7 +169,9 @@ def _game_manager(path: Path) -> Iterator[str]:
     tables = ", ".join(config.floor.tables) or "all tables"
     yield f"tables    {tables}, topics {mqtt.base}/... of the broker at {mqtt.host}:{mqtt.port}"
     yield f"store     {config.store.url}"
-    yield f"pages     at {pages.host}:{pages.port}"
+    scheme = "http" if pages.certificate is None else "https"
+    yield f"pages     {scheme}://{pages.host}:{pages.port}"
+    yield f"accounts  {'none: nobody is asked to sign on' if config.accounts is None else config.accounts.path}"
     yield from config.warnings()
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from punto.consoles.entrance import entrance_of
 from punto.controller import log
 from punto.controller.failures import messages_of
 from punto.game_manager.floor.config import GameManagerConfig, load_game_manager
@@ -53,7 +54,7 @@ def main(args: argparse.Namespace) -> int:
 
 async def _until_stopped(config: GameManagerConfig) -> None:
     service = asyncio.create_task(
-        serve(config, lambda address: print(f"Game Manager on {address}", flush=True))
+        serve(config, entrance_of, lambda address: print(f"Game Manager on {address}", flush=True))
     )
     for wanted in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(wanted, service.cancel)

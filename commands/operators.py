@@ -1,4 +1,4 @@
-"""`punto operators`: the accounts of the people who may sign on at a table's consoles."""
+"""`punto operators`: the accounts of the people who may sign on at a table's consoles, or at a house's Game Manager."""
 
 import argparse
 import getpass
@@ -7,11 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from punto.configs.toml_file import read
 from punto.controller.accounts.accounts import SHORT_CARD, Accounts
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
+from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs
 from punto.controller.messages.building import timestamp
+from punto.game_manager.floor.config import GameManagerConfig, load_game_manager
 
 HELP: Final = (
     "Make and change the accounts of operators. A password or a card's number is read at the prompt, or from the first line of "
@@ -25,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--accounts", type=Path, help="the file of the accounts")
     where.add_argument(
-        "--config", type=Path, help="the table's configuration, which has the path of the accounts' file"
+        "--config",
+        type=Path,
+        help="the configuration of a table or of a house's Game Manager, which has the path of the accounts' file",
     )
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, text in (
@@ -90,7 +95,11 @@ def _accounts_file(path: Path, action: str) -> Path:
 
 
 def _configured(path: Path) -> Path:
-    found = {config.accounts.path for config in load_configs(path) if config.accounts is not None}
+    if "store" in read(path).document:
+        configs: list[GameManagerConfig | ServiceConfig] = [load_game_manager(path)]
+    else:
+        configs = [*load_configs(path)]
+    found = {config.accounts.path for config in configs if config.accounts is not None}
     if not found:
         raise AccountsError(f"{path} has no [accounts]: write the path of the accounts' file there")
     if len(found) > 1:

@@ -49,17 +49,22 @@ def order_answers(*refusals: int) -> dict[int | str, dict[str, Any]]:
     return {200: {"model": OrderAnswer}, **answers(403, 422, *refusals), 409: refused}
 
 
+async def refused_answer(refusal: RefusalError) -> Response:
+    """The answer to a refusal."""
+    if refusal.code == "too_fast":
+        await asyncio.sleep(FLOOD_WAITS_SECONDS)
+    answer = refusal_answer(refusal.status, refusal.code, str(refusal))
+    if refusal.retry_after is not None:
+        answer.headers["Retry-After"] = str(refusal.retry_after)
+    return answer
+
+
 def answer_refusals(app: FastAPI) -> None:
     """Make the application answer each refusal as JSON with its code and reason."""
 
     @app.exception_handler(RefusalError)
     async def refused(_: Request, refusal: RefusalError) -> Response:
-        if refusal.code == "too_fast":
-            await asyncio.sleep(FLOOD_WAITS_SECONDS)
-        answer = refusal_answer(refusal.status, refusal.code, str(refusal))
-        if refusal.retry_after is not None:
-            answer.headers["Retry-After"] = str(refusal.retry_after)
-        return answer
+        return await refused_answer(refusal)
 
     @app.exception_handler(RequestValidationError)
     async def bad_parameter(_: Request, error: RequestValidationError) -> Response:

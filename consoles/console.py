@@ -1,7 +1,6 @@
 """The consoles' service: sessions, and the web server at the configured address."""
 
 import asyncio
-import ssl
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -9,7 +8,6 @@ from typing import Final
 import structlog
 
 from punto.baccarat.progressive.events import PrintWinPage
-from punto.configs.problems import ConfigError, Problem
 from punto.consoles.guard import Guard
 from punto.consoles.reports import Reports
 from punto.consoles.web import Parts, application
@@ -20,11 +18,10 @@ from punto.controller.engine import Engine
 from punto.controller.gaming_days import Calendar
 from punto.controller.orders.desk import Desk
 from punto.controller.pace import pages_of
-from punto.controller.web_server import Server, address_of, listen
+from punto.controller.web_server import Server, address_of, listen, tls_of
 from punto.game_manager.web import House
 
 _TEND_SECONDS: Final = 1
-_FORWARD_SECRECY: Final = "ECDHE+AESGCM:ECDHE+CHACHA20"  # of TLS 1.2; all of 1.3 have it
 _PACE_SECONDS: Final = 10
 
 _log = structlog.get_logger("punto.consoles")
@@ -46,7 +43,7 @@ class Console:
         Raises:
             ConfigError: the certificate or the address cannot be used.
         """
-        tls = _tls(config)
+        tls = tls_of(config.certificate, config.key, "console")
         self._listener = listen(config.host, config.port, "console.port", reserved=config.reserved)
         self._gate = gate
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -124,19 +121,3 @@ def _house(engine: Engine, record: Path, config: ProgressiveConfig | None) -> Ho
     if config is None:
         return House(*of, Calendar.of())
     return House(*of, config.calendar, config.slip_printer, config.slip_encoding)
-
-
-def _tls(config: ConsoleConfig) -> ssl.SSLContext | None:
-    if config.certificate is None or config.key is None:
-        return None
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.set_ciphers(_FORWARD_SECRECY)
-    try:
-        context.load_cert_chain(config.certificate, config.key, password=lambda: "")
-    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
-        message = (
-            f"{config.certificate} and {config.key} cannot be used ({error}): name readable files in PEM form, a "
-            "certificate and its key without a passphrase"
-        )
-        raise ConfigError([Problem(message, key="console.certificate")]) from error
-    return context

@@ -12,6 +12,7 @@ _READING: Final[dict[Read, str]] = {
     "shift": "the report of the shift",
     "games": "the games on offer",
     "progressive": "a progressive's books",
+    "floor": "the floor of a house, at its Game Manager",
 }
 
 

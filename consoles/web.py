@@ -5,15 +5,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
-from secrets import compare_digest
 from threading import Lock
-from typing import Annotated, Any, Final, TypeVar, get_args
+from typing import Annotated, Any, Final, TypeVar
 
-from fastapi import Depends, FastAPI, Header, Query, Request
+from fastapi import Depends, FastAPI, Query, Request
 from fastapi import Path as InPath
-from fastapi.security import APIKeyCookie, APIKeyHeader
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
@@ -22,15 +19,15 @@ from punto.consoles import api
 from punto.consoles.answers import OF_JSON, answer_refusals, answers, order_answers
 from punto.consoles.guard import own_origin
 from punto.consoles.reports import Reports, RoundInputs, Rounds, Shift
+from punto.consoles.sessions import Callers, Place, add_sessions, json_body
 from punto.consoles.view import Moments, View, view_of, waiting_of
-from punto.controller.accounts.gate import Gate, Session
+from punto.controller.accounts.gate import Session
 from punto.controller.accounts.refusals import RefusalError, let_in
-from punto.controller.accounts.roles import Read, may_read, orders_of
 from punto.controller.accounts.security_keys import to_approve
 from punto.controller.messages.building import wager_limits
 from punto.controller.orders.desk import Desk, OrderAnswer, Preview
 from punto.controller.orders.games import games_on_offer
-from punto.controller.orders.requests import Credentials, Name, Password, read_request
+from punto.controller.orders.requests import Name, Password, read_request
 from punto.controller.web_server import SHARED
 from punto.game_manager.web import House, add_game_manager
 from punto.version import __version__
@@ -39,8 +36,6 @@ PAGES: Final = Path(__file__).parent / "pages"
 CATALOGS: Final = Path(__file__).parent / "catalogs"
 """The pages' words by key, a file for each language of `[console]`: LANGUAGE.json."""
 VIEW_EVERY_SECONDS: Final = 1
-KNOWN_BROWSER_SECONDS: Final = 400 * 24 * 3600
-"""How long a browser keeps the cookie by which it is known; browsers keep no cookie for longer."""
 MOST_STREAMS: Final = 8
 """The most open streams of a session; a new one ends the oldest.
 
@@ -74,42 +69,18 @@ class Changes:
 
 
 @dataclass
-class Parts:
+class Parts(Place):
     """The parts of one table's consoles.
 
-    `port` is their TCP port, `notice` the text at the top of each page and `lang` the language; `tls` is true if they use TLS;
-    `house` has the parts of the Game Manager; `pace` is the number of hands an hour.
+    `lang` is the language; `house` has the parts of the Game Manager; `pace` is the number of hands an hour.
     """
 
     desk: Desk
-    gate: Gate
     reports: Reports
     house: House
-    notice: str
     lang: str
-    port: int
-    tls: bool
     pace: float | None = None
     changes: Changes = field(default_factory=Changes)
-
-    @property
-    def cookie(self) -> str:
-        """The name of the session's cookie.
-
-        It contains the port, because browsers send cookies to all ports of a host: with one name for all tables of a PC, a
-        sign-on at one table would be a sign-off at another. With TLS, the prefix makes browsers accept the cookie only from
-        this host and over TLS.
-        """
-        return f"{self._prefix}punto_session_{self.port}"
-
-    @property
-    def browser_cookie(self) -> str:
-        """The name of the cookie by which a browser is known after a sign-on."""
-        return f"{self._prefix}punto_browser_{self.port}"
-
-    @property
-    def _prefix(self) -> str:
-        return "__Host-" if self.tls else ""
 
 
 def application(parts: Parts) -> FastAPI:
@@ -123,8 +94,8 @@ def application(parts: Parts) -> FastAPI:
         redoc_url=None,
     )
     answer_refusals(app)
-    callers = _Callers(parts)
-    _add_sessions(app, parts, callers)
+    callers = Callers(parts)
+    add_sessions(app, parts, callers, parts.changes.notify)
     _add_table(app, parts, callers)
     _add_orders(app, parts, callers)
     _add_keys(app, parts, callers)
@@ -135,115 +106,10 @@ def application(parts: Parts) -> FastAPI:
     return app
 
 
-# --- the caller of a request
-
-
-class _Callers:
-    """Dependencies of the routes that return the session of a request, if its account has not asked too often.
-
-    - `session`: the session; the request counts as activity.
-    - `onlooker`: the session; the request does not count as activity, because an open page makes it by itself.
-    - `own_page`: the session, if the page also sends the token from the sign-on's answer: a browser sends the cookie to all
-      services of this host, at any port.
-    - `whose_page`: the session; if the page sends a token, it must be this session's.
-    """
-
-    def __init__(self, parts: Parts) -> None:
-        self._gate = parts.gate
-        Cookie = Annotated[str | None, Depends(APIKeyCookie(name=parts.cookie, auto_error=False))]  # noqa: N806 - a type
-        Csrf = Annotated[str | None, Depends(APIKeyHeader(name="X-CSRF-Token", auto_error=False))]  # noqa: N806 - a type
-
-        def signed_on(*, active: bool) -> Callable[..., Any]:
-            async def session(token: Cookie) -> Session:
-                found = None if token is None else await parts.gate.session_of(token, active=active)
-                if found is None:
-                    raise RefusalError(401, "signed_off", "you are not signed on here: sign on")
-                return found
-
-            return session
-
-        self.session, self.onlooker = signed_on(active=True), signed_on(active=False)
-        SignedOn = Annotated[Session, Depends(self.session)]  # noqa: N806 - a type
-
-        async def own_page(session: SignedOn, csrf: Csrf) -> Session:
-            if not compare_digest((csrf or "").encode(), session.csrf.encode()):
-                reason = (
-                    "the header X-CSRF-Token is not this session's: sign on, and take `csrf` from the answer"
-                )
-                raise RefusalError(403, "csrf", reason)
-            return session
-
-        async def whose_page(
-            session: SignedOn, csrf: Annotated[str | None, Header(alias="X-CSRF-Token")] = None
-        ) -> Session:
-            return session if csrf is None else await own_page(session, csrf)
-
-        self.own_page, self.whose_page = own_page, whose_page
-
-    def reader(self, what: Read) -> Callable[..., Any]:
-        """The session, if its roles may read `what`. Reading the table is not activity, because pages do it by themselves."""
-        caller = self.onlooker if what == "table" else self.session
-
-        async def reading(session: Annotated[Session, Depends(caller)]) -> Session:
-            if not may_read(session.roles, what):
-                await self._gate.refuse_role(session.name, f"read {what}", session.where)
-                raise RefusalError(403, "not_of_role", f"your roles do not allow reading {what}")
-            return session
-
-        return reading
-
-
-# --- sessions
-
-
-def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
-    def about(session: Session) -> dict[str, Any]:
-        own = {"number": session.number, "name": session.name, "roles": session.roles}
-        reads = tuple(each for each in get_args(Read) if may_read(session.roles, each))
-        own |= {"reads": reads, "orders": tuple(sorted(orders_of(session.roles)))}
-        return {**own, "idle_seconds": parts.gate.idle_seconds, "notice": parts.notice}
-
-    @app.post("/api/session", summary="Sign on", responses=answers(403, *OF_JSON))
-    async def sign_on(request: Request, answer: Response) -> api.SignedOnAnswer:
-        given = Credentials.read(await _json_body(request))
-        before, browser = (request.cookies.get(name) for name in (parts.cookie, parts.browser_cookie))
-        new = await parts.gate.sign_on(given.name, given.password, _where(request), before, browser)
-        set_cookie = partial(answer.set_cookie, path="/", secure=parts.tls, httponly=True, samesite="strict")
-        set_cookie(parts.cookie, new.token)
-        set_cookie(parts.browser_cookie, new.browser, max_age=KNOWN_BROWSER_SECONDS)
-        return api.SignedOnAnswer(**about(new.session), csrf=new.session.csrf)
-
-    @app.get(
-        "/api/session",
-        summary="Who is signed on; 403 if the page sends another session's token",
-        responses=answers(403),
-    )
-    async def session(session: Annotated[Session, Depends(callers.whose_page)]) -> api.SessionAnswer:
-        return api.SessionAnswer(**about(session))
-
-    @app.delete("/api/session", summary="Sign off", status_code=204, responses=answers(403))
-    async def sign_off(session: Annotated[Session, Depends(callers.own_page)], answer: Response) -> None:
-        await parts.gate.end(session, "signed off")
-        parts.changes.notify()
-        answer.delete_cookie(parts.cookie, path="/", secure=parts.tls, httponly=True, samesite="strict")
-
-
-async def _json_body(request: Request) -> bytes:
-    """The body, which must be JSON: a form cannot send this type, and browsers ask this service before a page sends it."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise RefusalError(415, "not_json", "send JSON, with the header Content-Type: application/json")
-    return await request.body()
-
-
-def _where(request: Request) -> str:
-    return "unknown" if request.client is None else request.client.host
-
-
 # --- the table
 
 
-def _add_table(app: FastAPI, parts: Parts, callers: _Callers) -> None:
+def _add_table(app: FastAPI, parts: Parts, callers: Callers) -> None:
     Reading = Annotated[Session, Depends(callers.reader("table"))]  # noqa: N806 - a type
 
     def view(session: Session) -> View:
@@ -288,7 +154,7 @@ def _add_table(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 # --- orders
 
 
-def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
+def _add_orders(app: FastAPI, parts: Parts, callers: Callers) -> None:
     OwnPage = Annotated[Session, Depends(callers.own_page)]  # noqa: N806 - a type
 
     @app.post(
@@ -303,7 +169,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         },
     )
     async def give(session: OwnPage, request: Request) -> Response:
-        kind, fields = read_request(await _json_body(request))
+        kind, fields = read_request(await json_body(request))
         orders = await parts.desk.orders(kind, fields, session)
         # The body and the check of a second person's password may have taken long.
         if not await parts.gate.holds(session):
@@ -336,7 +202,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         responses=answers(403, *OF_JSON),
     )
     async def preview(session: OwnPage, request: Request) -> Preview:
-        kind, fields = read_request(await _json_body(request))
+        kind, fields = read_request(await json_body(request))
         return await parts.desk.preview(kind, fields, session)
 
     @app.post(
@@ -345,7 +211,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         responses=order_answers(413, 415),
     )
     async def give_password(session: OwnPage, request: Request) -> Response:
-        given = Password.read(await _json_body(request))
+        given = Password.read(await json_body(request))
         take = parts.desk.fitted.give_password
         refused: tuple[str, str] | None = None
         if take is None:
@@ -372,7 +238,7 @@ def _answered(answer: OrderAnswer) -> Response:
     return JSONResponse(answer.model_dump(), status)
 
 
-def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
+def _add_keys(app: FastAPI, parts: Parts, callers: Callers) -> None:
     OwnPage = Annotated[Session, Depends(callers.own_page)]  # noqa: N806 - a type
 
     def origin(request: Request) -> str:
@@ -384,7 +250,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         responses={200: {"model": dict[str, Any]}, **answers(403, 409, *OF_JSON)},
     )
     async def key_to_add(session: OwnPage, request: Request) -> Response:
-        given = Password.read(await _json_body(request))
+        given = Password.read(await json_body(request))
         asking = parts.gate.key_to_add(session, given.password, origin(request))
         options = await let_in(asking, "not_signed", "password")
         return Response(options, media_type="application/json")
@@ -396,7 +262,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         responses=answers(403, 409, *OF_JSON),
     )
     async def add_key(session: OwnPage, request: Request) -> None:
-        given = api.Credential.read(await _json_body(request))
+        given = api.Credential.read(await json_body(request))
         await parts.gate.add_key(session, given.credential, origin(request))
 
     @app.post(
@@ -405,7 +271,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         responses={200: {"model": dict[str, Any]}, **answers(403, 404, *OF_JSON)},
     )
     async def key_to_approve(session: OwnPage, request: Request, number: _Number) -> Response:
-        challenge = parts.desk.key_challenge(number, Name.read(await _json_body(request)).name, session)
+        challenge = parts.desk.key_challenge(number, Name.read(await json_body(request)).name, session)
         options = await asyncio.to_thread(to_approve, challenge, origin(request))
         return Response(options, media_type="application/json")
 
@@ -415,7 +281,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         responses=order_answers(404, 413, 415),
     )
     async def approve_by_key(session: OwnPage, request: Request, number: _Number) -> Response:
-        given = api.NamedCredential.read(await _json_body(request))
+        given = api.NamedCredential.read(await json_body(request))
         key = (given.credential, origin(request))
         answer = await parts.desk.approve_by_key(number, given.name, key, session)
         parts.changes.notify()
@@ -425,7 +291,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 # --- the record
 
 
-def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
+def _add_reports(app: FastAPI, parts: Parts, callers: Callers) -> None:
     @app.get("/api/rounds", summary="Rounds, the newest first", responses=answers(403, 422))
     async def rounds(
         _: Annotated[Session, Depends(callers.reader("rounds"))],
@@ -488,7 +354,7 @@ def _add_pages(app: FastAPI, parts: Parts) -> None:
     app.mount("/shared", StaticFiles(directory=SHARED))
 
 
-def _add_document(app: FastAPI, callers: _Callers) -> None:
+def _add_document(app: FastAPI, callers: Callers) -> None:
     making = Lock()
 
     @app.get("/api/openapi.json", include_in_schema=False)

@@ -18,9 +18,8 @@ from punto.baccarat.table.events import ConfigurationKeypad, RecordDiffers
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations
-from punto.configs.problems import ConfigError, Problem
+from punto.configs.problems import ConfigError
 from punto.controller import health
-from punto.controller.accounts.refusals import AccountsError
 from punto.controller.components import own_components, own_version
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
@@ -331,21 +330,12 @@ def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -
         ConfigError: the accounts cannot be opened.
     """
     # A table without accounts does not load the password library.
-    from punto.controller.accounts.accounts import SHORT_CARD, Accounts  # noqa: PLC0415
+    from punto.controller.accounts.accounts import open_for_service  # noqa: PLC0415
+    from punto.controller.accounts.at_a_table import TableAccesses  # noqa: PLC0415
     from punto.controller.accounts.gate import Gate  # noqa: PLC0415
 
-    try:
-        accounts = Accounts.open(of.path)
-    except AccountsError as error:
-        raise ConfigError([Problem(str(error), key="accounts.path")]) from error
-    for name in accounts.not_as_logged():
-        _log.warning(
-            "account does not match the audit log and cannot sign on: see `punto operators log`, then restore the account",
-            account=name,
-        )
-    for name in accounts.short_cards():
-        _log.warning(f"account {SHORT_CARD}", account=name)
-    return Gate(accounts, engine, of, 0 if console is None else console.idle_minutes)
+    idle_minutes = 0 if console is None else console.idle_minutes
+    return Gate(open_for_service(of.path), TableAccesses(engine), of, idle_minutes)
 
 
 def _card_door(

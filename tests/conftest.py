@@ -1,6 +1,8 @@
 import gc
 import os
 import shutil
+import ssl
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -82,3 +84,22 @@ async def browser():
         running = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
         yield running
         await running.close()
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> ssl.SSLContext:
+    """A certificate for localhost and its key in `tmp_path`, and who trusts it."""
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+    ]
+    command += ["-keyout", "key.pem", "-out", "certificate.pem", "-days", "2", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    return ssl.create_default_context(cafile=tmp_path / "certificate.pem")

@@ -205,9 +205,10 @@ def _house(folder: Path, configs: list[ServiceConfig]) -> GameManagerConfig | No
 
 async def serve_house(config: GameManagerConfig) -> None:
     """Run the house's Game Manager until cancelled."""
+    from punto.consoles.entrance import entrance_of  # noqa: PLC0415 - an extra
     from punto.game_manager.floor.service import serve  # noqa: PLC0415 - an extra
 
-    await serve(config)
+    await serve(config, entrance_of)
 
 
 def _display(port: int, configs: list[ServiceConfig]) -> DisplayOptions:

@@ -11,16 +11,21 @@ const AGAIN_MILLISECONDS = 1000;
 const SAID = "said.";
 
 let named = "";
+let home = "";
 
 /** The table's name, for a page that has no view of it. */
 export const tableName = () => named;
+
+/** The page after a sign-on, if it is the same for everybody: at the Game Manager of a house. */
+export const homePage = () => home;
 
 /** From the address, or else as this tab has it, or else from the configuration. */
 async function choose() {
   const asked = new URLSearchParams(location.search).get("lang");
   const kept = asked ?? sessionStorage.getItem(KEPT);
-  const { lang, name } = await (await fetch("/settings.json")).json();
+  const { lang, name, ...others } = await (await fetch("/settings.json")).json();
   named = name;
+  home = others.home ?? "";
   const all = await speak(kept ?? lang).catch(() => speak(lang)); // an address may name a language that does not exist
   if (asked !== null) sessionStorage.setItem(KEPT, document.documentElement.lang);
   return all;

@@ -1,7 +1,7 @@
 // Signing on: the page follows that was asked for, or else the one of whose roles it is.
 
 import { byId, put } from "/shared/elements.js";
-import { t, tableName } from "./language.js";
+import { homePage, t, tableName } from "./language.js";
 import { ask, keepToken, reasonOf, session } from "./service.js";
 
 /** @import { SignedOnAnswer } from "#sent/consoles" */
@@ -14,12 +14,12 @@ const WHY = {
 };
 
 // Whatever else is in the address, only these pages and their parts are gone to: anybody can make an address up.
-const ASKED_FOR = /^\/(dealer|supervisor|game-manager)(#[\w/-]*)?$/u;
+const ASKED_FOR = homePage() ? /^\/\w*(#[\w/-]*)?$/u : /^\/(dealer|supervisor|game-manager)(#[\w/-]*)?$/u;
 
 /** @param {Session} session */
 function go({ reads }) {
   const to = new URLSearchParams(location.search).get("to") ?? "";
-  const own = reads.includes("inputs") ? "/supervisor" : "/dealer";
+  const own = homePage() || (reads.includes("inputs") ? "/supervisor" : "/dealer");
   location.replace(ASKED_FOR.test(to) ? to : own);
 }
 
@@ -48,7 +48,7 @@ byId("form").addEventListener("submit", async (event) => {
 });
 
 button.disabled = false; // until now its form would not have come here
-put("table-name", tableName());
+put(homePage() ? "place" : "table-name", tableName());
 if (location.hash in WHY) put("why", WHY[location.hash]);
 const signedOn = await session();
 if (signedOn.ok) go(signedOn.body);

@@ -13,6 +13,9 @@ from json import dumps, loads
 from pathlib import Path
 from typing import Final, Self
 
+import structlog
+
+from punto.configs.problems import ConfigError, Problem
 from punto.controller.accounts import file
 from punto.controller.accounts.passwords import checked_name, folded, hash_of_card, hash_of_token, hashed
 from punto.controller.accounts.refusals import AccountsError
@@ -30,6 +33,8 @@ SHORT_CARD: Final = (
     "guessed: enter this card again, or a new card, with `punto operators card`"
 )
 """The warning for each of `Accounts.short_cards`, after the account's name."""
+
+_log = structlog.get_logger("punto.controller")
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +317,26 @@ class Accounts:
         """A connection for any thread, in one transaction."""
         with file.using(self._path), closing(sqlite3.connect(self._path)) as connection, connection:
             yield connection
+
+
+def open_for_service(path: Path) -> Accounts:
+    """The accounts' file of a service, with a warning in the log for each account that has a problem.
+
+    Raises:
+        ConfigError: the file cannot be opened.
+    """
+    try:
+        accounts = Accounts.open(path)
+    except AccountsError as error:
+        raise ConfigError([Problem(str(error), key="accounts.path")]) from error
+    for name in accounts.not_as_logged():
+        _log.warning(
+            "account does not match the audit log and cannot sign on: see `punto operators log`, then restore the account",
+            account=name,
+        )
+    for name in accounts.short_cards():
+        _log.warning(f"account {SHORT_CARD}", account=name)
+    return accounts
 
 
 def _accounts(connection: sqlite3.Connection, where: str, *values: str | bytes) -> list[Account]:

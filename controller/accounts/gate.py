@@ -18,24 +18,18 @@ from collections.abc import Awaitable, Callable
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from punto.baccarat.table.events import Access, AccessRefused, SessionBegun, SessionEnded
-from punto.baccarat.table.order_kinds import SignOn
-from punto.baccarat.table.state import Phase
 from punto.controller.accounts import security_keys
 from punto.controller.accounts.accounts import Account, Accounts
 from punto.controller.accounts.passwords import folded, hash_of_token, nobodys_hash, verified
 from punto.controller.accounts.refusals import NotLetInError, RefusalError
-from punto.controller.accounts.roles import AT_THE_TABLE, Role
+from punto.controller.accounts.roles import Role
 from punto.controller.accounts.security_keys import CHALLENGE_BYTES, Signed, WrongKeyError
-from punto.controller.config.sections import AccountsConfig
-from punto.controller.engine import Engine
+from punto.controller.config.sections import SignOnConfig
 from punto.controller.messages.building import timestamp
-from punto.controller.pace import pages_of
-
-SOURCE: Final = "console"
-"""The source of sign-ons and sign-offs on the record."""
+from punto.controller.pace import Pace, pages_of
 
 _MINUTE: Final = 60.0
 _WAITING_AT_MOST: Final = 20
@@ -123,25 +117,42 @@ class _Tries:
     locked_until: float = -math.inf
 
 
+class Accesses(Protocol):
+    """The place where people sign on: who may, how fast each client may ask, and the record of each access.
+
+    `record` raises an error if the access could not be recorded; it then does not take effect.
+    """
+
+    @property
+    def pace(self) -> Pace:
+        """How fast each client may ask."""
+
+    def admits(self, roles: tuple[Role, ...], /) -> bool:
+        """Whether people with these roles may sign on."""
+
+    async def record(self, access: Access, /) -> None:
+        """Record an access, and what follows from it at this place."""
+
+
 class Gate:
-    """The sessions of one table, and sign-on. A session ends after `idle_minutes` without activity.
+    """The sessions of one place, and sign-on. A session ends after `idle_minutes` without activity.
 
     A session's cookie is a random token; only its hash is stored.
 
-    Each method raises AccountsError if the accounts cannot be read or written, and RecordError if something could not be
-    recorded.
+    Each method raises AccountsError if the accounts cannot be read or written, and the error of `accesses` if something
+    could not be recorded.
     """
 
     def __init__(
         self,
         accounts: Accounts,
-        engine: Engine,
-        policy: AccountsConfig,
+        accesses: Accesses,
+        policy: SignOnConfig,
         idle_minutes: int,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.accounts = accounts
-        self._engine = engine
+        self._accesses = accesses
         self.policy = policy
         self.idle_seconds = 60 * idle_minutes
         self._clock = clock
@@ -171,7 +182,7 @@ class Gate:
 
         Raises:
             NotLetInError: the name and password are not accepted.
-            RefusalError: the person signs on too often.
+            RefusalError: the person signs on too often, or has no role that may sign on here.
         """
         known_here = frozenset[int]() if browser is None else self.accounts.known_at(browser)
         found = self.accounts.find(name)
@@ -179,9 +190,12 @@ class Gate:
         if browser is not None and found is not None and found.number in known_here:
             origin = _Origin(f"browser {hash_of_token(browser)} at {origin.key}", known=True)
         account = await self._authenticate(name, self._by_password(password), where, "sign_on", origin)
+        if not self._accesses.admits(account.roles):
+            await self.refuse_role(account.name, "sign_on", where)
+            raise RefusalError(403, "not_of_role", "your roles do not allow signing on here")
         at_sign_on = f"account {account.name} at sign-on"
         self._refuse_flood(at_sign_on, "sign-ons")
-        self._engine.pace.charge(at_sign_on)  # each is several inputs
+        self._accesses.pace.charge(at_sign_on)  # each is several inputs
         async with self._signing_on:  # of two sign-ons at once, the later must see the session of the earlier
             token = browser if browser is not None and known_here else secrets.token_urlsafe(32)
             return await self._begin(account, where, before, token)
@@ -191,14 +205,9 @@ class Gate:
         for each in [*own, self._sessions.get(hash_of_token(before or ""))]:
             if each is not None:
                 await self.end(each, "signed on again")
-        events: list[Access | SignOn] = [SessionBegun(account.name, account.roles, where)]
-        # A dealer becomes the table's operator; a supervisor or executive only if the table has no operator.
-        locked = self._engine.state.phase is Phase.LOCKED
-        if Role.DEALER in account.roles or (locked and not AT_THE_TABLE.isdisjoint(account.roles)):
-            events.append(SignOn(account.name))
         # In a thread, because it waits for the disk, and for other writers to the accounts.
         await asyncio.to_thread(self.accounts.signed_on, account, timestamp(datetime.now(UTC)), browser)
-        await self._engine.submit(events, SOURCE)
+        await self._accesses.record(SessionBegun(account.name, account.roles, where))
         token = secrets.token_urlsafe(32)
         session = Session(account.number, account.name, account.roles, where, account.version, self._clock())
         self._sessions[hash_of_token(token)] = session
@@ -365,11 +374,15 @@ class Gate:
             return None
         self._refuse_flood(pages_of(session.name), "requests of your pages")
         if active:
-            session.seen = self._clock()
+            self.note_activity(session)
         return session
 
+    def note_activity(self, session: Session) -> None:
+        """Begin the time again after which an inactive session ends."""
+        session.seen = self._clock()
+
     def _refuse_flood(self, client: str, what: str) -> None:
-        if not self._engine.pace.allows(client):
+        if not self._accesses.pace.allows(client):
             raise RefusalError(429, "too_fast", f"too many {what} in a short time: try again in 5 s", 5)
 
     async def holds(self, session: Session) -> bool:
@@ -393,7 +406,7 @@ class Gate:
         await self._refuse(who, what, "not_of_role", where)
 
     async def _refuse(self, who: str | None, what: str, code: str, where: str) -> None:
-        await self._engine.submit([AccessRefused(who, what, code, where)], SOURCE)
+        await self._accesses.record(AccessRefused(who, what, code, where))
 
     async def key_to_add(self, session: Session, password: str, origin: str) -> str:
         """The options for a browser to add a security key of the session's account, after its password was given again.
@@ -444,7 +457,7 @@ class Gate:
             return
         session.over = True
         self._sessions = {key: each for key, each in self._sessions.items() if each is not session}
-        await self._engine.submit([SessionEnded(session.name, why)], SOURCE)
+        await self._accesses.record(SessionEnded(session.name, why))
 
 
 def _refuse_another_key(account: Account | None) -> None:

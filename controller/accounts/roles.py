@@ -1,31 +1,32 @@
 """The reading rights of roles. The catalogue has the orders of each role."""
 
 from collections.abc import Iterable
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from punto.baccarat.progressive.events import CardLevel
 from punto.baccarat.table.catalogue import orders_of
 from punto.baccarat.table.definition import Role
 
-__all__ = ["AT_THE_TABLE", "READS", "Read", "Role", "card_level", "may_read", "orders_of"]
+__all__ = ["AT_THE_TABLE", "READS", "SEES_TO", "Read", "Role", "card_level", "may_read", "orders_of"]
 
-Read = Literal["table", "rounds", "inputs", "shift", "games", "progressive"]
-"""Readings: the table's state, rounds, a round's inputs, the shift's report, the games on offer, a meter's books."""
+Read = Literal["table", "rounds", "inputs", "shift", "games", "progressive", "floor"]
+"""Readings: the table's state, rounds, a round's inputs, the shift's report, the games on offer, a meter's books; and at the
+Game Manager of a house, its floor: all tables, their alarms and reports."""
 
-_EVERYTHING: Final[frozenset[Read]] = frozenset(
-    {"table", "rounds", "inputs", "shift", "games", "progressive"}
-)
+_EVERYTHING: Final[frozenset[Read]] = frozenset(get_args(Read))
 READS: Final[dict[Role, frozenset[Read]]] = {
     Role.DEALER: frozenset({"table", "rounds"}),
     Role.SUPERVISOR: _EVERYTHING,
     Role.EXECUTIVE: _EVERYTHING,
-    Role.TECHNICIAN: frozenset({"table", "rounds", "inputs"}),
+    Role.TECHNICIAN: frozenset({"table", "rounds", "inputs", "floor"}),
     Role.AUDITOR: _EVERYTHING,
 }
 """Role -> its readings."""
 
 AT_THE_TABLE: Final = frozenset({Role.DEALER, Role.SUPERVISOR, Role.EXECUTIVE})
 """The roles that can be the table's operator."""
+SEES_TO: Final = frozenset({Role.SUPERVISOR, Role.EXECUTIVE})
+"""The roles that see to alarms of the floor."""
 
 
 def card_level(roles: Iterable[Role]) -> CardLevel:

@@ -107,14 +107,11 @@ class MqttConfig(Section, BrokerConfig):
     """
 
 
-class AccountsConfig(Section):
-    """`[accounts]`: the people who may give orders at consoles and at the operators' socket.
-
-    Without this section, no person can give a supervisor's orders.
-    """
+class SignOnConfig(Section):
+    """`[accounts]`: the accounts of the people who may sign on, and when an account is locked out."""
 
     path: FromFolder
-    """The file of the accounts. `punto operators` writes it. Tables on one PC may share this file."""
+    """The file of the accounts. `punto operators` writes it. Services on one PC may share this file."""
     lock_out_after: Annotated[int, Field(ge=1, le=100)] = 5
     """The number of wrong passwords in a row that locks an account out. The lock-out applies only to the address or
     browser that sent these passwords.
@@ -123,6 +120,14 @@ class AccountsConfig(Section):
     """How long a lock-out lasts."""
     refusals_per_minute: Annotated[int, Field(ge=1, le=1000)] = 10
     """After this number of refused attempts in a minute, an address must wait until the minute ends."""
+
+
+class AccountsConfig(SignOnConfig):
+    """`[accounts]`: the people who may give orders at consoles and at the operators' socket.
+
+    Without this section, no person can give a supervisor's orders.
+    """
+
     approval: Literal["session", "page"] = "session"
     """Where the second person approves an order. `session`: only in their own session. `page`: also on the page of the person who
     gives the order, with the second person's password.
@@ -186,25 +191,17 @@ class EdgeConfig(Section):
         return percentage(self.alarm)
 
 
-class ConsoleConfig(Section):
-    """`[console]`: the consoles, which are web pages for operators, and their HTTP API. Without this section there are no consoles."""
+class SignOnPagesConfig(Section):
+    """Pages at which people sign on: their address, TLS, and the end of a session."""
 
     host: Host = "127.0.0.1"
     """The address at which browsers open the pages. Any address other than loopback needs TLS."""
-    port: Annotated[int, Field(ge=1, le=65535)] = 8090
-    """The port of the pages and of the HTTP API."""
     certificate: FromFolder | None = None
     """The file of the TLS certificate, in PEM form. The service reads this file only when the service starts."""
     key: FromFolder | None = None
     """The file of the certificate's key, in PEM form and without a passphrase."""
     idle_minutes: Annotated[int, Field(ge=1, le=480), Unit("minutes")] = 15
     """A session ends after this time without a request. A request that only reads the table does not count."""
-    notice: Annotated[str, Field(max_length=200)] = ""
-    """A line of text at the top of each page, such as "Practice table"."""
-    lang: Literal["en", "zh-Hans", "zh-Hant"] = "en"
-    """The language of the pages. If a page's address has `?lang=`, the browser tab with this page uses the language in the
-    address.
-    """
     reserved: Reserved = ()
     """The IP addresses of up to 6 other machines with consoles. If there are too many connections, the server first closes
     connections of addresses that are not listed here. Each listed machine keeps up to 50 connections, and so does this machine.
@@ -229,6 +226,19 @@ class ConsoleConfig(Section):
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return self.host == "localhost"
+
+
+class ConsoleConfig(SignOnPagesConfig):
+    """`[console]`: the consoles, which are web pages for operators, and their HTTP API. Without this section there are no consoles."""
+
+    port: Annotated[int, Field(ge=1, le=65535)] = 8090
+    """The port of the pages and of the HTTP API."""
+    notice: Annotated[str, Field(max_length=200)] = ""
+    """A line of text at the top of each page, such as "Practice table"."""
+    lang: Literal["en", "zh-Hans", "zh-Hant"] = "en"
+    """The language of the pages. If a page's address has `?lang=`, the browser tab with this page uses the language in the
+    address.
+    """
 
 
 def _valid(read: Callable[[str], object]) -> AfterValidator:

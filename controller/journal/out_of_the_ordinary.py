@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, get_args
 
 from punto.baccarat.table.catalogue import CATALOGUE
-from punto.baccarat.table.events import BooksOrder, GameOrder, Sensed
+from punto.baccarat.table.events import Access, BooksOrder, GameOrder, Sensed
 from punto.configs.problems import cut
 from punto.controller.journal import schema
 from punto.controller.messages.models import Part, Timestamp
@@ -48,6 +48,13 @@ _ACCESS: Final = {
     "access_refused": "refused {what}: {code}",
 }
 """The texts for sign-ons, sign-offs and refusals."""
+ENTRANCE_KINDS: Final = frozenset(_ACCESS)
+"""The kinds of entrances; every other kind is an incident's."""
+
+
+def words_of_access(access: Access) -> str:
+    """The text for a sign-on, its end or a refusal."""
+    return _ACCESS[access.kind].format_map(dataclasses.asdict(access))
 
 
 def _kinds(*kinds: str) -> str:

@@ -32,6 +32,7 @@ from punto.controller.accounts.roles import Role, card_level, orders_of
 from punto.controller.accounts.security_keys import Signed
 from punto.controller.config.jurisdiction import NO_LAW, Law
 from punto.controller.config.limits import RulesConfig, house_game
+from punto.controller.config.sections import AccountsConfig
 from punto.controller.engine import Engine, Handled
 from punto.controller.messages.building import public_round, state_message
 from punto.controller.messages.models import Part, State
@@ -163,7 +164,11 @@ class Desk:
         self.rules = rules or {}
         self.fitted = fitted
         self.accounts = accounts
-        self._at_page = accounts is not None and accounts.policy.approval == "page"
+        self._at_page = (
+            accounts is not None
+            and isinstance(accounts.policy, AccountsConfig)
+            and accounts.policy.approval == "page"
+        )
         self.waiting = Countersigning()
         self._tried: tuple[TableState, frozenset[str], dict[str, RefusedError | None]] | None = None
 

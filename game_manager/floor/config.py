@@ -6,10 +6,10 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from punto.configs.toml_file import FromFolder, Host, Reserved, read, typed
+from punto.configs.toml_file import FromFolder, Host, Unit, read, typed
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.section import Section
-from punto.controller.config.sections import DayStarts, Weekday, Zone
+from punto.controller.config.sections import DayStarts, SignOnConfig, SignOnPagesConfig, Weekday, Zone
 from punto.controller.gaming_days import Calendar
 from punto.controller.secret_file import SecretFile, read_secret, secret_warnings
 
@@ -76,25 +76,22 @@ class FloorConfig(Section):
     """
 
 
-class PagesConfig(Section):
+class PagesConfig(SignOnPagesConfig):
     """`[pages]`: the pages for the house. They show figures that are not for the public."""
 
     host: Host = "127.0.0.1"
-    """The address at which browsers open the pages. The pages ask nobody to sign on, so it is an address of this machine."""
+    """The address at which browsers open the pages. Any address other than loopback needs `[accounts]` and TLS."""
     port: Annotated[int, Field(ge=0, le=65535)] = 8070
     """The port of the pages. With 0, the program chooses a free port."""
-    reserved: Reserved = ()
-    """The IP addresses of up to 6 other machines with screens, as in a table's `[console]`."""
+    idle_minutes: Annotated[int, Field(ge=1, le=480), Unit("minutes")] = 15
+    """A session ends after this time without a request. The requests that the floor's page makes by itself do not count."""
 
-    @field_validator("host")
-    @classmethod
-    def _this_machine(cls, host: str) -> str:
-        if host not in {"127.0.0.1", "::1", "localhost"}:
-            raise ValueError(
-                f"host {host!r} can be reached from other machines, and the pages ask nobody to sign on: write 127.0.0.1, and put a "
-                "proxy that does before them"
-            )
-        return host
+
+class FloorAccounts(SignOnConfig):
+    """`[accounts]`: the people who may sign on at the pages.
+
+    Without this section the pages ask nobody to sign on, and only this machine can open them.
+    """
 
 
 class CalendarConfig(Section):
@@ -121,7 +118,17 @@ class GameManagerConfig(Section):
     store: StoreConfig
     floor: FloorConfig = Field(default_factory=FloorConfig)
     pages: PagesConfig = Field(default_factory=PagesConfig)
+    accounts: FloorAccounts | None = None
     calendar: CalendarConfig = Field(default_factory=CalendarConfig)
+
+    @model_validator(mode="after")
+    def _sign_on_beyond_this_machine(self) -> Self:
+        if self.accounts is None and not self.pages.on_loopback:
+            raise ValueError(
+                f"host {self.pages.host!r} in [pages] can be reached from other machines, and without [accounts] the pages ask nobody to "
+                'sign on: write [accounts], or host = "127.0.0.1"'
+            )
+        return self
 
     def warnings(self) -> Iterator[str]:
         """Likely problems with the files."""

@@ -4,7 +4,7 @@ A table of the floor is known by its id and the name of its record: if a table b
 from 1 again. `rounds_at` and `incidents_at` are the cursors: the number of the last round that was taken in, and the number
 of the input up to which all incidents were; `rounds_ts` is when that round ended. They move in the transaction that adds the rows, so nothing is lost or twice.
 
-Rounds, settlements and incidents are never changed. `drops` and `hits` are sums of them by gaming day, each round as it was
+Rounds, settlements, incidents, accesses and what was seen to are never changed. `drops` and `hits` are sums of them by gaming day, each round as it was
 settled last, and follow from them.
 """
 
@@ -118,6 +118,8 @@ INCIDENTS: Final = Table(
     Column("who", Text),
     Column("text", Text, nullable=False),
     Column("where", Text),
+    Index("incidents_by_time", "ts"),
+    Index("incidents_of_record", "record_id", "seq", "place"),
     **BY_DAY,
 )
 SEEN_TO: Final = Table(
@@ -130,6 +132,17 @@ SEEN_TO: Final = Table(
     Column("who", Text, nullable=False),
     Column("note", Text, nullable=False),
 )
+ACCESSES: Final = Table(
+    "accesses",
+    METADATA,
+    Column("id", _KEY, primary_key=True),
+    Column("ts", _MOMENT, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("who", Text),
+    Column("text", Text, nullable=False),
+    Column("where", Text),
+)
+"""The sign-ons at the Game Manager itself, their ends and the refusals. Without `who`, the name that was typed has no account."""
 
 
 def _of_day(*columns: Column[Any]) -> tuple[Column[Any], ...]:

@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
+
+from starlette.types import ASGIApp
 
 from punto.controller.messages.building import timestamp
 from punto.controller.sd_notify import notify
-from punto.controller.web_server import Server, address_of, listen
-from punto.game_manager.floor.config import GameManagerConfig
+from punto.controller.web_server import Server, address_of, listen, tls_of
+from punto.game_manager.floor.config import FloorAccounts, GameManagerConfig, PagesConfig
 from punto.game_manager.floor.feed import Feed
 from punto.game_manager.floor.intake import Intake
 from punto.game_manager.floor.live import Floor, FloorView, Known
@@ -22,14 +24,34 @@ _STAFF_SECONDS: Final = 5.0
 _LONGEST_SESSION: Final = timedelta(days=2)
 
 
-async def serve(config: GameManagerConfig, opened: Callable[[str], None] = lambda _: None) -> None:
-    """Run until cancelled. `opened` gets the address of the pages.
+class Entrance(Protocol):
+    """Sign-on before the pages."""
+
+    def application(self, view: Callable[[], FloorView], store: Store) -> ASGIApp:
+        """The pages behind the entrance."""
+
+    async def tend(self) -> None:
+        """End the sessions that must end, until cancelled."""
+
+    def close(self) -> None:
+        """Close the accounts."""
+
+
+Entrances = Callable[[FloorAccounts, PagesConfig, int, Store], Entrance]
+"""Opens the entrance of pages at this port; raises ConfigError if the accounts cannot be used."""
+
+
+async def serve(
+    config: GameManagerConfig, entrance_of: Entrances, opened: Callable[[str], None] = lambda _: None
+) -> None:
+    """Run until cancelled. `opened` gets the address of the pages, and `entrance_of` is called if there are `[accounts]`.
 
     Raises:
-        ConfigError: a password, a certificate or the address of the pages cannot be used.
+        ConfigError: a password, a certificate, the accounts or the address of the pages cannot be used.
         StoreError: the store cannot be used.
         IntegrityError: the store contradicts itself.
     """
+    tls = tls_of(config.pages.certificate, config.pages.key, "pages")
     listener = listen(config.pages.host, config.pages.port, "pages.port", reserved=config.pages.reserved)
     store = await asyncio.to_thread(
         Store, config.store.url, config.calendar.calendar(), config.store.password()
@@ -61,20 +83,29 @@ async def serve(config: GameManagerConfig, opened: Callable[[str], None] = lambd
             tables=floor.view(now, known),
         )
 
-    server = Server(application(view, store), reserved=config.pages.reserved)
+    entrance = None
+    if config.accounts is not None:
+        port = listener.getsockname()[1]
+        entrance = entrance_of(config.accounts, config.pages, port, store)
+    pages = application(view, store) if entrance is None else entrance.application(view, store)
+    server = Server(pages, tls=tls, reserved=config.pages.reserved)
     try:
         async with asyncio.TaskGroup() as tasks:
+            if entrance is not None:
+                tasks.create_task(entrance.tend(), name="sessions")
             tasks.create_task(intake.run(), name="intake")
             tasks.create_task(feed.run(), name="feed")
             tasks.create_task(look_for_staff(), name="staff")
             tasks.create_task(_say_alive(), name="alive")
             tasks.create_task(server.serve(sockets=[listener]), name="pages")
-            opened(address_of(listener))
+            opened(address_of(listener, tls=tls is not None))
             notify("READY=1")
     finally:
         notify("STOPPING=1")
         server.stop()
         listener.close()
+        if entrance is not None:
+            entrance.close()
         await asyncio.to_thread(store.close)
 
 

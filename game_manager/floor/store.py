@@ -34,6 +34,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemy
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Winner
+from punto.baccarat.table.events import Access, SessionEnded
 from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import Outcome, Settlement
@@ -41,6 +42,7 @@ from punto.configs.game_files import load_game, shipped_games
 from punto.configs.problems import cut
 from punto.controller.gaming_days import Calendar
 from punto.controller.journal.meters import GAMES as DEFINITIONS
+from punto.controller.journal.out_of_the_ordinary import words_of_access
 from punto.controller.messages.requests import RecordedIncident
 from punto.game_manager.floor import schema
 from punto.game_manager.floor.tally import Counted, Place, Sums, as_settled, count
@@ -79,7 +81,7 @@ class Cursor(NamedTuple):
     def of(cls, row: Sequence[Any]) -> Self:
         """From the columns of a record."""
         id_, rounds, ended, incidents = row
-        return cls(id_, rounds, None if ended is None else _aware(ended), incidents)
+        return cls(id_, rounds, None if ended is None else aware(ended), incidents)
 
 
 Cursors = Mapping[tuple[str, str], Cursor]
@@ -287,6 +289,21 @@ class Store:
             self._make_room(connection, {row[0] for row in rows})
             self._add(connection, schema.INCIDENTS, rows)
 
+    def note_accesses(self, noted: Sequence[tuple[datetime, Access]]) -> None:
+        """Add accesses to the Game Manager's own pages, and when each was (UTC), in one transaction."""
+        rows = [
+            {
+                "ts": ts,
+                "kind": access.kind,
+                "who": access.who,
+                "text": words_of_access(access),
+                "where": None if isinstance(access, SessionEnded) else access.where,
+            }
+            for ts, access in noted
+        ]
+        with self.writing() as connection:
+            connection.execute(insert(schema.ACCESSES), rows)
+
     def _incident_row(self, record_id: int, told: RecordedIncident) -> tuple[Any, ...]:
         ts = datetime.fromisoformat(told.ts)
         day = self._calendar.day_of(ts)
@@ -395,9 +412,8 @@ class Store:
                 "rules": game.rules_digest,
                 "definition": DEFINITIONS.dump_json(game).decode(),
             }
-            new = self.insert_once(schema.GAMES).returning(
-                schema.GAMES.c.game
-            )  # `rowcount` is not known to each driver
+            # Not by `rowcount`, which not every driver knows.
+            new = self.insert_once(schema.GAMES).returning(schema.GAMES.c.game)
             if connection.execute(new, row).first() is not None:
                 sums = Sums()
                 for place, record in _played(connection, *key):
@@ -415,12 +431,6 @@ class Store:
     def reading(self) -> Iterator[Connection]:
         """A connection that reads."""
         with self._reached(), self.engine.connect() as connection:
-            yield connection
-
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A connection that writes in one transaction."""
-        with self._reached(), self.engine.begin() as connection:
             yield connection
 
     def insert_once(self, table: Table) -> Any:
@@ -629,6 +639,6 @@ def _cards(written: str) -> tuple[Card, ...]:
     return tuple(map(Card, written.split()))
 
 
-def _aware(moment: datetime) -> datetime:
+def aware(moment: datetime) -> datetime:
     """A moment of the store in UTC. SQLite keeps no offset."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -33,7 +33,7 @@ from punto.baccarat.table.state import Phase, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.commands import operator
-from punto.controller.accounts.gate import SOURCE
+from punto.controller.accounts.at_a_table import SOURCE
 from punto.controller.accounts.roles import Role, card_level, orders_of
 from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices.keypad_door import REASON, KeypadDoor

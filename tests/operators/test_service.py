@@ -145,25 +145,6 @@ async def test_a_whole_coup_is_played_by_http_alone(tmp_path):
 # --- TLS
 
 
-@pytest.fixture
-def certificate(tmp_path: Path) -> ssl.SSLContext:
-    """A certificate for localhost beside the configuration, and who trusts it."""
-    command = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-    ]
-    command += ["-keyout", "key.pem", "-out", "certificate.pem", "-days", "2", "-subj", "/CN=localhost"]
-    command += ["-addext", "subjectAltName=DNS:localhost"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=60)
-    return ssl.create_default_context(cafile=tmp_path / "certificate.pem")
-
-
 TLS = 'certificate = "certificate.pem"\nkey = "key.pem"'
 
 

@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 from punto.baccarat.progressive.game_events import HandButton
 from punto.baccarat.progressive.nexus import Confirm, EndGame
 from punto.controller.accounts.accounts import Account
+from punto.controller.accounts.at_a_table import TableAccesses
 from punto.controller.accounts.gate import Gate
 from punto.controller.accounts.refusals import NotLetInError
 from punto.controller.accounts.roles import Role
@@ -104,7 +105,12 @@ async def test_an_executive_award_asks_for_the_password_where_the_house_wants_it
     async with at_a_table(tmp_path, own, second_factor=True) as here:
         await to_a_win(here, EVE)
         await here.give(Confirm("bob"))
-        gate = Gate(here.accounts, here.table.engine, AccountsConfig(path=tmp_path, lock_out_after=3), 15)
+        gate = Gate(
+            here.accounts,
+            TableAccesses(here.table.engine),
+            AccountsConfig(path=tmp_path, lock_out_after=3),
+            15,
+        )
 
         async def password(written: str) -> str:
             try:
@@ -174,7 +180,12 @@ async def test_wrong_passwords_after_a_swipe_lock_out_as_at_sign_on(tmp_path):
     async with at_a_table(tmp_path, own, second_factor=True) as here:
         await to_a_win(here, EVE)
         await here.give(Confirm("bob"))
-        gate = Gate(here.accounts, here.table.engine, AccountsConfig(path=tmp_path, lock_out_after=2), 15)
+        gate = Gate(
+            here.accounts,
+            TableAccesses(here.table.engine),
+            AccountsConfig(path=tmp_path, lock_out_after=2),
+            15,
+        )
         await here.swipe(EVE)
         codes = []
         for written in ("wrong password", "wrong password", PASSWORD):
@@ -211,7 +222,7 @@ async def test_an_executives_card_needs_the_password_for_any_award_unless_the_ho
     async with at_a_table(tmp_path, settings(procedure="nexus")) as here:
         await to_a_win(here, BOB, EVE)
         await here.give(Confirm("bob"))
-        gate = Gate(here.accounts, here.table.engine, AccountsConfig(path=tmp_path), 15)
+        gate = Gate(here.accounts, TableAccesses(here.table.engine), AccountsConfig(path=tmp_path), 15)
         devices = Devices(card_reader=here.reader)
         door = _card_door(configured(tmp_path, written), here.table.engine, here.table.outbox, devices, gate)
         assert door is not None

@@ -8,6 +8,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from punto.baccarat.table.meters import of_game
+from punto.consoles.entrance import entrance_of
 from punto.game_manager.floor.config import GameManagerConfig
 from punto.game_manager.floor.service import serve
 from tests.displays.parts import Broker
@@ -30,7 +31,7 @@ async def game_manager(folder, port: int):
         context=folder,
     )
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(serve(config, address.set_result))
+    serving = asyncio.create_task(serve(config, entrance_of, address.set_result))
     try:
         yield await address
     finally:

@@ -1,0 +1,166 @@
+"""Sign-on before the pages of a house's Game Manager, with the cookies, the sessions and the guard of a table's consoles."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated, Final
+from urllib.parse import quote
+
+import structlog
+from fastapi import Depends, FastAPI, Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from punto.baccarat.table.events import Access, SessionEnded
+from punto.consoles.answers import answer_refusals, refused_answer
+from punto.consoles.guard import Guard
+from punto.consoles.sessions import Callers, Place, add_sessions
+from punto.consoles.web import CATALOGS, PAGES
+from punto.controller.accounts.accounts import open_for_service
+from punto.controller.accounts.gate import Gate, Session
+from punto.controller.accounts.refusals import RefusalError
+from punto.controller.accounts.roles import SEES_TO, Role, may_read
+from punto.controller.pace import Pace
+from punto.controller.web_server import SHARED
+from punto.game_manager.floor.config import FloorAccounts, PagesConfig
+from punto.game_manager.floor.live import FloorView
+from punto.game_manager.floor.store import Store, StoreAwayError
+from punto.game_manager.floor.web import Doors, application
+
+SIGN_ON: Final = "/sign-on/"
+_TEND_SECONDS: Final = 1
+_BY_ITSELF: Final = frozenset({"/api/floor", "/api/floor/events"})
+"""What the floor's page asks for by itself, which is no activity of a person."""
+
+_log = structlog.get_logger("punto.game_manager")
+
+
+class FloorAccesses:
+    """The record of the accesses to a house's pages, in the house's store: `gate.Accesses`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._pace = Pace()
+        self._owed: list[tuple[datetime, Access]] = []
+        self._one_at_a_time = asyncio.Lock()
+
+    @property
+    def pace(self) -> Pace:
+        """How fast each client may ask."""
+        return self._pace
+
+    def admits(self, roles: tuple[Role, ...]) -> bool:
+        """Whether people with these roles may sign on: those who may read the floor."""
+        return may_read(roles, "floor")
+
+    async def record(self, access: Access) -> None:
+        """Record an access.
+
+        Raises:
+            RefusalError: the store is away. The end of a session is recorded with a later access.
+        """
+        await self._record([(datetime.now(UTC), access)])
+
+    async def settle(self) -> None:
+        """Record the ends of sessions that could not be recorded; raises RefusalError if the store is still away."""
+        if self._owed:
+            await self._record([])
+
+    async def _record(self, new: list[tuple[datetime, Access]]) -> None:
+        async with self._one_at_a_time:
+            self._owed += [each for each in new if isinstance(each[1], SessionEnded)]
+            others = [each for each in new if not isinstance(each[1], SessionEnded)]
+            try:
+                await asyncio.to_thread(self._store.note_accesses, [*self._owed, *others])
+            except StoreAwayError as error:
+                reason = (
+                    "the house's store is away, and nobody can sign on without a record of it: try again in a minute, or call a "
+                    "technician"
+                )
+                raise RefusalError(503, "store_away", reason) from error
+            self._owed.clear()
+
+
+class FloorEntrance:
+    """The people who are signed on at the pages of a house, and the pages behind their sign-on."""
+
+    def __init__(self, accounts: FloorAccounts, pages: PagesConfig, port: int, store: Store) -> None:
+        """Open the accounts.
+
+        Raises:
+            ConfigError: they cannot be opened.
+        """
+        self._accesses = FloorAccesses(store)
+        self._gate = Gate(open_for_service(accounts.path), self._accesses, accounts, pages.idle_minutes)
+        self._place = Place(gate=self._gate, notice="", port=port, tls=pages.certificate is not None)
+
+    def close(self) -> None:
+        """Close the accounts."""
+        self._gate.close()
+
+    async def tend(self) -> None:
+        """End the sessions that must end, until cancelled."""
+        while True:
+            try:
+                await self._accesses.settle()
+                await self._gate.sweep()
+            except RefusalError as error:
+                _log.warning("sessions cannot be ended", reason=str(error))
+            await asyncio.sleep(_TEND_SECONDS)
+
+    def application(self, view: Callable[[], FloorView], store: Store) -> ASGIApp:
+        """The pages. Nothing is open but the sign-on page and static files."""
+        app = FastAPI(title="Punto Game Manager", docs_url=None, redoc_url=None, openapi_url=None)
+        answer_refusals(app)
+        callers = Callers(self._place)
+        add_sessions(app, self._place, callers, signed_off=lambda: None)
+
+        @app.get(SIGN_ON)
+        async def sign_on() -> Response:
+            return FileResponse(PAGES / "sign-on.html")
+
+        @app.get("/settings.json")
+        async def settings() -> dict[str, str]:
+            return {"lang": "en", "name": "Game Manager", "home": "/"}
+
+        app.mount(f"{SIGN_ON}static", StaticFiles(directory=PAGES))
+        app.mount("/catalog", StaticFiles(directory=CATALOGS))
+        app.mount("/shared", StaticFiles(directory=SHARED))
+        floor = application(view, store, self._doors(callers))
+        floor.add_exception_handler(RefusalError, _refused)
+        app.mount("/", floor)
+        return Guard(app, tls=self._place.tls, failed=_failed)
+
+    def _doors(self, callers: Callers) -> Doors:
+        Reader = Annotated[Session, Depends(callers.reader("floor"))]  # noqa: N806 - a type
+        OwnPage = Annotated[Session, Depends(callers.own_page)]  # noqa: N806 - a type
+
+        async def reader(request: Request, session: Reader) -> Session:
+            if request.url.path not in _BY_ITSELF:
+                self._gate.note_activity(session)
+            return session
+
+        async def overseer(session: OwnPage) -> Session:
+            if SEES_TO.isdisjoint(session.roles):
+                await self._gate.refuse_role(session.name, "see to an alarm", session.where)
+                raise RefusalError(403, "not_of_role", "your roles do not allow seeing to alarms")
+            return session
+
+        return Doors(reader, overseer)
+
+
+entrance_of: Final = FloorEntrance
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """The answer to a refusal; a page that nobody may open yet leads to sign-on."""
+    assert isinstance(error, RefusalError)  # noqa: S101 - it is registered for these
+    if error.status == 401 and request.method == "GET" and not request.url.path.startswith("/api/"):
+        return RedirectResponse(f"{SIGN_ON}?to={quote(request.url.path)}", 303)
+    return await refused_answer(error)
+
+
+def _failed(error: Exception) -> None:
+    """Keep taking in: an error of a page ends only its request."""
+    _log.error("a page failed", exc_info=error)

@@ -1,0 +1,160 @@
+"""The incidents of the floor, with the person who saw to each."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final, NamedTuple, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import RowMapping, literal, select, tuple_
+
+from punto.configs.plain_text import PLAIN
+from punto.controller.journal.out_of_the_ordinary import ENTRANCE_KINDS
+from punto.controller.messages.building import timestamp
+from punto.controller.messages.models import Part, Timestamp
+from punto.game_manager.floor import schema
+from punto.game_manager.floor.store import Store, aware
+
+ALARMS_A_PAGE: Final = 50
+LONGEST_NOTE: Final = 500
+_INCIDENT: Final = schema.INCIDENTS.c
+_SEEN: Final = tuple(schema.SEEN_TO.c)
+_IDENTIFIED: Final = ("record_id", "seq", "place")
+_KEY: Final = (_INCIDENT.ts, *(_INCIDENT[name] for name in _IDENTIFIED))
+"""The order of incidents: those of one moment are ordered by what identifies them."""
+_IS_INCIDENT: Final = _INCIDENT.kind.not_in(sorted(ENTRANCE_KINDS))
+_WRITTEN: Final = re.compile(r"\d{1,16}-\d{1,18}-\d{1,18}-\d{1,9}", re.ASCII)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Note(BaseModel):
+    """What was found or done, by the person who saw to an incident."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    note: Annotated[str, Field(min_length=1, max_length=LONGEST_NOTE, pattern=r"\S"), PLAIN]
+
+
+class SeenTo(Part):
+    """Who saw to an incident, when, and what this person wrote about it."""
+
+    who: str
+    ts: Timestamp
+    note: str
+
+
+class Alarm(Part):
+    """An incident of a table: `record_id`, `seq` and `place` together identify it. `seen` is null until somebody saw to it."""
+
+    record_id: int
+    seq: int
+    place: int
+    table: str
+    ts: Timestamp
+    kind: str
+    source: str
+    who: str | None
+    text: str
+    seen: SeenTo | None
+
+
+class Alarms(Part):
+    """Incidents, the newest first. `before` is for the next page; null after the last."""
+
+    alarms: tuple[Alarm, ...]
+    before: str | None
+
+
+class Before(NamedTuple):
+    """The incident after which a page begins: its time (UTC) and what identifies it."""
+
+    ts: datetime
+    record_id: int
+    seq: int
+    place: int
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """From the `before` of an earlier page.
+
+        Raises:
+            ValueError: it is not one.
+        """
+        if not _WRITTEN.fullmatch(text):
+            raise ValueError("write the `before` of an earlier page")
+        since, *numbers = map(int, text.split("-"))
+        return cls(_EPOCH + timedelta(microseconds=since), *numbers)
+
+    def written(self) -> str:
+        """As `read` takes it: four numbers, of which the first is in microseconds."""
+        since = (self.ts - _EPOCH) // timedelta(microseconds=1)
+        return "-".join(map(str, (since, *self[1:])))
+
+
+class AlarmError(Exception):
+    """An incident cannot be seen to; `status` is HTTP's, and the message is for people."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def alarms(
+    store: Store, before: Before | None = None, *, unseen: bool = False, limit: int = ALARMS_A_PAGE
+) -> Alarms:
+    """At most `limit` incidents of all tables, the newest first. Entrances are not among them.
+
+    With `unseen`, only those that nobody has seen to.
+
+    Raises:
+        StoreAwayError: the store cannot be reached.
+    """
+    asked = (
+        select(
+            schema.INCIDENTS, schema.RECORDS.c.table, *(each.label(f"seen_{each.name}") for each in _SEEN[3:])
+        )
+        .join(schema.RECORDS, schema.RECORDS.c.id == _INCIDENT.record_id)
+        .outerjoin(schema.SEEN_TO, tuple_(*_SEEN[:3]) == tuple_(*_KEY[1:]))
+        .where(_IS_INCIDENT)
+        .order_by(*(each.desc() for each in _KEY))
+        .limit(limit + 1)
+    )
+    if unseen:
+        asked = asked.where(schema.SEEN_TO.c.who.is_(None))
+    if before is not None:
+        here = [literal(value, column.type) for value, column in zip(before, _KEY, strict=True)]
+        asked = asked.where(tuple_(*_KEY) < tuple_(*here))
+    with store.reading() as connection:
+        rows = connection.execute(asked).mappings().all()
+    found = tuple(map(_alarm, rows[:limit]))
+    if len(rows) <= limit:
+        return Alarms(alarms=found, before=None)
+    last = rows[limit - 1]
+    at = Before(aware(last["ts"]), last["record_id"], last["seq"], last["place"])
+    return Alarms(alarms=found, before=at.written())
+
+
+def _alarm(row: RowMapping) -> Alarm:
+    same = ("record_id", "seq", "place", "table", "kind", "source", "who", "text")
+    seen = None
+    if row["seen_who"] is not None:
+        seen = SeenTo(who=row["seen_who"], ts=timestamp(aware(row["seen_ts"])), note=row["seen_note"])
+    return Alarm(**{name: row[name] for name in same}, ts=timestamp(aware(row["ts"])), seen=seen)
+
+
+def see_to(store: Store, key: tuple[int, int, int], who: str, note: str, now: datetime) -> None:
+    """Record that `who` has seen to the incident with this `record_id`, `seq` and `place`, with a note. `now` is in UTC.
+
+    Raises:
+        AlarmError: there is no such incident, or somebody has seen to it before.
+        StoreAwayError: the store cannot be reached or written.
+    """
+    row = {**dict(zip(_IDENTIFIED, key, strict=True)), "ts": now, "who": who, "note": note}
+    with store.writing() as connection:
+        of_key = [column == value for column, value in zip(_KEY[1:], key, strict=True)]
+        if connection.execute(select(_INCIDENT.ts).where(_IS_INCIDENT, *of_key)).first() is None:
+            raise AlarmError(404, "there is no such incident in the store")
+        if connection.execute(store.insert_once(schema.SEEN_TO).returning(_SEEN[0]), row).first() is not None:
+            return
+        of_key = [column == value for column, value in zip(_SEEN[:3], key, strict=True)]
+        first = connection.execute(select(schema.SEEN_TO).where(*of_key)).mappings().one()
+    raise AlarmError(409, f"{first['who']} has seen to this incident at {timestamp(aware(first['ts']))}")

@@ -1,0 +1,136 @@
+"""The incidents of the floor, and who saw to them."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from punto.controller.gaming_days import Calendar
+from punto.controller.messages.building import timestamp
+from punto.controller.messages.requests import RecordedIncident
+from punto.game_manager.floor.alarms import LONGEST_NOTE, AlarmError, Before, alarms, see_to
+from punto.game_manager.floor.store import Store, TakenIncidents
+from tests.game_manager.floor.behind_sign_on import house
+from tests.game_manager.floor.tables import BEGAN
+
+NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
+ENTRANCE = "session_begun"
+
+
+@pytest.fixture(autouse=True)
+def _cheap(cheap_passwords):
+    """What a password costs is not what these tests are about."""
+
+
+def incident(seq: int, minute: int, kind: str = "called", place: int = 0) -> RecordedIncident:
+    ts = timestamp(BEGAN + timedelta(minutes=minute))
+    return RecordedIncident(
+        seq=seq, place=place, ts=ts, kind=kind, source="shoe", who="mei", text=f"{kind} {seq}", where=None
+    )
+
+
+def told(table: str, *incidents: RecordedIncident) -> TakenIncidents:
+    return TakenIncidents(table, f"record of {table}", False, 0, incidents[-1].seq, incidents)
+
+
+def filled(store: Store) -> None:
+    """Two tables, with two incidents of one input, two of one moment, and an entrance."""
+    store.take_incidents(
+        [
+            told("t1", incident(3, 1), incident(5, 4), incident(5, 4, place=1), incident(9, 90)),
+            told("t2", incident(2**33, 4), incident(2**33 + 1, 5, ENTRANCE)),
+        ]
+    )
+
+
+def named(found) -> list[tuple[str, int, int]]:
+    return [(each.table, each.seq, each.place) for each in found.alarms]
+
+
+NEWEST_FIRST = [("t1", 9, 0), ("t2", 2**33, 0), ("t1", 5, 1), ("t1", 5, 0), ("t1", 3, 0)]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 6])
+def test_incidents_come_newest_first_each_once_and_without_entrances(open_store, limit):
+    store = open_store()
+    filled(store)
+    found, before = [], None
+    while True:
+        page = alarms(store, before, limit=limit)
+        found += named(page)
+        if page.before is None:
+            break
+        assert len(page.alarms) == limit
+        before = Before.read(page.before)
+
+    assert found == NEWEST_FIRST
+
+
+def test_an_incident_is_seen_to_once_by_the_first(open_store):
+    store = open_store()
+    filled(store)
+    (its,) = [each for each in alarms(store).alarms if each.seq == 2**33]
+    key = (its.record_id, its.seq, its.place)
+    see_to(store, key, "Sue", "The card was torn", NOW)
+    with pytest.raises(
+        AlarmError, match=r"Sue has seen to this incident at 2026-11-25T12:00:00.000000\+00:00"
+    ):
+        see_to(store, key, "Eve", "Me too", NOW)
+
+    (seen,) = [each.seen for each in alarms(store).alarms if each.seen is not None]
+    assert (seen.who, seen.note, seen.ts) == ("Sue", "The card was torn", timestamp(NOW))
+    rest = [each for each in NEWEST_FIRST if each[0] != "t2"]
+    first = alarms(store, unseen=True, limit=2)
+    assert named(first) + named(alarms(store, Before.read(first.before or ""), unseen=True)) == rest
+
+
+def test_what_is_no_incident_cannot_be_seen_to(open_store):
+    store = open_store()
+    filled(store)
+    (its,) = [each for each in alarms(store).alarms if each.seq == 2**33]
+    for key in [(its.record_id, 2**33 + 1, 0), (its.record_id, 4, 0), (99, 3, 0), (2**53, 2**53, 2**31 - 1)]:
+        with pytest.raises(AlarmError, match="no such incident"):
+            see_to(store, key, "Sue", "n", NOW)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1-2-3", "1-2-3-4-5", "-1-2-3-4", "9" * 17 + "-1-1-1", "\u0661-1-1-1", "1-2-3-4\n"]
+)
+def test_the_place_of_a_page_is_one_that_was_given(text):
+    with pytest.raises(ValueError, match="earlier page"):
+        Before.read(text)
+    assert Before.read("9" * 16 + "-1-1-1").ts.year < 2300
+
+
+async def test_supervisors_and_executives_see_to_incidents_and_others_do_not(tmp_path):
+    async with house(tmp_path) as here:
+        store = Store(here.url, Calendar.of())
+        filled(store)
+        store.close()
+        sue, ada, tom, eve = [await here.signed_on(name) for name in ("Sue", "Ada", "Tom", "Eve")]
+        (newest, *_) = (await ada.get("/api/alarms?limit=1")).json["alarms"]
+        key = f"{newest['record_id']}/{newest['seq']}/{newest['place']}"
+        for reader in (ada, tom):
+            refused = await here.see_to(reader, key)
+            assert (refused.status, refused.json["code"]) == (403, "not_of_role")
+        for note in ("", "   ", "x" * (LONGEST_NOTE + 1), "two\nlines", "\x00", "\ud800", 5, None):
+            assert (await here.see_to(sue, key, note)).status == 422
+        assert (await here.see_to(sue, f"{key}9999999999")).status == 422
+        assert (await here.see_to(sue, f"{newest['record_id']}/{2**53}/0")).status == 404
+        both = await asyncio.gather(here.see_to(sue, key, "Sue's"), here.see_to(eve, key, "Eve's"))
+        assert sorted(each.status for each in both) == [204, 409]
+
+        (seen,) = [each["seen"] for each in (await ada.get("/api/alarms")).json["alarms"] if each["seen"]]
+        first = "Sue" if both[0].status == 204 else "Eve"
+        assert (seen["who"], seen["note"]) == (first, f"{first}'s")
+        assert len((await ada.get("/api/alarms?unseen=true")).json["alarms"]) == 4
+        page = (await ada.get("/api/alarms?limit=3")).json
+        assert len((await ada.get(f"/api/alarms?before={page['before']}")).json["alarms"]) == 2
+        for bad in ("before=x", "limit=0", "limit=1000"):
+            assert (await ada.get(f"/api/alarms?{bad}")).status == 422
+        assert (
+            "access_refused",
+            "Ada",
+            "refused see to an alarm: not_of_role",
+            "127.0.0.1",
+        ) in here.accesses()
