@@ -13,7 +13,7 @@ from typing import Final
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs
-from punto.controller.messages.topics import METER_REQUEST, Topics, of_authority
+from punto.controller.messages.topics import METER_REQUEST, Topics, house_accounts, of_authority
 from punto.controller.messages.topics import progressive as meter
 from punto.controller.messages.topics_page import HouseTable, bridges, house_access_list, users_of
 
@@ -95,7 +95,9 @@ def _table(config: ServiceConfig, path: Path) -> HouseTable:
 
 
 def _read_of_others(config: ServiceConfig, own: Topics) -> Iterator[str]:
-    """The topics of other services that this one reads, if it has a progressive."""
+    """The topics of other services that this one reads: the house's accounts, and those of its progressive."""
+    if config.accounts is not None and config.accounts.house is not None:
+        yield house_accounts(own.base)
     progressive = config.progressive
     if progressive is None:
         return

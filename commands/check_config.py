@@ -138,7 +138,8 @@ def _config(config: ServiceConfig) -> Iterator[str]:
     )
     yield f"mqtt      {topics}"
     if config.accounts is not None:
-        yield f"accounts  {config.accounts.path}"
+        kept = "" if config.accounts.house is None else ", a copy of the house's accounts"
+        yield f"accounts  {config.accounts.path}{kept}"
     if config.operator is not None:
         yield f"operator  {config.operator.socket}, mode {config.operator.mode}"
     console = config.console

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from punto.configs.toml_file import read
-from punto.controller.accounts.accounts import SHORT_CARD, Accounts
+from punto.controller.accounts.accounts import HOUSE_KEEPS, SHORT_CARD, Accounts
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
 from punto.controller.config.file import ServiceConfig
+from punto.controller.config.sections import AccountsConfig
 from punto.controller.config.tables import load_configs
 from punto.controller.messages.building import timestamp
 from punto.game_manager.floor.config import GameManagerConfig, load_game_manager
@@ -21,6 +22,8 @@ HELP: Final = (
     "the "
     "standard input. Anyone who can write the accounts' file can use this command. There are no accounts outside this file."
 )
+_READING: Final = frozenset({"list", "log"})
+"""The actions that change nothing."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ),
     ):
         action = actions.add_parser(name, help=text, description=text)
-        if name not in {"list", "log"}:
+        if name not in _READING:
             action.add_argument("name", help="the operator's name, as the record shows it")
         if name in {"add", "roles"}:
             action.add_argument(
@@ -74,7 +77,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry out the action; 1 if it fails."""
     try:
-        accounts = Accounts.open(_accounts_file(args.accounts or _configured(args.config), args.action))
+        path = args.accounts or _configured(args.config, args.action)
+        accounts = Accounts.open(_accounts_file(path, args.action))
         try:
             _do(accounts, args)
         finally:
@@ -94,7 +98,7 @@ def _accounts_file(path: Path, action: str) -> Path:
     return path
 
 
-def _configured(path: Path) -> Path:
+def _configured(path: Path, action: str) -> Path:
     if "store" in read(path).document:
         configs: list[GameManagerConfig | ServiceConfig] = [load_game_manager(path)]
     else:
@@ -106,7 +110,13 @@ def _configured(path: Path) -> Path:
         raise AccountsError(
             f"the tables of {path} have several accounts' files: name one of them with --accounts"
         )
+    if action not in _READING and any(_is_of_a_house(config) for config in configs):
+        raise AccountsError(HOUSE_KEEPS)
     return found.pop()
+
+
+def _is_of_a_house(config: GameManagerConfig | ServiceConfig) -> bool:
+    return isinstance(config.accounts, AccountsConfig) and config.accounts.house is not None
 
 
 def _do(accounts: Accounts, args: argparse.Namespace) -> None:

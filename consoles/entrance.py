@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Final
 from urllib.parse import quote
 
@@ -13,13 +14,15 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from punto.baccarat.table.events import Access, SessionEnded
+from punto.configs.problems import ConfigError, Problem
 from punto.consoles.answers import answer_refusals, refused_answer
 from punto.consoles.guard import Guard
 from punto.consoles.sessions import Callers, Place, add_sessions
 from punto.consoles.web import CATALOGS, PAGES
 from punto.controller.accounts.accounts import open_for_service
 from punto.controller.accounts.gate import Gate, Session
-from punto.controller.accounts.refusals import RefusalError
+from punto.controller.accounts.house import HouseKey
+from punto.controller.accounts.refusals import AccountsError, RefusalError
 from punto.controller.accounts.roles import SEES_TO, Role, may_read
 from punto.controller.pace import Pace
 from punto.controller.web_server import SHARED
@@ -85,13 +88,23 @@ class FloorAccesses:
 class FloorEntrance:
     """The people who are signed on at the pages of a house, and the pages behind their sign-on."""
 
-    def __init__(self, accounts: FloorAccounts, pages: PagesConfig, port: int, store: Store) -> None:
-        """Open the accounts.
+    def __init__(
+        self,
+        accounts: FloorAccounts,
+        pages: PagesConfig,
+        port: int,
+        store: Store,
+        publish: Callable[[bytes], None],
+    ) -> None:
+        """Open the accounts. With a house's key, `publish` gets a signed copy of them whenever one has changed.
 
         Raises:
-            ConfigError: they cannot be opened.
+            ConfigError: the accounts or the key cannot be opened.
         """
         self._accesses = FloorAccesses(store)
+        self._publish = publish
+        self._published = 0
+        self._key = None if accounts.house_key is None else _house_key(accounts.house_key)
         self._gate = Gate(open_for_service(accounts.path), self._accesses, accounts, pages.idle_minutes)
         self._place = Place(gate=self._gate, notice="", port=port, tls=pages.certificate is not None)
 
@@ -103,11 +116,18 @@ class FloorEntrance:
         """End the sessions that must end, until cancelled."""
         while True:
             try:
+                self._publish_changes()
                 await self._accesses.settle()
                 await self._gate.sweep()
             except RefusalError as error:
                 _log.warning("sessions cannot be ended", reason=str(error))
             await asyncio.sleep(_TEND_SECONDS)
+
+    def _publish_changes(self) -> None:
+        version = self._gate.accounts.version()
+        if self._key is not None and version > self._published:
+            self._publish(self._key.signed(self._gate.accounts.copy()))
+            self._published = version
 
     def application(self, view: Callable[[], FloorView], store: Store) -> ASGIApp:
         """The pages. Nothing is open but the sign-on page and static files."""
@@ -148,6 +168,15 @@ class FloorEntrance:
             return session
 
         return Doors(reader, overseer)
+
+
+def _house_key(path: Path) -> HouseKey:
+    try:
+        key = HouseKey.open(path)
+    except AccountsError as error:
+        raise ConfigError([Problem(str(error), key="accounts.house_key")]) from error
+    _log.info("keeping the accounts of the house", public_key=key.public)
+    return key
 
 
 entrance_of: Final = FloorEntrance

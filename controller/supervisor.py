@@ -182,6 +182,8 @@ class _Service:
         self.doors = [door for door in (shoe, keypad, spots, cards, *others) if door is not None]
         links: dict[str, Linked] = {door.device: door for door in self.doors}
         self.broker = _broker(config, engine, self.journal, outbox, topic, links)
+        if self.broker is not None and config.accounts is not None and config.mqtt is not None:
+            _listen_for_accounts(self.broker, config.accounts, config.mqtt.base, engine)
         # The consoles show the broker and the record too.
         parts = {**links, **({} if self.broker is None else {"broker": self.broker})}
         parts["record"] = health.RecordHealth(self.journal, config.record.path)
@@ -336,6 +338,16 @@ def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -
 
     idle_minutes = 0 if console is None else console.idle_minutes
     return Gate(open_for_service(of.path), TableAccesses(engine), of, idle_minutes)
+
+
+def _listen_for_accounts(broker: Broker, accounts: AccountsConfig, base: str, engine: Engine) -> None:
+    """Take over the accounts of the house, if its Game Manager keeps them."""
+    if accounts.house is not None:
+        from punto.controller.accounts.at_a_table import TableAccesses  # noqa: PLC0415 - as with the gate
+        from punto.controller.accounts.takeover import Takeover  # noqa: PLC0415
+
+        takeover = Takeover(accounts.path, accounts.house, TableAccesses(engine))
+        broker.listen(topics.house_accounts(base), takeover.take)
 
 
 def _card_door(

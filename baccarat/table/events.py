@@ -196,6 +196,8 @@ class AccessRefused:
     kind: Literal["access_refused"] = "access_refused"
 
 
+HOUSE_ACCOUNTS: Final = "house_accounts"
+"""What was refused if it was a copy of the house's accounts."""
 CARD_GUESSING: Final = "card_guessing"
 """The code of a reader that is locked after too many cards that could complete nothing."""
 

@@ -301,6 +301,11 @@ def on_access(turn: Turn, event: events.Access) -> None:
         turn.alarm(
             "locked_out", "an account is locked out after too many wrong passwords: find out who tried"
         )
+    if isinstance(event, events.AccessRefused) and event.what == events.HOUSE_ACCOUNTS:
+        turn.alarm(
+            "house_accounts",
+            "a copy of the house's accounts was refused, and the table keeps the accounts that it has: call a technician",
+        )
     if isinstance(event, events.AccessRefused) and event.code == events.CARD_GUESSING:
         turn.alarm(
             "card_guessing",

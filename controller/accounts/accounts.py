@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from json import dumps, loads
 from pathlib import Path
 from typing import Final, Self
@@ -17,6 +18,7 @@ import structlog
 
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.accounts import file
+from punto.controller.accounts.house import CopiedAccount, CopyError, HouseCopy
 from punto.controller.accounts.passwords import checked_name, folded, hash_of_card, hash_of_token, hashed
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
@@ -33,6 +35,11 @@ SHORT_CARD: Final = (
     "guessed: enter this card again, or a new card, with `punto operators card`"
 )
 """The warning for each of `Accounts.short_cards`, after the account's name."""
+HOUSE_KEEPS: Final = (
+    "the house's Game Manager keeps the accounts of this table: change them there, with `punto operators --config game-manager.toml`. "
+    "The change is here within seconds"
+)
+"""Why an account cannot be changed at a table of a house."""
 
 _log = structlog.get_logger("punto.controller")
 
@@ -115,7 +122,12 @@ class Accounts:
         return sorted(gone | {name for name, altered in found.items() if altered})
 
     def short_cards(self) -> list[str]:
-        """The names of accounts whose card may be shorter than a new one must be: it was given by an earlier version."""
+        """The names of accounts whose card may be shorter than a new one must be: it was given by an earlier version.
+
+        For the accounts of a house, its Game Manager knows.
+        """
+        if self.is_copy():
+            return []
         given = {each.number: each.what for each in self.log() if each.what.startswith(_CARD)}
         return [each.name for each in self.all() if each.has_card and given.get(each.number) != _LONG_CARD]
 
@@ -135,8 +147,10 @@ class Accounts:
 
         It has its own connection and works in any thread. Do not call it in the event loop: it takes tens of milliseconds.
         """
-        hash_ = hash_of_card(number, self._card_secret)
         with self._connection_of_its_own() as connection:
+            # Not the one from the start: the house may have sent another.
+            (secret,) = connection.execute("SELECT secret FROM card_secret").fetchone()
+            hash_ = hash_of_card(number, secret)
             found = _accounts(connection, "WHERE card = ? AND NOT disabled", hash_)
         return next((each for each in found if not each.altered), None)
 
@@ -158,7 +172,7 @@ class Accounts:
 
         name = checked_name(name)
         hash_ = hash_ or hashed(password, name)
-        with self._writing():
+        with self._changing():
             known: list[file.LogEntry | Account] = [*self.log(), *self.all()]
             for other in sorted({each.name for each in known}):
                 if folded(other) == folded(name):
@@ -207,8 +221,8 @@ class Accounts:
 
     def add_key(self, name: str, key: SecurityKey, sign_count: int, who: str) -> None:
         """Give an account its security key; the log has `who` added it."""
-        self._do("UPDATE accounts SET sign_count = ? WHERE folded = ?", sign_count, folded(name))
         self._change(name, "key", who, security_key=dumps(key))
+        self._do("UPDATE accounts SET sign_count = ? WHERE folded = ?", sign_count, folded(name))
 
     def remove_key(self, name: str) -> None:
         """Remove an account's security key; raises AccountsError if it has no key."""
@@ -233,7 +247,7 @@ class Accounts:
             AccountsError: the log has no such account, the account matches it, or the password is invalid.
         """
         hash_ = hashed(password, name)
-        with self._writing():
+        with self._changing():
             its = [each for each in self.log() if folded(each.name) == folded(name)]
             if not its:
                 raise AccountsError(
@@ -249,6 +263,65 @@ class Accounts:
                 key, last.name, last.roles, hash_, last.disabled, at, version, card=None, number=last.number
             )
             self._put(row, "restore")
+
+    # --- the accounts of a whole house
+
+    def version(self) -> int:
+        """The number of changes of all accounts: the number of the log's last entry."""
+        return int(self._do("SELECT coalesce(max(entry), 0) FROM audit_log").fetchone()[0])
+
+    def is_copy(self) -> bool:
+        """Whether these are the accounts of a house, which its Game Manager keeps."""
+        return self._do("SELECT 1 FROM house_copy").fetchone() is not None
+
+    def copy(self) -> HouseCopy:
+        """All accounts for the tables, without those that do not match the audit log: a table keeps its earlier copy of these."""
+        altered = {each.number for each in self.all() if each.altered}
+        with file.using(self._path):
+            rows = file.rows(self._connection, "ORDER BY number")
+        return HouseCopy(
+            version=self.version(),
+            card_secret=self._card_secret,
+            accounts=tuple(CopiedAccount(**row._asdict()) for row in rows if row.number not in altered),
+        )
+
+    def adopt(self, copy: HouseCopy) -> bool:
+        """Take over the house's accounts, whole or not at all; False if nothing had to be changed.
+
+        Raises:
+            CopyError: the file has a later copy, or another one of this version.
+            AccountsError: the file has accounts of its own.
+        """
+        rows = [file.Row(**dict(each)) for each in copy.accounts]
+        seals = "".join(row.seal() for row in rows)
+        digest = sha256(copy.card_secret + seals.encode()).hexdigest()
+        with self._writing():
+            held = self._do("SELECT version, digest FROM house_copy").fetchone()
+            if held is None and self.version() > 0:
+                raise AccountsError(
+                    f"{self._path} has accounts of this table, and the house's cannot be added: give [accounts] the path of a new file"
+                )
+            if held is not None and (
+                held[0] > copy.version or (held[0] == copy.version and held[1] != digest)
+            ):
+                raise CopyError(
+                    "stale", f"it has version {copy.version}, and this table has version {held[0]} already"
+                )
+            for each in self.all():
+                if each.altered:  # by somebody who is not of the house
+                    self._do("DELETE FROM accounts WHERE coalesce(number, 0) = ?", each.number)
+            known = {row.number: row for row in file.rows(self._connection, "")}
+            new = [row for row in rows if known.get(row.number) != row]
+            for row in new:
+                # Two accounts may exchange their cards.
+                self._do("UPDATE accounts SET card = NULL WHERE number = ?", row.number)
+                if row.number in known and known[row.number].security_key != row.security_key:
+                    self._do("UPDATE accounts SET sign_count = 0 WHERE number = ?", row.number)
+            for row in new:
+                self._put(row, f"house copy {copy.version}", "the house")
+            self._do("UPDATE card_secret SET secret = ?", copy.card_secret)
+            self._do("INSERT OR REPLACE INTO house_copy VALUES (1, ?, ?)", copy.version, digest)
+        return bool(new)
 
     def signed_on(self, account: Account, now: str, browser: str) -> None:
         """Store an account's last sign-on, and the token of its browser.
@@ -268,7 +341,7 @@ class Accounts:
     def _change(
         self, name: str, what: str, who: str | None = None, **columns: str | int | bytes | None
     ) -> None:
-        with self._writing():
+        with self._changing():
             account = self.find(name)
             if account is None:
                 known = ", ".join(repr(each.name) for each in self.all()) or "none"
@@ -296,6 +369,14 @@ class Accounts:
             *row,
         )
         file.note(self._connection, row, what, who)
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """One transaction that changes an account here; raises AccountsError if the house's Game Manager keeps the accounts."""
+        with self._writing():
+            if self.is_copy():
+                raise AccountsError(HOUSE_KEEPS)
+            yield
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

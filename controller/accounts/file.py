@@ -84,6 +84,10 @@ _FORMATS: Final[tuple[tuple[str, ...], ...]] = (
         "ALTER TABLE accounts ADD COLUMN security_key TEXT",
         "ALTER TABLE accounts ADD COLUMN sign_count INTEGER NOT NULL DEFAULT 0",
     ),
+    # 5: the copy of the house's accounts that the file has, if the house's Game Manager keeps them
+    (
+        "CREATE TABLE house_copy (only INTEGER PRIMARY KEY CHECK (only = 1), version INTEGER NOT NULL, digest TEXT NOT NULL) STRICT",
+    ),
 )
 """The statements from each format to the next; a new file goes through all of them."""
 _FORMAT: Final = len(_FORMATS)

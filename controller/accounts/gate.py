@@ -413,9 +413,15 @@ class Gate:
 
         Raises:
             NotLetInError: the password is not accepted.
-            RefusalError: the account already has a key.
+            RefusalError: the account already has a key, or the house's Game Manager keeps the accounts.
         """
         account = await self.check(session.name, password, session.where, "add_key")
+        if self.accounts.is_copy():
+            raise RefusalError(
+                409,
+                "house_accounts",
+                "the house's Game Manager keeps the accounts, so no key can be added at this table",
+            )
         _refuse_another_key(account)
         challenge = secrets.token_bytes(CHALLENGE_BYTES)
         session.adding = (challenge, self._clock() + _ADDING_SECONDS)

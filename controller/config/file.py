@@ -211,6 +211,14 @@ def _section_problems(file: TomlFile, written: ConfigFile, game: Game) -> Iterat
             "restricted topics at the broker (configs/mosquitto.acl)"
         )
         yield file.problem(("edge",), message)
+    yield from _accounts_problems(file, written)
+
+
+def _accounts_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:
+    """Sections without the accounts that they need, and accounts of a house without a broker."""
+    if written.accounts is not None and written.accounts.house is not None and written.mqtt is None:
+        message = "is for accounts that come over MQTT: write [mqtt] too"
+        yield file.problem(("accounts", "house"), message)
     for section in ("console", "card_reader"):
         if written.accounts is None and getattr(written, section) is not None:
             yield file.problem(

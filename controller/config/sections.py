@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+from base64 import b64decode
 from collections.abc import Callable
 from fractions import Fraction
 from importlib.util import find_spec
@@ -21,11 +22,20 @@ from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.section import Section
 from punto.controller.gaming_days import Calendar, read_start, read_zone
 
+_KEY_BYTES = 32
 # ISO 4217, list one: the currencies whose minor unit is not a hundredth. Babel has the list too, but takes 30 ms to load
 # and 33 MB of disk.
 _NOT_IN_HUNDREDTHS = re.compile(
     "BHD|BIF|CLF|CLP|DJF|GNF|IQD|ISK|JOD|JPY|KMF|KRW|KWD|LYD|OMR|PYG|RWF|TND|UGX|UYI|UYW|VND|VUV|XAF|XOF|XPF"
 )
+
+
+def _valid(read: Callable[[str], object]) -> AfterValidator:
+    def checked(text: str) -> str:
+        read(text)
+        return text
+
+    return AfterValidator(checked)
 
 
 class TableConfig(Section):
@@ -122,12 +132,29 @@ class SignOnConfig(Section):
     """After this number of refused attempts in a minute, an address must wait until the minute ends."""
 
 
+def read_public(text: str) -> bytes:
+    """The public key of a house, 32 bytes, from its text in base64; raises ValueError if the text is not one."""
+    try:
+        key = b64decode(text, validate=True)
+    except ValueError:
+        key = b""
+    if len(key) != _KEY_BYTES:
+        raise ValueError(
+            f"house {cut(text)!r} is not the public key of a house: write the key that the Game Manager prints at its start"
+        )
+    return key
+
+
 class AccountsConfig(SignOnConfig):
     """`[accounts]`: the people who may give orders at consoles and at the operators' socket.
 
     Without this section, no person can give a supervisor's orders.
     """
 
+    house: Annotated[str, _valid(read_public)] | None = None
+    """The public key of the house, if the house's Game Manager keeps the accounts: it prints the key at its start. The file at
+    `path` then has a copy of the house's accounts, and `punto operators` does not change them here. The key needs `[mqtt]`.
+    """
     approval: Literal["session", "page"] = "session"
     """Where the second person approves an order. `session`: only in their own session. `page`: also on the page of the person who
     gives the order, with the second person's password.
@@ -239,14 +266,6 @@ class ConsoleConfig(SignOnPagesConfig):
     """The language of the pages. If a page's address has `?lang=`, the browser tab with this page uses the language in the
     address.
     """
-
-
-def _valid(read: Callable[[str], object]) -> AfterValidator:
-    def checked(text: str) -> str:
-        read(text)
-        return text
-
-    return AfterValidator(checked)
 
 
 DayStarts = Annotated[str, _valid(read_start)]

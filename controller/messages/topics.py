@@ -74,6 +74,11 @@ def response(verb: str) -> str:
     return f"response/{verb}"
 
 
+def house_accounts(base: str) -> str:
+    """The topic of the accounts of a house. It belongs to no table, and only the tables' services may read it."""
+    return f"{base}/house/accounts"
+
+
 def of_authority(authority: Topics, table: str, name: str) -> tuple[str, str, str]:
     """What a linked table reads of the authority of the progressive `name`: its answers, whether it is online, and the meter."""
     return authority(meter_answer(table)), authority(AVAILABILITY), authority(progressive(name))

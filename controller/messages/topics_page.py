@@ -8,7 +8,15 @@ from typing import Final, get_args
 
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.messages.schema import file_of
-from punto.controller.messages.topics import CHANNELS, RESTRICTED_CARD, RESTRICTED_HEAD, Channel, Topics, User
+from punto.controller.messages.topics import (
+    CHANNELS,
+    RESTRICTED_CARD,
+    RESTRICTED_HEAD,
+    Channel,
+    Topics,
+    User,
+    house_accounts,
+)
 
 _ACCESS_LIST: Final = """\
 # Written by `make schema`. If your base is not punto, change a copy. This file lists the topics that each user may read
@@ -32,11 +40,13 @@ user game-manager
 topic read punto/#
 topic deny punto/+/restricted/card
 topic deny punto/+/restricted/head
+topic write punto/house/accounts
 {game-manager}
 
-# Surveillance: it reads everything and writes nothing.
+# Surveillance: it reads everything but the house's accounts, and writes nothing.
 user surveillance
 topic read punto/#
+topic deny punto/house/accounts
 """
 
 
@@ -135,8 +145,12 @@ def house_access_list(house: House) -> str:
     everything = [f"topic read {base}/#" for base in bases]
     but = (f"topic deny {base}/+/{name}" for base in bases for name in (RESTRICTED_CARD, RESTRICTED_HEAD))
     asked = (_lines("game-manager", _GAME_MANAGER, place) for place in places)
-    parts.append("\n".join([f"user {_GAME_MANAGER}", *everything, *but, *asked]))
-    parts.append("\n".join([f"user {_SURVEILLANCE}", *everything]))
+    accounts = [house_accounts(base) for base in bases]
+    told = (f"topic write {topic}" for topic in accounts)
+    parts.append("\n".join([f"user {_GAME_MANAGER}", *everything, *but, *asked, *told]))
+    parts.append(
+        "\n".join([f"user {_SURVEILLANCE}", *everything, *(f"topic deny {topic}" for topic in accounts)])
+    )
     return "\n\n".join(parts) + "\n"
 
 

@@ -93,6 +93,11 @@ class FloorAccounts(SignOnConfig):
     Without this section the pages ask nobody to sign on, and only this machine can open them.
     """
 
+    house_key: FromFolder | None = None
+    """The file of the house's key, which is made if it does not exist. With it, these are the accounts of the whole house: the Game
+    Manager signs a copy and publishes it to the tables. Only one Game Manager of a house has this key.
+    """
+
 
 class CalendarConfig(Section):
     """`[calendar]`: the house's gaming days. Write the same as at the tables."""

@@ -81,9 +81,16 @@ class Feed:
         self._intake = intake
         self._link = Link(mqtt, Backoff(0.5, 5), lost=self._lost)
         self._met: set[str] = set()
+        self._retained: dict[str, bytes] = {}
+        self._unsent: set[str] = set()
         self.reason = "not reached yet"
         """Why the broker's messages do not come; empty if they do."""
         self.refused: Counter[str] = Counter()
+
+    def publish(self, topic: str, payload: bytes) -> None:
+        """Publish a retained message, now and at each connection to the broker."""
+        self._retained[topic] = payload
+        self._unsent.add(topic)
 
     async def run(self) -> None:
         """Follow the tables until cancelled; wait while the broker is away."""
@@ -99,6 +106,7 @@ class Feed:
                 hint="let this user read all topics of the tables (punto broker-users)",
             )
         self.reason = ""
+        self._unsent.update(self._retained)
         self._intake.connected()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._ask(connection))
@@ -114,6 +122,10 @@ class Feed:
                 verb = "rounds" if isinstance(asked, RoundsRequest) else "incidents"
                 topic = Topics(self._base, table)(request(verb, self._client))
                 sender.send(topic, asked.model_dump_json().encode())
+            while self._unsent:
+                await sender.room()
+                topic = self._unsent.pop()
+                sender.send(topic, self._retained[topic], retain=True)
             await asyncio.sleep(_ASK_SECONDS)
 
     def take(self, topic: str, payload: bytes, *, retained: bool) -> None:

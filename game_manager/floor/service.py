@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Final, Protocol
 
 from starlette.types import ASGIApp
 
 from punto.controller.messages.building import timestamp
+from punto.controller.messages.topics import house_accounts
 from punto.controller.sd_notify import notify
 from punto.controller.web_server import Server, address_of, listen, tls_of
 from punto.game_manager.floor.config import FloorAccounts, GameManagerConfig, PagesConfig
@@ -37,8 +39,9 @@ class Entrance(Protocol):
         """Close the accounts."""
 
 
-Entrances = Callable[[FloorAccounts, PagesConfig, int, Store], Entrance]
-"""Opens the entrance of pages at this port; raises ConfigError if the accounts cannot be used."""
+Entrances = Callable[[FloorAccounts, PagesConfig, int, Store, Callable[[bytes], None]], Entrance]
+"""Opens the entrance of pages at this port; raises ConfigError if the accounts cannot be used. The last argument publishes a copy of
+the accounts to the tables."""
 
 
 async def serve(
@@ -86,7 +89,8 @@ async def serve(
     entrance = None
     if config.accounts is not None:
         port = listener.getsockname()[1]
-        entrance = entrance_of(config.accounts, config.pages, port, store)
+        publish = partial(feed.publish, house_accounts(config.mqtt.base))
+        entrance = entrance_of(config.accounts, config.pages, port, store, publish)
     pages = application(view, store) if entrance is None else entrance.application(view, store)
     server = Server(pages, tls=tls, reserved=config.pages.reserved)
     try:

@@ -13,8 +13,9 @@ import stat
 import subprocess
 import threading
 import time
+from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -836,16 +837,47 @@ path = "{id}.db"
 class HousesBroker(GuardedBroker):
     """Mosquitto with the users that `punto broker-users` makes for two tables."""
 
+    accounts = ""
+    """The `[accounts]` of the first table."""
+
     def make_users(self, passwords: Path, acl: Path) -> None:
         tables = [acl.with_name(f"{name}.toml") for name in ("table-1", "table-2")]
         for table_ in tables:
             table_.write_text(HOUSE.format(id=table_.stem), encoding="utf-8")
+        with tables[0].open("a", encoding="utf-8") as first:
+            first.write(self.accounts)
         assert main(["broker-users", *map(str, tables), "--out", str(acl.parent)]) == 0
         self.passwords = acl.parent / "passwords"
         acl.chmod(0o600)
 
     def login(self, user: str) -> dict[str, str]:
         return {"username": user, "password": (self.passwords / user).read_text(encoding="utf-8").strip()}
+
+
+class KeepersBroker(HousesBroker):
+    accounts = f'[accounts]\npath = "a.db"\nhouse = "{b64encode(bytes(32)).decode()}"\n'
+
+
+async def test_only_the_game_manager_writes_the_houses_accounts_and_only_its_tables_read_them(tmp_path):
+    topic, users = "house/accounts", ["table-1", "table-2", "table-1-display", "displays", "table-1-seat-1"]
+    with KeepersBroker(tmp_path) as guarded:
+        async with AsyncExitStack() as open_:
+            ears = {
+                user: await open_.enter_async_context(ear(guarded.port, **guarded.login(user)))
+                for user in [*users, "surveillance", "game-manager"]
+            }
+            for user, each in ears.items():
+                payload = json.dumps({"by": user})
+                await each.client.publish(f"punto/{topic}", payload, qos=1, retain=True)
+            await eventually(
+                lambda: any(name.endswith(topic) for name, *_ in ears["table-1"].heard), "the accounts"
+            )
+            heard = {
+                user: [told["by"] for name, told, _ in each.heard if name.endswith(topic)]
+                for user, each in ears.items()
+            }
+    assert heard.pop("table-1") == heard.pop("game-manager") == ["game-manager"]
+    assert not any(heard.values())
 
 
 async def test_a_seat_wagers_for_itself_alone_and_a_table_speaks_for_itself_alone(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from punto.baccarat.table.effects import AlarmAcknowledged
 from punto.baccarat.table.events import (
     CARD_GUESSING,
+    HOUSE_ACCOUNTS,
     AccessRefused,
     Flooded,
     RecordDiffers,
@@ -48,6 +49,14 @@ def test_calls_for_different_reasons_are_alarms_of_their_own():
         ("a dispute", 1),
         ("a question", 2),
     ]
+
+
+def test_a_refused_copy_of_the_houses_accounts_is_an_alarm():
+    croupier = Croupier.at_betting()
+    for code in ("forged", "stale"):
+        croupier.handle(AccessRefused(None, HOUSE_ACCOUNTS, code, "the broker"))
+
+    assert standing(croupier) == [("house_accounts", 2)]
 
 
 def test_the_alarm_of_a_lock_out_is_public_and_does_not_say_whose_it_is():

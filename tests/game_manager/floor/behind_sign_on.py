@@ -70,16 +70,16 @@ class House:
 
 @asynccontextmanager
 async def house(
-    folder: Path, pages: str = "", accounts: str = "", trusted: Any = None
+    folder: Path, pages: str = "", accounts: str = "", trusted: Any = None, broker: int | None = None
 ) -> AsyncIterator[House]:
     """The service until the block ends; what ends it earlier is raised."""
     config = folder / "game-manager.toml"
     config.write_text(
-        f'version = 1\n[mqtt]\nport = {free_port()}\n[store]\npath = "store.db"\n[pages]\nport = 0\n{pages}\n'
+        f'version = 1\n[mqtt]\nport = {broker or free_port()}\n[store]\npath = "store.db"\n[pages]\nport = 0\n{pages}\n'
         f'[accounts]\npath = "operators.db"\n{accounts}\n'
     )
     people = Accounts.open(folder / "operators.db")
-    for name, role in PEOPLE.items():
+    for name, role in () if people.all() else PEOPLE.items():
         people.add(name, [Role(role)], PASSWORD, NOW)
     opened: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     clock = Clock()
