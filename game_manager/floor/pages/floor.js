@@ -40,12 +40,16 @@ keepOpen({
   names: ["floor"],
   silent: SILENT_MILLISECONDS,
   take: (_, json) => take(JSON.parse(json)),
-  lost(why) {
+  async lost(why) {
     put("not-live-reason", REASONS[why]);
     document.body.classList.remove("live");
     whole = true;
     summedUp = true;
     forgetHouse();
+    const answer = await fetch("/api/floor").catch(() => null);
+    if (answer?.status !== 401) return true;
+    location.reload(); // which leads to sign-on
+    return false;
   },
 });
 

@@ -30,4 +30,6 @@ async def test_a_page_leads_to_sign_on_and_back(browser, tmp_path):
         await page.get_by_role("button", name="Sign on").click()
         await page.wait_for_url(f"http://127.0.0.1:{here.port}/")
         assert await page.title() == "Floor"
+        here.accounts.set_disabled("Sue", disabled=True)
+        await page.wait_for_url(f"http://127.0.0.1:{here.port}/sign-on/?to=/")
         await page.close()
