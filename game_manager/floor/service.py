@@ -19,7 +19,7 @@ from punto.game_manager.floor.intake import Intake
 from punto.game_manager.floor.live import Floor, FloorView, Known
 from punto.game_manager.floor.reports import signed_on
 from punto.game_manager.floor.store import Store, StoreAwayError
-from punto.game_manager.floor.web import application
+from punto.game_manager.floor.web import EndingError, application
 
 _ALIVE_SECONDS: Final = 1.0
 _STAFF_SECONDS: Final = 5.0
@@ -73,7 +73,11 @@ async def serve(
                 staff.update(found)
             await asyncio.sleep(_STAFF_SECONDS)
 
+    ending = asyncio.Event()
+
     def view() -> FloorView:
+        if ending.is_set():
+            raise EndingError
         now, taken, faults = datetime.now(UTC), intake.taken(), intake.faults()
         known = {
             name: Known(taken.get(name, 0), faults.get(name, ""), staff.get(name, ()))
@@ -93,6 +97,7 @@ async def serve(
         entrance = entrance_of(config.accounts, config.pages, port, store, publish)
     pages = application(view, store) if entrance is None else entrance.application(view, store)
     server = Server(pages, tls=tls, reserved=config.pages.reserved)
+    serving = asyncio.create_task(server.serve(sockets=[listener]), name="pages")
     try:
         async with asyncio.TaskGroup() as tasks:
             if entrance is not None:
@@ -101,16 +106,23 @@ async def serve(
             tasks.create_task(feed.run(), name="feed")
             tasks.create_task(look_for_staff(), name="staff")
             tasks.create_task(_say_alive(), name="alive")
-            tasks.create_task(server.serve(sockets=[listener]), name="pages")
+            tasks.create_task(_until_ended(serving), name="pages end")
             opened(address_of(listener, tls=tls is not None))
             notify("READY=1")
     finally:
         notify("STOPPING=1")
+        ending.set()
         server.stop()
+        await asyncio.wait([serving])  # the streams end by themselves
         listener.close()
         if entrance is not None:
             entrance.close()
         await asyncio.to_thread(store.close)
+
+
+async def _until_ended(serving: asyncio.Task[None]) -> None:
+    """Raise what ended the pages. They are not cancelled with the others: the server ends its answers first."""
+    await asyncio.shield(serving)
 
 
 async def _say_alive() -> None:

@@ -70,6 +70,10 @@ async def _nobody() -> None:
 OPEN: Final = Doors(_anybody, _nobody)
 
 
+class EndingError(Exception):
+    """The service ends: there is no floor to show."""
+
+
 def application(view: Callable[[], FloorView], store: Store, doors: Doors = OPEN) -> FastAPI:
     """The pages. `view` is the floor as it is now. Only static files are outside the `doors`."""
     app = FastAPI(
@@ -101,6 +105,10 @@ def application(view: Callable[[], FloorView], store: Store, doors: Doors = OPEN
     _add_reports(app, store)
 
     _add_alarms(app, store, doors)
+
+    @app.exception_handler(EndingError)
+    async def ending(_: Request, __: Exception) -> Response:
+        return JSONResponse({"detail": "the service ends: try again"}, 503)
 
     @app.exception_handler(StoreAwayError)
     async def away(_: Request, error: Exception) -> Response:
@@ -176,7 +184,10 @@ async def _views(view: Callable[[], FloorView], reader: Person | None) -> AsyncI
     """The floor, each second until the reader's session ends: the whole at first, and then the tables that changed."""
     known: dict[str, BaseModel] = {}
     while reader is None or not reader.over:
-        now = view()
+        try:
+            now = view()
+        except EndingError:
+            return  # else the server would wait for the stream
         changed = tuple(each for each in now.tables if known.get(each.table) != each)
         known = {each.table: each for each in now.tables}
         yield ServerSentEvent(

@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from urllib.request import urlopen
 
 import pytest
 from sqlalchemy import func, select
@@ -20,7 +22,7 @@ from punto.game_manager.floor import schema
 from tests.game_manager.floor.house import GameManager, Tables, reading, stored, stored_incidents
 from tests.postgresql import Cluster, cluster
 from tests.service.table_in_this_process import connected, ear, eventually, settings, table
-from tests.service.table_on_a_machine import Broker
+from tests.service.table_on_a_machine import Broker, wait_until
 from tests.share import soaked
 
 NAMES = [f"table-{number}" for number in range(1, 5)]
@@ -155,3 +157,15 @@ def test_a_game_is_learned_from_the_configuration_that_a_table_tells(tmp_path, n
     told = json.loads(json.dumps(load_config(file).redacted()))
 
     assert GAMES.validate_python(told["game"]).rules_digest == load_game(name).rules_digest
+
+
+def test_it_ends_at_once_and_without_an_error_while_a_page_is_open(tmp_path, broker):
+    with GameManager(tmp_path, broker.port, str(tmp_path / "store.db")) as manager:
+        wait_until(lambda: manager.opened, "it has pages")
+        with urlopen(f"http://127.0.0.1:{manager.port}/api/floor/events", timeout=10) as stream:
+            assert stream.readline() == b"event: floor\r\n"
+            before = time.monotonic()
+            status = manager.stop()
+            took = time.monotonic() - before
+    assert (status, took < 2) == (0, True)
+    assert not [line for line in manager.said() if "rror" in line]
