@@ -7,12 +7,14 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final, Protocol
 
+import structlog
 from starlette.types import ASGIApp
 
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.topics import house_accounts
 from punto.controller.sd_notify import notify
 from punto.controller.web_server import Server, address_of, listen, tls_of
+from punto.drivers.backoff import Backoff
 from punto.game_manager.floor.config import FloorAccounts, GameManagerConfig, PagesConfig
 from punto.game_manager.floor.feed import Feed
 from punto.game_manager.floor.intake import Intake
@@ -21,6 +23,7 @@ from punto.game_manager.floor.reports import signed_on
 from punto.game_manager.floor.store import Store, StoreAwayError
 from punto.game_manager.floor.web import EndingError, application
 
+_log = structlog.get_logger("punto.game_manager")
 _ALIVE_SECONDS: Final = 1.0
 _STAFF_SECONDS: Final = 5.0
 _LONGEST_SESSION: Final = timedelta(days=2)
@@ -56,9 +59,7 @@ async def serve(
     """
     tls = tls_of(config.pages.certificate, config.pages.key, "pages")
     listener = listen(config.pages.host, config.pages.port, "pages.port", reserved=config.pages.reserved)
-    store = await asyncio.to_thread(
-        Store, config.store.url, config.calendar.calendar(), config.store.password()
-    )
+    store = await _opened(config)
     floor, intake = Floor(), Intake(store)
     feed = Feed(config.mqtt, config.floor, floor, intake)
 
@@ -118,6 +119,22 @@ async def serve(
         if entrance is not None:
             entrance.close()
         await asyncio.to_thread(store.close)
+
+
+async def _opened(config: GameManagerConfig) -> Store:
+    """Open the store; wait for a database that is away, as at the boot of a house."""
+    backoff = Backoff(0.5, 5)
+    while True:
+        try:
+            return await asyncio.to_thread(
+                Store, config.store.url, config.calendar.calendar(), config.store.password()
+            )
+        except StoreAwayError as error:
+            if config.store.address is None:
+                raise  # a file does not come by itself
+            if not backoff.failures:
+                _log.warning("store away", reason=str(error))
+        await asyncio.sleep(backoff.pause())
 
 
 async def _until_ended(serving: asyncio.Task[None]) -> None:

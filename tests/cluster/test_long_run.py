@@ -198,6 +198,7 @@ def test_every_round_is_in_the_store_once_and_the_meter_is_the_sum_of_its_parts(
     _end_of_play(floor, dealers)
 
     played = {table.name: len(rounds(table.record)) for table in [*floor.tables, *floor.keyed]}
+    print(f"\n{sum(played.values())} rounds of {len(played)} tables; died: {dict(deaths.count)}")
     for name, number in played.items():
         all_there = partial(_has, floor, name, number)
         wait_until(all_there, f"all rounds of {name} are stored", 300)
@@ -215,5 +216,4 @@ def test_every_round_is_in_the_store_once_and_the_meter_is_the_sum_of_its_parts(
     for table in floor.pcs:
         status, said = replayed(table.record)
         assert status == 0, said
-    print(f"\n{sum(played.values())} rounds of {len(played)} tables; died: {dict(deaths.count)}")
     print(f"contributions {authority.progressive.books.ledger.contributions}")

@@ -169,3 +169,13 @@ def test_it_ends_at_once_and_without_an_error_while_a_page_is_open(tmp_path, bro
             took = time.monotonic() - before
     assert (status, took < 2) == (0, True)
     assert not [line for line in manager.said() if "rror" in line]
+
+
+def test_it_waits_for_a_database_that_is_away_at_its_start(tmp_path, broker, own_cluster):
+    own_cluster.stop()
+    with GameManager(tmp_path, broker.port, own_cluster.url.replace("+psycopg", "")) as manager:
+        wait_until(
+            lambda: any("store away" in line for line in manager.said()), "it says that the store is away"
+        )
+        own_cluster.start()
+        wait_until(lambda: manager.opened, "it has pages")
