@@ -73,10 +73,11 @@ def main(args: argparse.Namespace) -> int:
             asyncio.run(_until_stopped(configs, failures))
         finally:
             write_log()  # the reason for a failure is then the last line
-    except* EXPECTED as errors:
+    except* (*EXPECTED, ModuleNotFoundError) as errors:
         ended = [*errors_of(errors)]
     for error in ended:
-        if isinstance(error, ConfigError) and len(configs) == 1:
+        # The command's caller says which extra has the missing module.
+        if isinstance(error, ModuleNotFoundError) or (isinstance(error, ConfigError) and len(configs) == 1):
             raise error
     for table, messages in failures.items():
         for message in messages:

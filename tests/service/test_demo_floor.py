@@ -20,7 +20,7 @@ from tests.command import punto
 from tests.ports import free_port
 from tests.service.demos import demo, opened, started
 from tests.service.table_in_this_process import rows
-from tests.service.table_on_a_machine import Broker, Listener
+from tests.service.table_on_a_machine import Broker, Listener, wait_until
 
 
 @pytest.mark.soak
@@ -46,18 +46,18 @@ def test_the_whole_meter_is_won_at_one_linked_table_and_shown_at_the_other(tmp_p
 
 
 def test_the_floor_of_the_demo_has_a_game_manager_of_the_house(tmp_path):
-    with demo(
-        "--game", "floor", "--between", "0.5", "--pace", "0.05", "--rounds", "12", "--dir", tmp_path
-    ) as process:
+    store = tmp_path / "game-manager.db"
+    with demo("--game", "floor", "--between", "0.5", "--pace", "0.05", "--dir", tmp_path) as process:
         said = opened(process)
         (address,) = re.findall(r"the floor +(http://\S+)", said)
         with urlopen(f"{address}api/floor", timeout=10) as answer:  # noqa: S310 - of this machine
             floor = json.load(answer)
-        ended, _ = process.communicate(timeout=100)
+        wait_until(lambda: rows(store, "SELECT count(*) FROM rounds")[0][0] >= 10, "rounds are taken in")
+        process.send_signal(signal.SIGINT)
+        ended, _ = process.communicate(timeout=60)
 
     assert {each["table"] for each in floor["tables"]} <= {f"demo-{number}" for number in range(1, 7)}
     assert ended.endswith("The demo has ended.\n")
-    assert rows(tmp_path / "game-manager.db", "SELECT count(*) FROM rounds")[0][0] >= 10
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from punto.controller.messages.requests import (
 from punto.game_manager.floor.following import ASKS_AT_ONCE, Following
 from punto.game_manager.floor.store import Cursor, Taken, TakenIncidents
 from tests.game_manager.floor.told import Told
+from tests.share import soaked
 
 
 class House:
@@ -123,7 +124,7 @@ STEPS += [Network.say_how_it_is] * 2 + [
 ]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(10), *soaked(*range(10, 500))])
 def test_every_round_is_taken_in_once_and_in_order(seed):
     at = Network(Random(seed))
     house = at.house

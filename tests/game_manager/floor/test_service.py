@@ -50,7 +50,7 @@ async def all_taken_in(tables: Tables, url: str) -> None:
 
 
 @pytest.mark.disk
-@pytest.mark.parametrize("kills", [4, *soaked(60)])
+@pytest.mark.parametrize("kills", [2, *soaked(60)])
 async def test_each_round_is_in_sqlite_once_after_kills(tmp_path, broker, kills):
     url, dice = f"sqlite:///{tmp_path}/store.db", Random(kills)
     with GameManager(tmp_path, broker.port, str(tmp_path / "store.db")) as manager:
@@ -66,7 +66,7 @@ async def test_each_round_is_in_sqlite_once_after_kills(tmp_path, broker, kills)
 
 
 @pytest.mark.disk
-@pytest.mark.parametrize("kills", [4, *soaked(50)])
+@pytest.mark.parametrize("kills", soaked(6, 50))
 async def test_each_round_is_in_postgresql_once_after_kills_with_two_managers(
     tmp_path, broker, own_cluster, kills
 ):

@@ -1,6 +1,7 @@
 """Signing on at the pages of a house, in a browser."""
 
 import pytest
+from playwright.async_api import expect
 
 from tests.game_manager.floor.behind_sign_on import house
 from tests.operators.consoles import PASSWORD
@@ -20,7 +21,7 @@ async def test_a_page_leads_to_sign_on_and_back(browser, tmp_path):
         page.on("console", lambda told: faults.append(told.text) if told.type == "error" else None)
         await page.goto(f"http://127.0.0.1:{here.port}/")
         assert page.url.endswith("/sign-on/?to=/")
-        assert await page.get_by_role("heading").inner_text() == "Game Manager"
+        await expect(page.get_by_role("heading")).to_have_text("Game Manager")
         await page.get_by_label("Name").fill("Sue")
         await page.get_by_label("Password").fill(PASSWORD)
         assert faults in (
