@@ -145,11 +145,12 @@ class Following:
             table.refilled_at = now
             waits = table.asked is not None and now - table.asked_at < ANSWER_SECONDS
             if table.behind and not table.fault and not waits and table.tokens >= 1:
-                self._asks += 1
+                # A repeated request is the same one, so a late answer to the first is an answer too.
+                self._asks += table.asked is None
                 table.tokens -= 1
-                table.asked, table.asked_at = self._asks, now
+                table.asked, table.asked_at = table.asked or self._asks, now
                 after = table.next - 1 if table.compared else max(0, table.next - 2)
-                yield name, RoundsRequest(id=_id(self._asks), after=after, limit=100)
+                yield name, RoundsRequest(id=_id(table.asked), after=after, limit=100)
             pause = INCIDENTS_EVERY_SECONDS if table.after is None else ANSWER_SECONDS
             due = table.inputs > table.incidents and now - table.after_at >= pause
             if due and table.compared and not table.behind and not table.fault and table.tokens >= 1:

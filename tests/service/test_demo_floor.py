@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -45,6 +46,7 @@ def test_the_whole_meter_is_won_at_one_linked_table_and_shown_at_the_other(tmp_p
     assert [difference_between(books, part) for part in parts] == [None] * 2
 
 
+@pytest.mark.soak
 def test_the_floor_of_the_demo_has_a_game_manager_of_the_house(tmp_path):
     store = tmp_path / "game-manager.db"
     with demo("--game", "floor", "--between", "0.5", "--pace", "0.05", "--dir", tmp_path) as process:
@@ -84,8 +86,10 @@ def test_the_floor_of_the_demo_has_its_own_tables_and_hands(arguments, told):
 
 @pytest.fixture
 def ended_here():
-    """What a floor sets for the whole process is taken back."""
+    """What a floor sets for the whole process is taken back: a broker of another test would inherit the number of open files."""
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)
     yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, files)
     logging.disable(logging.NOTSET)
     structlog.reset_defaults()
 

@@ -215,3 +215,16 @@ def test_an_answer_to_somebody_else_is_not_heard():
     house.hear(table.answer(asked))
     house.store()
     assert house.numbers("aa") == [1, 2, 3, 4, 5]
+
+
+def test_an_answer_that_is_late_each_time_is_heard():
+    dice, house, table = Random(0), House(), Told()
+    table.play(dice)
+    late: list[Message] = []
+    for now in range(0, 40, 5):
+        asked = [each for _, each in house.following.to_ask(now)]
+        for message in late:
+            house.hear(message)
+        late = [table.answer(each) for each in asked]
+    house.store()
+    assert house.numbers("aa") == [1]
