@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 from urllib.request import urlopen
 
-from sqlalchemy import create_engine, select
+from sqlalchemy import create_engine, inspect, select
 
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.messages.models import Message
@@ -121,6 +121,12 @@ def reading(url: str) -> Iterator[Any]:
             yield connection
     finally:
         engine.dispose()
+
+
+def is_made(url: str) -> bool:
+    """Whether a Game Manager has made the store: one that is killed as it starts has not."""
+    with reading(url) as connection:
+        return bool(inspect(connection).has_table(schema.ROUNDS.name))
 
 
 def stored(url: str) -> list[tuple[str, int, str]]:

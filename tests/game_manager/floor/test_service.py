@@ -19,7 +19,7 @@ from punto.controller.config.file import load_config
 from punto.controller.journal.meters import GAMES
 from punto.controller.messages.metering import metered
 from punto.game_manager.floor import schema
-from tests.game_manager.floor.house import GameManager, Tables, reading, stored, stored_incidents
+from tests.game_manager.floor.house import GameManager, Tables, is_made, reading, stored, stored_incidents
 from tests.postgresql import Cluster, cluster
 from tests.service.table_in_this_process import connected, ear, eventually, settings, table
 from tests.service.table_on_a_machine import Broker, wait_until
@@ -45,6 +45,7 @@ def own_cluster() -> Iterator[Cluster]:
 
 async def all_taken_in(tables: Tables, url: str) -> None:
     tables.playing = False
+    await eventually(lambda: is_made(url), "the store is made")
     await eventually(lambda: stored(url) == tables.rounds(), "all rounds are in the store")
     await eventually(lambda: stored_incidents(url) == tables.incidents(), "all incidents are in the store")
 
