@@ -42,14 +42,13 @@ _LONGEST_WAIT: Final = 3600  # seconds
 _MOST_TABLES: Final = 8
 _PROGRESSIVE_GAME: Final = "progressive-2"
 _FLOOR: Final = "floor"
-_FLOOR_LINKED: Final = 2
+_FLOOR_LINKED: Final = 3
 _HOUSE_PORT: Final = 8070
 _FLOOR_GAMES: Final = (
     *[_PROGRESSIVE_GAME] * _FLOOR_LINKED,
     "dragon-bonus-1",
     "ez-baccarat",
     "side-wagers",
-    "dai-bacc",
 )
 _JACKPOT_EVERY: Final = 6  # hands, in more than a minute
 
@@ -183,11 +182,12 @@ def _floor(args: argparse.Namespace, one: TableOptions) -> list[TableOptions]:
             message = f"--game {_FLOOR} has its own tables and hands: remove {option}, or name another game"
             raise ConfigError([Problem(message)])
     tables = tables_like(replace(one, procedure=None), _FLOOR_GAMES, _FLOOR_LINKED)
-    authority, winner, other = (
+    authority, winner, *others = (
         replace(each, procedure=args.procedure) for each in tables[: _FLOOR_LINKED + 1]
     )
     jackpots = replace(winner, deal=("jackpot",), every=_JACKPOT_EVERY)
-    return [authority, jackpots, replace(other, deal=()), *tables[_FLOOR_LINKED + 1 :]]
+    rest = [replace(each, deal=()) for each in others] + tables[_FLOOR_LINKED + 1 :]
+    return [authority, jackpots, *rest]
 
 
 def _house(folder: Path, configs: list[ServiceConfig]) -> GameManagerConfig | None:
