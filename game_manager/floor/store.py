@@ -21,12 +21,16 @@ from sqlalchemy import (
     Engine,
     RowMapping,
     Table,
+    bindparam,
     create_engine,
     event,
+    func,
     insert,
+    literal,
     make_url,
     select,
     text,
+    tuple_,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
@@ -194,21 +198,27 @@ class Store:
         with self._reached(), self.engine.connect() as connection:
             return {(table, record): Cursor.of(at) for table, record, *at in connection.execute(asked)}
 
-    def _cursor(self, connection: Connection, of: Taken | TakenIncidents) -> Cursor:
-        """The cursor of a record, which no other program moves until the transaction ends."""
+    def _cursors(self, connection: Connection, told: Iterable[Taken | TakenIncidents]) -> Cursors:
+        """The cursors of the records of these, which no other program moves until the transaction ends."""
+        simulations = {(each.table, each.record): each.simulation for each in told}
         columns = schema.RECORDS.c
-        asked = (
-            select(*_CURSOR).where(columns.table == of.table, columns.record == of.record).with_for_update()
-        )
-        while (found := connection.execute(asked).one_or_none()) is None:
-            new = {
-                "table": of.table,
-                "record": of.record,
-                "simulation": of.simulation,
-                "first_seen": datetime.now(UTC),
-            }
+        of_these = tuple_(columns.table, columns.record).in_(list(simulations))
+        asked = select(columns.table, columns.record, *_CURSOR).where(of_these).order_by(columns.id)
+
+        def read() -> Cursors:
+            rows = connection.execute(asked.with_for_update())
+            return {(table, record): Cursor.of(at) for table, record, *at in rows}
+
+        found, now = read(), datetime.now(UTC)
+        new = [
+            {"table": table, "record": record, "simulation": simulation, "first_seen": now}
+            for (table, record), simulation in sorted(simulations.items())
+            if (table, record) not in found
+        ]
+        if new:
             connection.execute(self._upsert(schema.RECORDS, ("table", "record")), new)
-        return Cursor.of(found)
+            found = read()
+        return found
 
     # --- taking in
 
@@ -225,8 +235,14 @@ class Store:
         with self._reached(), self._writer.begin() as connection:
             sums = Sums()
             added: list[tuple[Place, Taken]] = []
-            for of_record in sorted(by_record.values(), key=lambda each: each[0][:2]):
-                added += self._take_of(connection, of_record, sums, new)
+            moved: list[dict[str, Any]] = []
+            for key, cursor in self._cursors(connection, rounds).items():
+                of_record = list(self._take_of(connection, cursor, by_record[key], sums, new))
+                if of_record:
+                    _, last = of_record[-1]
+                    moved.append({"moved": cursor.id, "rounds_at": last.round.round, "rounds_ts": last.ts})
+                added += of_record
+            _move(connection, moved)
             self._make_room(connection, {place.day for place, _ in added})
             self._add(connection, schema.ROUNDS, [_round_row(*each) for each in added])
             self._add(
@@ -236,10 +252,14 @@ class Store:
         self._counted |= new
 
     def _take_of(
-        self, connection: Connection, rounds: list[Taken], sums: Sums, new: dict[int, Counted | None]
+        self,
+        connection: Connection,
+        cursor: Cursor,
+        rounds: list[Taken],
+        sums: Sums,
+        new: dict[int, Counted | None],
     ) -> Iterator[tuple[Place, Taken]]:
-        """Count the rounds of a record that are new, and move its cursor."""
-        cursor = self._cursor(connection, rounds[0])
+        """Count the rounds of a record that are new."""
         last = cursor.rounds
         for each in rounds:
             number = each.round.round
@@ -262,12 +282,6 @@ class Store:
             if each.round.status in {"played", "correction"}:
                 new[cursor.id] = counted
             yield place, each
-        if last > cursor.rounds:
-            connection.execute(
-                update(schema.RECORDS)
-                .where(schema.RECORDS.c.id == cursor.id)
-                .values(rounds_at=last, rounds_ts=rounds[-1].ts)
-            )
 
     def take_incidents(self, told: Sequence[TakenIncidents]) -> None:
         """Add incidents, each record's in their order, in one transaction.
@@ -276,16 +290,20 @@ class Store:
             GapError: they do not begin where those that the store has end.
         """
         rows: list[tuple[Any, ...]] = []
+        moved: list[dict[str, Any]] = []
         with self._reached(), self._writer.begin() as connection:
+            cursors = dict(self._cursors(connection, told))
             for each in sorted(told, key=lambda each: each[:4]):
-                cursor = self._cursor(connection, each)
+                key = each.table, each.record
+                cursor = cursors[key]
                 if cursor.incidents != each.after:
                     raise GapError(
                         f"{each.table}: incidents after {each.after} came after {cursor.incidents}"
                     )
-                moved = update(schema.RECORDS).where(schema.RECORDS.c.id == cursor.id)
-                connection.execute(moved.values(incidents_at=each.until))
+                cursors[key] = cursor._replace(incidents=each.until)
+                moved.append({"moved": cursor.id, "incidents_at": each.until})
                 rows += [self._incident_row(cursor.id, incident) for incident in each.incidents]
+            _move(connection, moved)
             self._make_room(connection, {row[0] for row in rows})
             self._add(connection, schema.INCIDENTS, rows)
 
@@ -372,12 +390,24 @@ class Store:
             if these:
                 # In one order in each program, so that two of them cannot wait for each other.
                 these.sort(key=lambda row: tuple(map(str, row.values())))
-                connection.execute(self._summing(table), these)
+                self._add_to(connection, table, these)
 
-    def _summing(self, table: Table) -> Any:
+    def _add_to(self, connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
+        """Add to the rows that there are, or make them."""
+        if self.is_postgresql:  # all in one statement, which takes a fifth of the time
+            names = list(rows[0])
+            columns = [
+                literal([row[name] for row in rows], postgresql.ARRAY(table.c[name].type)) for name in names
+            ]
+            unnested = func.unnest(*columns).table_valued(*names).render_derived()
+            made = postgresql.insert(table).from_select(names, select(unnested))
+            connection.execute(self._summing(table, made))
+        else:
+            connection.execute(self._summing(table, sqlite.insert(table)), rows)
+
+    @staticmethod
+    def _summing(table: Table, made: Any) -> Any:
         """An insert that adds to the row that there is."""
-        kind = postgresql if self.is_postgresql else sqlite
-        made = kind.insert(table)
         sums = [each for each in table.columns if not each.primary_key]
         return made.on_conflict_do_update(
             index_elements=list(table.primary_key.columns),
@@ -483,6 +513,12 @@ class _Lead:
             self._connection.close()
         if self._file is not None:
             os.close(self._file)
+
+
+def _move(connection: Connection, moved: list[dict[str, Any]]) -> None:
+    """Move cursors: each of the same columns, of the record with the number `moved`."""
+    if moved:
+        connection.execute(update(schema.RECORDS).where(schema.RECORDS.c.id == bindparam("moved")), moved)
 
 
 def _in_one_line(error: BaseException) -> str:
