@@ -1,7 +1,7 @@
 """The Game Manager's parts, and the order in which they begin and end."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -10,6 +10,7 @@ from typing import Final, Protocol
 import structlog
 from starlette.types import ASGIApp
 
+from punto.controller.gaming_days import Calendar
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.topics import house_accounts
 from punto.controller.sd_notify import notify
@@ -20,12 +21,12 @@ from punto.game_manager.floor.feed import Feed
 from punto.game_manager.floor.intake import Intake
 from punto.game_manager.floor.live import Floor, FloorView, Known
 from punto.game_manager.floor.reports import signed_on
-from punto.game_manager.floor.store import Store, StoreAwayError
+from punto.game_manager.floor.store import Store, StoreAwayError, newest
 from punto.game_manager.floor.web import EndingError, application
 
 _log = structlog.get_logger("punto.game_manager")
 _ALIVE_SECONDS: Final = 1.0
-_STAFF_SECONDS: Final = 5.0
+_STORE_SECONDS: Final = 5.0
 _LONGEST_SESSION: Final = timedelta(days=2)
 
 
@@ -47,6 +48,33 @@ Entrances = Callable[[FloorAccounts, PagesConfig, int, Store, Callable[[bytes], 
 the accounts to the tables."""
 
 
+class _Stored:
+    """What the store has of each table, as it was some seconds ago: another Game Manager may take in."""
+
+    def __init__(self, store: Store, calendar: Calendar) -> None:
+        self._store = store
+        self._calendar = calendar
+        self._staff: Mapping[str, tuple[str, ...]] = {}
+        self._rounds: Mapping[str, int] = {}
+
+    async def look(self) -> None:
+        """Look every few seconds until cancelled."""
+        while True:
+            since = self._calendar.day_of(datetime.now(UTC)) - _LONGEST_SESSION
+            with suppress(StoreAwayError):  # the intake says it
+                self._staff = await asyncio.to_thread(signed_on, self._store, since)
+                self._rounds = newest(await asyncio.to_thread(self._store.cursors))
+            await asyncio.sleep(_STORE_SECONDS)
+
+    def known(self, intake: Intake) -> dict[str, Known]:
+        """With what this program takes in itself, as of now."""
+        rounds, faults = {**self._rounds, **intake.taken()}, intake.faults()
+        return {
+            name: Known(rounds.get(name, 0), faults.get(name, ""), self._staff.get(name, ()))
+            for name in rounds.keys() | self._staff.keys()
+        }
+
+
 async def serve(
     config: GameManagerConfig, entrance_of: Entrances, opened: Callable[[str], None] = lambda _: None
 ) -> None:
@@ -63,32 +91,18 @@ async def serve(
     floor, intake = Floor(), Intake(store)
     feed = Feed(config.mqtt, config.floor, floor, intake)
 
-    staff: dict[str, tuple[str, ...]] = {}
-
-    async def look_for_staff() -> None:
-        while True:
-            since = config.calendar.calendar().day_of(datetime.now(UTC)) - _LONGEST_SESSION
-            with suppress(StoreAwayError):  # the intake says it
-                found = await asyncio.to_thread(signed_on, store, since)
-                staff.clear()
-                staff.update(found)
-            await asyncio.sleep(_STAFF_SECONDS)
-
+    stored = _Stored(store, config.calendar.calendar())
     ending = asyncio.Event()
 
     def view() -> FloorView:
         if ending.is_set():
             raise EndingError
-        now, taken, faults = datetime.now(UTC), intake.taken(), intake.faults()
-        known = {
-            name: Known(taken.get(name, 0), faults.get(name, ""), staff.get(name, ()))
-            for name in taken.keys() | staff.keys()
-        }
+        now = datetime.now(UTC)
         return FloorView(
             at=timestamp(now),
             taking_in=intake.reason,
             broker=feed.reason,
-            tables=floor.view(now, known),
+            tables=floor.view(now, stored.known(intake)),
         )
 
     entrance = None
@@ -105,7 +119,7 @@ async def serve(
                 tasks.create_task(entrance.tend(), name="sessions")
             tasks.create_task(intake.run(), name="intake")
             tasks.create_task(feed.run(), name="feed")
-            tasks.create_task(look_for_staff(), name="staff")
+            tasks.create_task(stored.look(), name="store")
             tasks.create_task(_say_alive(), name="alive")
             tasks.create_task(_until_ended(serving), name="pages end")
             opened(address_of(listener, tls=tls is not None))

@@ -92,6 +92,13 @@ Cursors = Mapping[tuple[str, str], Cursor]
 """By the table's id and the name of its record."""
 
 
+def newest(cursors: Cursors) -> dict[str, int]:
+    """The number of each table's last round, of the newest of its records."""
+    return {
+        table: cursor.rounds for (table, _), cursor in sorted(cursors.items(), key=lambda each: each[1].id)
+    }
+
+
 _CURSOR: Final = tuple(schema.RECORDS.c[name] for name in ("id", "rounds_at", "rounds_ts", "incidents_at"))
 
 

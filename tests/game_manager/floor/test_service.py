@@ -135,6 +135,28 @@ async def test_a_second_manager_of_the_same_store_takes_in_nothing(tmp_path, bro
         await eventually(lambda: other.asked("/api/floor")["taking_in"] == "", "the other takes in")
 
 
+async def test_the_page_of_a_manager_that_does_not_take_in_shows_what_the_other_has_taken_in(
+    tmp_path, broker
+):
+    store = tmp_path / "store.db"
+    with (
+        GameManager(tmp_path, broker.port, str(store), "first") as first,
+        GameManager(tmp_path, broker.port, str(store), "second") as second,
+    ):
+        async with Tables(NAMES, broker.port).running() as tables:
+            await eventually(lambda: len(tables.rounds()) > 100, "rounds")
+            await all_taken_in(tables, f"sqlite:///{store}")
+            for each in (first, second):
+
+                def right(at: GameManager = each) -> bool:
+                    shown = at.asked("/api/floor")["tables"]
+                    return [(view["table"], view["waiting"]) for view in shown] == [
+                        (name, 0) for name in NAMES
+                    ]
+
+                await eventually(right, "no round waits")
+
+
 async def test_what_the_floor_asks_is_little(tmp_path, broker):
     """A round that comes by itself is not asked for."""
     url = f"sqlite:///{tmp_path}/store.db"
