@@ -6,7 +6,7 @@ Only this module imports the MQTT client. It has all workarounds for the client:
 - The client gets no timeout: it would wait with `asyncio.wait_for`, which in Python 3.11 loses a cancellation that
   comes together with the answer (python/cpython 86296). `asyncio.timeout` does not.
 - The client leaves the connection open if connecting is given up (`_abandon`), or if TLS fails (`_TlsSocket`).
-- Messages are published through paho, the client under aiomqtt (`Connection.__init__`).
+- Messages are published and received through paho, the client under aiomqtt (`Connection.__init__`).
 """
 
 import asyncio
@@ -15,6 +15,7 @@ import re
 import secrets
 import socket
 import ssl
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ STALLED_SECONDS: Final = 10
 """A broker that answers nothing for this time is given up. If `keepalive` is shorter, it is the limit."""
 MOST_WAITING: Final = 4096
 """The most received messages that wait to be read. Further messages are discarded with a warning."""
+AT_ONCE: Final = 50
+"""The most received messages that are read before other tasks have their turn."""
 LEAVE_SECONDS: Final = 1
 _REFUSED_SUBSCRIPTION: Final = 128
 # "Bad user name or password" and "not authorised" in MQTT 3.1.1, and the client library's translation to MQTT 5.
@@ -148,7 +151,6 @@ class Link:
             identifier=self._identifier,
             keepalive=self._broker.keepalive,
             timeout=float("inf"),
-            max_queued_incoming_messages=MOST_WAITING,
             logger=_library_log,
             tls_context=self._tls,
             socket_options=_NODELAY,
@@ -174,20 +176,27 @@ class Connection:
         """Seconds within which the broker must answer."""
         # This is the only use of a private name of aiomqtt; all else is paho's documented interface. aiomqtt publishes
         # from a task for each message and writes some turns of the loop later: a card would take 1.5 times as long to
-        # reach the displays.
+        # reach the displays. It also makes a task for each message that is read, which takes longer than all else that
+        # becomes of the message.
         self._paho = client._client  # noqa: SLF001 - as above; test_mqtt_link.py tests it with the allowed versions
         self._acknowledged: dict[int, Callable[[], None]] = {}
+        self._received: deque[Received] = deque()
+        self._arrived = asyncio.Event()
+        self._discards = False
         self._write_later = self._paho.on_socket_register_write
         self._paho.on_publish = self._on_publish
+        self._paho.on_message = self._on_message
         self._paho.on_socket_register_write = self._on_socket_register_write
 
-    async def subscribe(self, topics: Sequence[str]) -> bool:
+    async def subscribe(self, topics: Sequence[str], qos: int = 1) -> bool:
         """Subscribe to these topics. Return whether the broker's access list lets this user read them all.
+
+        With QoS 0, messages come at less cost, and the broker may discard some if they are not read fast enough.
 
         Raises:
             LinkError: the connection is lost.
         """
-        granted = await _answered(self._client.subscribe([(topic, 1) for topic in topics]), self.patience)
+        granted = await _answered(self._client.subscribe([(topic, qos) for topic in topics]), self.patience)
         return _REFUSED_SUBSCRIPTION not in granted
 
     async def messages(self) -> AsyncIterator[Received]:
@@ -196,9 +205,25 @@ class Connection:
         Raises:
             LinkError: the connection is lost.
         """
-        async for message in self._client.messages:
-            payload = message.payload if isinstance(message.payload, bytes) else b""
-            yield Received(message.topic.value, payload, message.retain)
+        lost = asyncio.ensure_future(anext(self._client.messages))  # aiomqtt gets no messages, only the end
+        lost.add_done_callback(self._end)
+        try:
+            while True:
+                await self._arrived.wait()
+                self._arrived.clear()
+                while self._received:
+                    for _ in range(min(len(self._received), AT_ONCE)):
+                        yield self._received.popleft()
+                    await asyncio.sleep(0)
+                if lost.done():
+                    await lost
+        finally:
+            lost.cancel()
+
+    def _end(self, lost: "asyncio.Future[Any]") -> None:
+        if not lost.cancelled():
+            lost.exception()  # asked for, so that it is not reported as forgotten
+        self._arrived.set()
 
     def publish(
         self, topic: str, payload: bytes, acknowledged: Callable[[], None], *, retain: bool = False
@@ -208,6 +233,15 @@ class Connection:
         if info.rc == 0:
             self._acknowledged[info.mid] = acknowledged
         return info.rc == 0
+
+    def _on_message(self, _client: Any, _userdata: Any, message: Any) -> None:
+        discards = len(self._received) >= MOST_WAITING
+        if not discards:
+            self._received.append(Received(message.topic, message.payload, message.retain))
+            self._arrived.set()
+        elif not self._discards:  # one line until messages are read again
+            _log.warning("messages discarded", reason=f"{MOST_WAITING} received messages wait to be read")
+        self._discards = discards
 
     def _on_publish(self, _client: Any, _userdata: Any, mid: int, *_: Any) -> None:
         self._acknowledged.pop(mid)()
@@ -303,8 +337,7 @@ async def _leave(client: aiomqtt.Client) -> None:
     with suppress(aiomqtt.MqttError, TimeoutError):
         async with asyncio.timeout(LEAVE_SECONDS):
             await client.__aexit__(None, None, None)
-            async for _ in client.messages:  # the unread messages; then the reason of the end is raised
-                pass
+            await anext(client.messages)  # the reason of the end is raised
 
 
 def _advice_on(error: BaseException) -> dict[str, str]:

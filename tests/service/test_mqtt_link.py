@@ -35,7 +35,9 @@ async def test_of_the_library_only_its_client_is_taken_from_behind_its_interface
     assert source.count("noqa") == source.count("SLF001") == source.count("client._client") == 1
     assert isinstance(client, paho.mqtt.client.Client)
     assert client.on_socket_register_write is not None
-    assert {"publish", "loop_write", "want_write", "on_publish"} <= set(dir(paho.mqtt.client.Client))
+    assert {"publish", "loop_write", "want_write", "on_publish", "on_message"} <= set(
+        dir(paho.mqtt.client.Client)
+    )
 
 
 class DeafBroker:
@@ -153,6 +155,33 @@ async def test_messages_are_delivered_in_order_however_many(tmp_path):
             await sender.all_taken()
 
     assert [int(each.payload) for each in received] == list(range(500))
+
+
+async def test_messages_that_nobody_reads_are_bounded_and_reported_in_one_line(
+    tmp_path, monkeypatch, log_lines
+):
+    monkeypatch.setattr(mqtt_link, "MOST_WAITING", 10)
+    with Broker(tmp_path) as broker:
+        link = Link(BrokerConfig(port=broker.port), Backoff(1, 1))
+        async with link.connection() as connection:
+            await connection.subscribe(["punto/#"])
+            sender = Sender(connection)
+            for number in range(100):
+                await sender.room()
+                sender.send("punto/number", b"%d" % number)
+            await sender.all_taken()
+            await eventually(lambda: log_lines, "it is reported")
+            received: list[bytes] = []
+            async for message in connection.messages():
+                if len(received) == 0:
+                    sender.send("punto/number", b"the last")
+                received.append(message.payload)
+                if message.payload == b"the last":
+                    break
+
+    assert [line["event"] for line in log_lines] == ["messages discarded"]
+    assert received[:10] == [b"%d" % number for number in range(10)]
+    assert len(received) < 100
 
 
 async def test_an_absence_is_told_once_and_its_reason_each_time():
