@@ -1,8 +1,8 @@
-"""Reports of the floor over gaming days, from the store's sums."""
+"""Reports of the floor: over gaming days from the store's sums, and over the last hours from its rounds."""
 
 from collections import defaultdict
-from collections.abc import Iterator
-from datetime import date
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from sqlalchemy import Connection, Table, func, select
@@ -10,13 +10,17 @@ from sqlalchemy import Connection, Table, func, select
 from punto.baccarat.coup import Winner
 from punto.baccarat.table.meters import Drop, Hits, Meters
 from punto.configs.expectations import shipped
+from punto.controller.messages.building import timestamp
 from punto.controller.messages.metering import metered
 from punto.controller.messages.meters import MeterReadings, WagerReading
-from punto.controller.messages.models import Part
+from punto.controller.messages.models import Part, Timestamp
 from punto.game_manager.floor import schema
 from punto.game_manager.floor.live import SIGMAS
 from punto.game_manager.floor.store import Store
+from punto.game_manager.floor.tally import Counted, Place, Sums, count
 
+MOST_ROUNDS: Final = 100_000
+"""The most rounds of a shift: they are counted one by one, in some seconds."""
 _RESULTS: Final = frozenset(Winner)
 _Key = tuple[str, str, str]
 """A table's id, and its game's name and rules."""
@@ -56,6 +60,19 @@ class FloorReport(Part):
     wagers: tuple[WagerOfFloor, ...]
 
 
+class ShiftReport(Part):
+    """The last hours: each table, and each wager over all tables, as in `FloorReport`.
+
+    A correction of a round before the shift does not count, as in the report of the shift at a table.
+    """
+
+    since: Timestamp
+    until: Timestamp
+    sigmas: float = SIGMAS
+    tables: tuple[TableReport, ...]
+    wagers: tuple[WagerOfFloor, ...]
+
+
 class Days(Part):
     """The first and the last gaming day of which the store has rounds; null if it has none."""
 
@@ -84,29 +101,46 @@ def floor_report(store: Store, since: date, until: date) -> FloorReport:
     with store.reading() as connection:
         counts = _counts(connection, since, until)
         meters = _meters(connection, since, until)
-    floor: dict[tuple[str, str], Meters] = {}
-    for (_, *of_game), each in meters.items():
-        name, rules = of_game
-        floor[name, rules] = floor.get((name, rules), Meters(game=name, rules=rules)).plus(each)
-    return FloorReport(
-        since=since,
-        until=until,
-        tables=tuple(
-            TableReport(
-                table=key[0],
-                game=key[1],
-                rules=key[2],
-                rounds=counts[key],
-                meters=_readings(store, meters[key]),
-            )
-            for key in sorted(meters.keys() | counts.keys())
-        ),
-        wagers=tuple(
-            WagerOfFloor(game=name, rules=rules, wager=each)
-            for (name, rules), of_game in sorted(floor.items())
-            for each in _readings(store, of_game).wagers
+    tables, wagers = _by_table_and_wager(store, counts, meters)
+    return FloorReport(since=since, until=until, tables=tables, wagers=wagers)
+
+
+def shift_report(store: Store, hours: int, now: datetime) -> ShiftReport:
+    """The report of the last `hours` hours before `now` (UTC).
+
+    Raises:
+        TooManyRoundsError: more rounds ended in these hours than can be counted one by one.
+        StoreAwayError: the store cannot be reached.
+    """
+    since = now - timedelta(hours=hours)
+    sums = Sums()
+    numbers: dict[str, int] = {}
+    settled: dict[tuple[str, str, int], Counted | None] = {}
+    for told in store.rounds_between(since, now, MOST_ROUNDS):
+        record = told.round
+        # One place for all gaming days and records of a table.
+        place = Place(since.date(), numbers.setdefault(told.table, len(numbers)), told.game, told.rules)
+        of = told.table, told.record, record.round if record.corrects is None else record.corrects
+        before = settled.get(of)
+        game = store.game(*(place if before is None else before.place)[2:])
+        settled[of] = count(sums, place, record, before, game)
+    tables = list(numbers)
+
+    def key(place: Place) -> _Key:
+        return tables[place.record_id], place.game, place.rules
+
+    counts: defaultdict[_Key, dict[str, int]] = defaultdict(dict)
+    for (place, status), rounds in sorted(sums.counts.items()):
+        counts[key(place)][status] = rounds
+    meters = _as_meters(
+        ((key(place), drop) for (place, _), drop in sorted(sums.drops.items())),
+        (
+            (key(place), Hits(wager or None, rule, number))
+            for (place, wager, rule), number in sorted(sums.hits.items())
         ),
     )
+    by_table, by_wager = _by_table_and_wager(store, counts, meters)
+    return ShiftReport(since=timestamp(since), until=timestamp(now), tables=by_table, wagers=by_wager)
 
 
 def signed_on(store: Store, since: date) -> dict[str, tuple[str, ...]]:
@@ -159,13 +193,53 @@ def _readings(store: Store, meters: Meters) -> MeterReadings:
     )
 
 
+def _by_table_and_wager(
+    store: Store, counts: Mapping[_Key, dict[str, int]], meters: Mapping[_Key, Meters]
+) -> tuple[tuple[TableReport, ...], tuple[WagerOfFloor, ...]]:
+    floor: dict[tuple[str, str], Meters] = {}
+    for (_, *of_game), each in meters.items():
+        name, rules = of_game
+        floor[name, rules] = floor.get((name, rules), Meters(game=name, rules=rules)).plus(each)
+    tables = tuple(
+        TableReport(
+            table=key[0],
+            game=key[1],
+            rules=key[2],
+            rounds=counts.get(key, {}),
+            meters=_readings(store, meters.get(key, Meters(game=key[1], rules=key[2]))),
+        )
+        for key in sorted(meters.keys() | counts.keys())
+    )
+    wagers = tuple(
+        WagerOfFloor(game=name, rules=rules, wager=each)
+        for (name, rules), of_game in sorted(floor.items())
+        for each in _readings(store, of_game).wagers
+    )
+    return tables, wagers
+
+
 def _meters(connection: Connection, since: date, until: date) -> dict[_Key, Meters]:
+    return _as_meters(
+        (
+            (key, Drop(wager, wagers, staked, returned, squares))
+            for key, (wager,), (wagers, staked, returned, squares) in _summed(
+                connection, schema.DROPS, since, until
+            )
+        ),
+        (
+            (key, Hits(wager or None, rule, number))
+            for key, (wager, rule), (number,) in _summed(connection, schema.HITS, since, until)
+        ),
+    )
+
+
+def _as_meters(dropped: Iterable[tuple[_Key, Drop]], hit: Iterable[tuple[_Key, Hits]]) -> dict[_Key, Meters]:
     drops: defaultdict[_Key, list[Drop]] = defaultdict(list)
     hits: defaultdict[_Key, list[Hits]] = defaultdict(list)
-    for key, (wager,), (wagers, staked, returned, squares) in _summed(connection, schema.DROPS, since, until):
-        drops[key].append(Drop(wager, wagers, staked, returned, squares))
-    for key, (wager, rule), (number,) in _summed(connection, schema.HITS, since, until):
-        hits[key].append(Hits(wager or None, rule, number))
+    for key, drop in dropped:
+        drops[key].append(drop)
+    for key, each in hit:
+        hits[key].append(each)
     return {
         key: Meters(
             game=key[1],

@@ -2,7 +2,7 @@
 
 from punto.controller.messages.meters import WagerReading
 from punto.game_manager.amounts import cents
-from punto.game_manager.floor.reports import FloorReport
+from punto.game_manager.floor.reports import FloorReport, ShiftReport
 from punto.game_manager.sheets import Cell, Rows, said
 
 _COLUMNS = [
@@ -21,7 +21,7 @@ _COLUMNS = [
 ]
 
 
-def floor_sheet(report: FloorReport) -> Rows:
+def floor_sheet(report: FloorReport | ShiftReport) -> Rows:
     """The columns, and the rows of each table and then of all tables together, whose table is empty.
 
     The line is `rounds` with a status as its rule, `count` with the hits of a rule, or `wager` with amounts in decimals of the

@@ -21,6 +21,7 @@ from sqlalchemy import (
     Engine,
     RowMapping,
     Table,
+    and_,
     bindparam,
     create_engine,
     event,
@@ -64,6 +65,10 @@ class StoreError(Exception):
 
 class StoreAwayError(StoreError):
     """The store cannot be reached or written now. It is worth trying again."""
+
+
+class TooManyRoundsError(Exception):
+    """There are more rounds than were to be read."""
 
 
 class GapError(Exception):
@@ -458,6 +463,55 @@ class Store:
                 self._add_sums(connection, sums)
         self._games[key] = game
 
+    # --- rounds
+
+    def rounds_between(self, since: datetime, until: datetime, most: int) -> Iterator[Taken]:
+        """The rounds that ended from `since` up to `until` (UTC), by table and record, each record's in their order.
+
+        Raises:
+            TooManyRoundsError: there are more than `most`.
+        """
+        columns, settled = schema.ROUNDS.c, schema.SETTLEMENTS.c
+        days = self._calendar.day_of(since), self._calendar.day_of(until)
+        among = columns.day.between(*days), columns.ts >= since, columns.ts < until
+        at = columns.record_id, columns.round
+        asked = (
+            select(
+                schema.ROUNDS, schema.RECORDS.c.table, schema.RECORDS.c.record, schema.RECORDS.c.simulation
+            )
+            .join_from(schema.ROUNDS, schema.RECORDS, columns.record_id == schema.RECORDS.c.id)
+            .where(*among)
+            .order_by(*at)
+        )
+        of_these = (
+            select(schema.SETTLEMENTS)
+            .join_from(
+                schema.SETTLEMENTS,
+                schema.ROUNDS,
+                and_(*(settled[name] == columns[name] for name in ("day", "record_id", "round"))),
+            )
+            .where(*among)
+            .order_by(*at, settled.seat, settled.wager)
+        )
+        with self.reading() as connection:
+            number = connection.scalar(select(func.count()).select_from(schema.ROUNDS).where(*among)) or 0
+            if number > most:
+                raise TooManyRoundsError(f"{number} rounds are more than {most}")
+            settlements = defaultdict(list)
+            for row in connection.execute(of_these).mappings():
+                settlements[row["record_id"], row["round"]].append(_settlement_of(row))
+            for row in connection.execute(asked).mappings():
+                record = _record_of(row, settlements.pop((row["record_id"], row["round"]), ()))
+                yield Taken(
+                    row["table"],
+                    row["record"],
+                    row["simulation"],
+                    aware(row["ts"]),
+                    row["game"],
+                    row["rules"],
+                    record,
+                )
+
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection with a transaction."""
@@ -621,7 +675,9 @@ def _read_counted(connection: Connection, record_id: int, number: int) -> Counte
     corrections = connection.execute(
         of_record.where(columns.round > number, columns.corrects == number).order_by(columns.round)
     ).mappings()
-    last = as_settled(_record_of(connection, played), [_record_of(connection, each) for each in corrections])
+    last = as_settled(
+        _read_record(connection, played), [_read_record(connection, each) for each in corrections]
+    )
     return None if last is None else Counted(_place_of(played), last)
 
 
@@ -641,13 +697,15 @@ def _place_of(row: RowMapping) -> Place:
     return Place(row["day"], row["record_id"], row["game"], row["rules"])
 
 
-def _record_of(connection: Connection, row: RowMapping) -> RoundRecord:
+def _read_record(connection: Connection, row: RowMapping) -> RoundRecord:
     columns = schema.SETTLEMENTS.c
-    settled = connection.execute(
-        select(schema.SETTLEMENTS).where(
-            columns.day == row["day"], columns.record_id == row["record_id"], columns.round == row["round"]
-        )
-    ).mappings()
+    settled = select(schema.SETTLEMENTS).where(
+        *(columns[name] == row[name] for name in ("day", "record_id", "round"))
+    )
+    return _record_of(row, map(_settlement_of, connection.execute(settled).mappings()))
+
+
+def _record_of(row: RowMapping, settlements: Iterable[Settlement]) -> RoundRecord:
     return RoundRecord(
         round=row["round"],
         shoe=row["shoe"],
@@ -661,21 +719,14 @@ def _record_of(connection: Connection, row: RowMapping) -> RoundRecord:
         natural=row["natural"],
         player_pair=False,
         banker_pair=False,
-        settlements=tuple(
-            Settlement(
-                seat=each["seat"],
-                wager=each["wager"],
-                outcome=Outcome(each["outcome"]),
-                stake=each["stake"],
-                returned=each["returned"],
-                net=each["net"],
-                rule=each["rule"],
-                remainder=each["remainder"],
-            )
-            for each in settled
-        ),
+        settlements=tuple(settlements),
         corrects=row["corrects"],
     )
+
+
+def _settlement_of(row: RowMapping) -> Settlement:
+    same = ("seat", "wager", "stake", "returned", "net", "rule", "remainder")
+    return Settlement(outcome=Outcome(row["outcome"]), **{name: row[name] for name in same})
 
 
 def _cards(written: str) -> tuple[Card, ...]:

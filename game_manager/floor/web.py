@@ -21,9 +21,9 @@ from punto.controller.gaming_days import read_day
 from punto.controller.web_server import SHARED
 from punto.game_manager.floor.alarms import ALARMS_A_PAGE, AlarmError, Before, Note, alarms, see_to
 from punto.game_manager.floor.live import FloorView
-from punto.game_manager.floor.reports import FloorReport, days, floor_report
+from punto.game_manager.floor.reports import FloorReport, ShiftReport, days, floor_report, shift_report
 from punto.game_manager.floor.sheet import floor_sheet
-from punto.game_manager.floor.store import Store, StoreAwayError
+from punto.game_manager.floor.store import Store, StoreAwayError, TooManyRoundsError
 from punto.game_manager.sheets import csv_lines
 from punto.version import __version__
 
@@ -38,6 +38,7 @@ _HEADERS: Final = {
 }
 _Day = Annotated[date, BeforeValidator(read_day), InPath()]
 _Number = Annotated[int, InPath(ge=0, le=2**53)]  # above every number that a browser holds exactly
+_Hours = Annotated[int, Query(ge=1, le=168)]
 _Place = Annotated[int, InPath(ge=0, lt=2**31)]
 
 
@@ -104,6 +105,8 @@ def application(view: Callable[[], FloorView], store: Store, doors: Doors = OPEN
 
     _add_reports(app, store)
 
+    _add_shift(app, store)
+
     _add_alarms(app, store, doors)
 
     @app.exception_handler(EndingError)
@@ -146,13 +149,29 @@ def _add_reports(app: FastAPI, store: Store) -> None:
 
     @app.get("/api/reports/{since}/{until}.csv")
     async def sheet(since: _Day, until: _Day) -> Response:
-        lines = "".join(csv_lines(floor_sheet(await report_of(since, until))))
-        name = f"attachment; filename=floor-{since}-{until}.csv"
-        return Response(lines, media_type="text/csv", headers={"Content-Disposition": name})
+        return _sheet(await report_of(since, until), f"floor-{since}-{until}")
 
     @app.get("/api/reports/{since}/{until}")
     async def report(since: _Day, until: _Day) -> Response:
         return _json(await report_of(since, until))
+
+
+def _add_shift(app: FastAPI, store: Store) -> None:
+    async def shift_of(hours: int) -> ShiftReport:
+        try:
+            return await asyncio.to_thread(shift_report, store, hours, datetime.now(UTC))
+        except TooManyRoundsError as error:
+            message = f"{error}: ask for fewer hours, or for gaming days"
+            raise HTTPException(422, message) from None
+
+    @app.get("/api/shift.csv")
+    async def shift_sheet(hours: _Hours = 8) -> Response:
+        report = await shift_of(hours)
+        return _sheet(report, f"shift-{report.since[:16].replace(':', '')}")
+
+    @app.get("/api/shift")
+    async def shift(hours: _Hours = 8) -> Response:
+        return _json(await shift_of(hours))
 
 
 def _add_alarms(app: FastAPI, store: Store, doors: Doors) -> None:
@@ -194,6 +213,12 @@ async def _views(view: Callable[[], FloorView], reader: Person | None) -> AsyncI
             event="floor", data=now.model_copy(update={"tables": changed}).model_dump_json()
         )
         await asyncio.sleep(VIEW_EVERY_SECONDS)
+
+
+def _sheet(report: FloorReport | ShiftReport, name: str) -> Response:
+    lines = "".join(csv_lines(floor_sheet(report)))
+    attached = {"Content-Disposition": f"attachment; filename={name}.csv"}
+    return Response(lines, media_type="text/csv", headers=attached)
 
 
 def _json(answer: BaseModel) -> Response:

@@ -16,6 +16,8 @@ ADDRESSES = [
     "/api/floor/events",
     "/api/alarms",
     "/api/reports/2026-01-01/2026-01-02",
+    "/api/shift",
+    "/api/shift.csv",
     "/api/nothing",
 ]
 

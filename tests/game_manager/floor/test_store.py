@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from random import Random
 from typing import Any
 
@@ -14,9 +14,10 @@ from sqlalchemy import func, select, text
 from punto.baccarat.table.meters import of_game
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.requests import RecordedIncident
-from punto.game_manager.floor import schema
-from punto.game_manager.floor.reports import signed_on
-from punto.game_manager.floor.store import GapError, Store, StoreError, TakenIncidents
+from punto.game_manager.floor import reports, schema
+from punto.game_manager.floor.reports import FloorReport, ShiftReport, floor_report, shift_report, signed_on
+from punto.game_manager.floor.store import GapError, Store, StoreError, TakenIncidents, TooManyRoundsError
+from punto.game_manager.floor.tally import as_settled
 from tests.game_manager.floor.conftest import CALENDAR
 from tests.game_manager.floor.tables import BEGAN, played, told
 from tests.share import soaked
@@ -201,6 +202,58 @@ def test_who_is_signed_on_follows_from_the_entrances(open_store):
         assert signed_on(store, date(2026, 11, 1)) == {"table-1": people}
     with pytest.raises(GapError):
         store.take_incidents([TakenIncidents("table-1", "aa", False, 5, 11, ())])
+
+
+def test_the_report_of_a_shift_over_all_rounds_is_the_report_of_their_days(open_store):
+    at, other = played(4, 60), played(5, 60)
+    store = open_store()
+    store.take(told(at.rounds, at) + told(other.rounds, other, "table-2"))
+
+    whole = shift_report(store, 24, BEGAN + timedelta(hours=12))
+    by_days = floor_report(store, date(2026, 11, 1), date(2026, 12, 1))
+    assert len(whole.tables) == 2
+    assert (_counted(whole), whole.wagers) == (_counted(by_days), by_days.wagers)
+
+
+def _counted(report: FloorReport | ShiftReport) -> list[tuple[Any, ...]]:
+    return [
+        (each.table, each.meters, {status: n for status, n in each.rounds.items() if n})
+        for each in report.tables
+    ]
+
+
+def test_the_report_of_a_shift_has_its_rounds_only_and_no_correction_of_one_before(open_store):
+    at = played(6, 120)
+    rounds = told(at.rounds, at)
+    begins = next(each for each in rounds[5:] if each.round.status == "correction").ts
+    ends = begins + timedelta(hours=1)
+    store = open_store()
+    store.take(rounds)
+    (shown,) = shift_report(store, 1, ends).tables
+
+    within = [each.round for each in rounds if begins <= each.ts < ends]
+    corrections = [each for each in within if each.status == "correction"]
+    settled = [
+        as_settled(each, [later for later in corrections if later.corrects == each.round])
+        for each in within
+        if each.status == "played"
+    ]
+    assert within[0].corrects not in {each.round for each in within}
+    assert shown.rounds["played"] == len(settled) - settled.count(None)
+    assert shown.rounds["correction"] == len(corrections)
+    assert sum(each.drop for each in shown.meters.wagers) == sum(
+        wager.stake for each in settled if each is not None for wager in each.settlements
+    )
+
+
+def test_too_many_rounds_for_a_shift_are_refused(open_store, monkeypatch):
+    at = played(4, 20)
+    store = open_store()
+    store.take(told(at.rounds, at))
+    monkeypatch.setattr(reports, "MOST_ROUNDS", 10)
+
+    with pytest.raises(TooManyRoundsError, match="rounds are more than 10"):
+        shift_report(store, 24, BEGAN + timedelta(hours=12))
 
 
 def test_a_report_holds_up_nothing_and_is_of_one_moment(open_store):
