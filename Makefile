@@ -67,8 +67,9 @@ check: $(READY) $(NODE)
 	node_modules/.bin/json2ts -i build/pages/schemas -o build/pages/types --unreachableDefinitions --no-additionalProperties --format=false
 	node_modules/.bin/tsc
 
+# PARTS names some of the figures, such as `linked house`, or `floor` for all of a house with many tables.
 bench: $(READY) system
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(PARTS)
 
 # All that chance deals and all that is walked through, of which `make test` plays a part (tests/share.py).
 soak: $(READY) system

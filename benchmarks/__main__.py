@@ -1,6 +1,6 @@
 """`make bench`: every figure in one run, on this machine, beside what it is compared with.
 
-`python -m benchmarks odds` measures one part; several can be named.
+`make bench PARTS=odds` measures one part; several can be named, and `floor` is all of a house with many tables.
 """
 
 import argparse
@@ -36,15 +36,19 @@ PARTS = {
     "flood": flood.measure,
     "many_tables": many_tables.measure,
 }
+GROUPS = {"floor": ["linked", "house", "reports", "many_tables"]}
 
 
 def main() -> int:
     """Measure, print, and return 1 if a bound does not hold."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all if none is named")
-    parts = parser.parse_args().parts or list(PARTS)
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"{', '.join([*PARTS, *GROUPS])}; all if none is named"
+    )
+    named = parser.parse_args().parts or list(PARTS)
+    parts = [part for each in named for part in GROUPS.get(each, [each])]
     if unknown := [part for part in parts if part not in PARTS]:
-        parser.error(f"there is no part {unknown[0]!r}: name some of {', '.join(PARTS)}")
+        parser.error(f"there is no part {unknown[0]!r}: name some of {', '.join([*PARTS, *GROUPS])}")
     lines: list[Line] = []
     for part in parts:
         with tempfile.TemporaryDirectory(prefix="punto-bench-") as folder:
