@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -28,6 +28,8 @@ pytestmark = of_a_floor
 TABLES: Final = int(os.environ.get("PUNTO_FLOOR_TABLES", "8"))
 MINUTES: Final = float(os.environ.get("PUNTO_FLOOR_MINUTES", "3"))
 KEYED: Final = 3
+WAGER: Final = 20_000_000
+"""What a wager contributes, as in the books."""
 HAND: Final = ["KS", "2S", "5S", "3S", "4D", "9D"]
 SHOE: Final = 8
 """Hands before the shoe is changed: it has eight of each card."""
@@ -60,8 +62,9 @@ class Dealer(threading.Thread):
                 self.table.ask(order="change_shoe")
             case "betting" if dealt == 0:
                 self.table.ask(order="wager_placed", seat=1 + state["round"] % 7)
-                if self.table.ask(order="start_game", round=state["round"])["accepted"]:
-                    self.table.ask(order="key_card", card=HAND[0])
+                # It may be started already, or the authority may be away: the hand is dealt in any case.
+                self.table.ask(order="start_game", round=state["round"])
+                self.table.ask(order="key_card", card=HAND[0])
             case "betting" | "dealing":
                 self.table.ask(order="key_card", card=HAND[dealt])
             case "settled":
@@ -97,23 +100,31 @@ class Deaths:
             start()
 
     def _node(self) -> Callable[[], object]:
-        # The first two have a database and a Game Manager too, which die as parts of their own.
-        self.floor.nodes[2].power_cut()
-        return lambda: self.floor.start_node(2)
+        """The first node has the database and a Game Manager too, the second a Game Manager."""
+        number = self.dice.randrange(3)
+        self.floor.nodes[number].power_cut()
+
+        def start() -> None:
+            self.floor.start_node(number)
+            if number == 0:
+                self._start_database()
+            if number < len(self.managers):
+                _start(self.managers[number])
+
+        return start
 
     def _leader(self) -> Callable[[], object]:
         killed = next((each for each in self.managers if _leads(each)), self.managers[0])
         killed.kill()
-        return killed.start
+        return partial(_start, killed)
 
     def _postgresql(self) -> Callable[[], object]:
         self.database.kill()
+        return self._start_database
 
-        def start() -> None:
-            self.database.start()
-            wait_until(lambda: self.floor.answers(0), "the database answers", 120)
-
-        return start
+    def _start_database(self) -> None:
+        _start(self.database)
+        wait_until(lambda: self.floor.answers(0), "the database answers", 120)
 
     def _bridge(self) -> Callable[[], object]:
         table = self.dice.choice(self.floor.tables)
@@ -133,6 +144,12 @@ class Deaths:
         return table.begin_all
 
 
+def _start(part: Part) -> None:
+    """Start a part, if it was not started again with its machine."""
+    if not part.running:
+        part.start()
+
+
 def _end_of_play(floor: Floor, dealers: list[Dealer]) -> None:
     """No more is dealt, and all that died is up again."""
     for dealer in dealers:
@@ -146,12 +163,30 @@ def _end_of_play(floor: Floor, dealers: list[Dealer]) -> None:
     time.sleep(5)
 
 
+def asked(floor: Floor, number: int, path: str) -> Any:
+    """What the Game Manager of a node answers at this path."""
+    page = f"http://127.0.0.1:8070{path}"
+    command = ("ip", "netns", "exec", floor.nodes[number].namespace, "curl", "-sf", page)
+    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+
+
 def reported(floor: Floor, number: int) -> dict[str, int]:
     """The rounds of each table in the report of a node's Game Manager."""
-    page = "http://127.0.0.1:8070/api/reports/2026-01-01/2099-12-31"
-    command = ("ip", "netns", "exec", floor.nodes[number].namespace, "curl", "-sf", page)
-    found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    found = asked(floor, number, "/api/reports/2026-01-01/2099-12-31")
     return {each["table"]: sum(each["rounds"].values()) for each in found["tables"]}
+
+
+def shown(floor: Floor, number: int) -> dict[str, tuple[bool, int, str, int | None]]:
+    """What the floor's page of a node shows of each table: whether it is live, what waits, its fault, and its meter."""
+    return {
+        each["table"]: (
+            each["live"],
+            each["waiting"],
+            each["fault"],
+            each["meter"] and each["meter"]["live"] and each["meter"]["meter"],
+        )
+        for each in asked(floor, number, "/api/floor")["tables"]
+    }
 
 
 def _has(floor: Floor, table: str, rounds_: int) -> bool:
@@ -198,7 +233,9 @@ def test_every_round_is_in_the_store_once_and_the_meter_is_the_sum_of_its_parts(
     _end_of_play(floor, dealers)
 
     played = {table.name: len(rounds(table.record)) for table in [*floor.tables, *floor.keyed]}
-    print(f"\n{sum(played.values())} rounds of {len(played)} tables; died: {dict(deaths.count)}")
+    print(
+        f"\n{turn} turns, {sum(played.values())} rounds of {len(played)} tables; died: {dict(deaths.count)}"
+    )
     for name, number in played.items():
         all_there = partial(_has, floor, name, number)
         wait_until(all_there, f"all rounds of {name} are stored", 300)
@@ -210,10 +247,20 @@ def test_every_round_is_in_the_store_once_and_the_meter_is_the_sum_of_its_parts(
     wait_until(
         lambda: all(table.progressive.link.asked is None for table in floor.keyed), "nothing is asked", 120
     )
+    right: dict[str, tuple[bool, int, str, int | None]] = {
+        table.name: (True, 0, "", authority.progressive.books.shown if table in floor.keyed else None)
+        for table in [*floor.tables, *floor.keyed]
+    }
+    for number in (0, 1):
+        wait_until(lambda at=number: shown(floor, at) == right, "the floor's page is right", 120)  # type: ignore[misc]
     books = audit(authority.record)
     assert [difference_between(books, audit(table.record)) for table in floor.keyed] == [None] * KEYED
-    assert authority.progressive.books.ledger.contributions > 0
+    # Most hands of the dealers have a wager on the meter.
+    played_by_dealers = sum(played[table.name] for table in floor.keyed)
+    assert authority.progressive.books.ledger.contributions > played_by_dealers * WAGER // 2
     for table in floor.pcs:
         status, said = replayed(table.record)
         assert status == 0, said
-    print(f"contributions {authority.progressive.books.ledger.contributions}")
+    print(
+        f"{played_by_dealers} hands with the meter, contributions {authority.progressive.books.ledger.contributions}"
+    )
