@@ -61,15 +61,13 @@ class Dealer(threading.Thread):
             case "betting" if dealt == 0 and state["shoe"]["coup"] >= SHOE:
                 self.table.ask(order="change_shoe")
             case "betting" if dealt == 0:
+                self.table.ask(order="game_over")  # of the hand before
                 self.table.ask(order="wager_placed", seat=1 + state["round"] % 7)
                 # It may be started already, or the authority may be away: the hand is dealt in any case.
                 self.table.ask(order="start_game", round=state["round"])
                 self.table.ask(order="key_card", card=HAND[0])
             case "betting" | "dealing":
                 self.table.ask(order="key_card", card=HAND[dealt])
-            case "settled":
-                self.table.ask(order="game_over")
-                self.table.ask(order="open_betting")
             case _:
                 self.table.ask(order="change_shoe")
                 self.table.ask(order="open_betting")
