@@ -249,7 +249,7 @@ class _Service:
         for each in self.doors:
             broker.retain(topics.device(each.device), each.message)
         if config.edge is not None:
-            edge = LiveEdge(self.engine.state.settings, config.edge.share, self.outbox)
+            edge = LiveEdge(engine.state.settings, engine.record_name, config.edge.share, self.outbox)
             engine.watchers.append(edge.see)
             edge.see(engine.state, engine.seq)  # the start may be in mid-shoe
             broker.retain(topics.RESTRICTED_EDGE, edge.message)

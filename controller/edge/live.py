@@ -46,10 +46,14 @@ class _Valued:
 
 
 class LiveEdge:
-    """Computes the edges of one table. Above `alarm`, a players' advantage (a share of the stake) is an alarm."""
+    """Computes the edges of one table. Above `alarm`, a players' advantage (a share of the stake) is an alarm.
 
-    def __init__(self, settings: Settings, alarm: Fraction, outbox: Outbox) -> None:
+    `record` is the name of the table's record.
+    """
+
+    def __init__(self, settings: Settings, record: str, alarm: Fraction, outbox: Outbox) -> None:
         self._settings = settings
+        self._record = record
         self._alarm = alarm
         self._outbox = outbox
         self._worker = Worker()
@@ -114,6 +118,7 @@ class LiveEdge:
             ),
             alarms=valued.alarms,
             unavailable=valued.unavailable,
+            record=self._record,
         )
 
     # --- computing

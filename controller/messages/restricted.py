@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from punto.baccarat.table.effects import CardHeld
-from punto.controller.messages.models import Message, Payload, Timestamp
+from punto.controller.messages.models import Message, Payload, RecordName, Timestamp
 
 
 class RestrictedCard(Message):
@@ -64,3 +64,4 @@ class Edge(Message):
     positions: tuple[PositionEdge, ...] = Field(description="in the game file's order; empty if unavailable")
     alarms: tuple[str, ...] = Field(description="the wagers with an alarm")
     unavailable: str | None = Field(description="the reason why there are no edges; null if there are edges")
+    record: RecordName = ""

@@ -231,6 +231,7 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
             positions=positions,
             alarms=alarms,
             unavailable=unavailable,
+            record="b03109c519a19102",
         )
     changed = AwardChanged(1, "top", 1_000_000, 12, (2, 5), AwardState.LOCKED)
     yield models.Event(id="table-1/event/1", seq=1, ts=ts, happening=changed)

@@ -242,7 +242,7 @@ def of_one_deck(**changes: Any) -> Settings:
 @asynccontextmanager
 async def surveyed(here: Table, port: int, alarm: str = "1%") -> AsyncIterator[Ear]:
     """The table with live edges as the service has them, and surveillance, which hears everything."""
-    edge = LiveEdge(here.state.settings, percentage(alarm), here.outbox)
+    edge = LiveEdge(here.state.settings, here.engine.record_name, percentage(alarm), here.outbox)
     here.engine.watchers.append(edge.see)
     edge.see(here.state, here.engine.seq)
     async with ear(port) as surveillance, connected(here, port) as broker:
@@ -292,6 +292,7 @@ async def test_after_each_coup_come_the_exact_edges(tmp_path, mosquitto):
                 assert (message["shoe"], message["cards_left"]) == (1, 416 - len(seen(here)))
                 assert (message["unseen"], message["unavailable"]) == (0, None)
                 assert message["seq"] == here.engine.seq
+                assert message["record"] == here.engine.record_name != ""
                 await here.play(1)
 
 
@@ -603,7 +604,7 @@ async def test_the_pause_has_an_end_however_often_it_died(tmp_path, monkeypatch)
     monkeypatch.setattr("random.uniform", lambda _, most: most)
     async with table(tmp_path / "table.db") as here:
         await here.begin_shoe()
-        edge = LiveEdge(here.state.settings, percentage("1%"), here.outbox)
+        edge = LiveEdge(here.state.settings, here.engine.record_name, percentage("1%"), here.outbox)
         edge._backoff.failures = 5000
         edge.see(here.state, here.engine.seq)
         with structlog.testing.capture_logs() as logged:
