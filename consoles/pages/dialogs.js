@@ -1,5 +1,6 @@
 // Dialogs: what an order will do before it is given, the second person's approval, and why an order was refused.
 
+import { openDialog } from "/shared/dialog.js";
 import { button, byId, changed, element, faultOf, labelled } from "/shared/elements.js";
 import { sentence } from "/shared/words.js";
 import { labelOf, orderOf } from "./catalogue.js";
@@ -113,7 +114,7 @@ export function askOrder({
       go,
     ),
   );
-  const dialog = open(title, form, () => unfollow(watch));
+  const dialog = openDialog(title, form, () => unfollow(watch));
   if (form.querySelector(".picks") !== null) dialog.classList.add("wide");
   /** @type {string | null} */
   let previewed = null; // the fields of which the service has said what they would do, as JSON
@@ -248,7 +249,7 @@ const SIGNATURE = {
 async function waitForApproval(order, number) {
   const left = element("p", { role: "status" }, t("waiting.begun"));
   const take = () => ask("DELETE", `/api/approvals/${number}`);
-  const dialog = open(
+  const dialog = openDialog(
     t("of_order", { order: labelOf(order), text: t("order.waiting") }),
     element(
       "div",
@@ -386,7 +387,7 @@ function reasonField(order) {
  * @param {...Node} content
  */
 export function show(title, ...content) {
-  const dialog = open(
+  const dialog = openDialog(
     title,
     element(
       "div",
@@ -400,22 +401,5 @@ export function show(title, ...content) {
     ),
   );
   dialog.classList.add("wide");
-  return dialog;
-}
-
-/**
- * @param {string} title
- * @param {Node} content
- * @param {() => void} [closed]
- */
-function open(title, content, closed) {
-  const heading = element("h2", { id: `dialog-title-${document.querySelectorAll("dialog").length}` }, title);
-  const dialog = element("dialog", { "aria-labelledby": heading.id }, heading, content);
-  dialog.addEventListener("close", () => {
-    closed?.();
-    dialog.remove();
-  });
-  document.body.append(dialog);
-  dialog.showModal();
   return dialog;
 }

@@ -2,6 +2,7 @@
 
 import { byId, element, put } from "/shared/elements.js";
 import { keepOpen } from "/shared/stream.js";
+import { csrf, keepToken, tokens } from "/shared/token.js";
 import { sentence } from "/shared/words.js";
 import { t } from "./language.js";
 
@@ -20,15 +21,8 @@ const AGAIN_MILLISECONDS = 1000;
 const ANSWER_MILLISECONDS = 10_000;
 const ACTIVITY_MILLISECONDS = 20_000;
 const WARNING_SECONDS = 60;
-const OTHER_PAGES_MILLISECONDS = 250;
 const NO_SERVICE = t("no_service");
 
-// The session's token is told once, at sign-on. It stays in this tab, and goes to other tabs of this very service alone: a
-// browser gives the cookie to whatever listens on this host, and storage and channels only to pages of the same port too.
-const TOKEN = "csrf";
-const TOKEN_WANTED = "token wanted";
-const pages = new BroadcastChannel("punto session");
-let csrf = sessionStorage.getItem(TOKEN);
 let idleSeconds = Number.POSITIVE_INFINITY;
 let lastActive = Date.now(); // as the service knows it
 
@@ -100,36 +94,6 @@ export function goToSignOn(why = "") {
   const forAnybody = why === "signed-off" || (why && location.pathname === "/dealer");
   const back = forAnybody ? "" : `?to=${encodeURIComponent(location.pathname + location.hash)}`;
   location.replace(`/${back}${why && `#${why}`}`);
-}
-
-/**
- * Keep the token of the session that has begun.
- * @param {string} token
- */
-export function keepToken(token) {
-  csrf = token;
-  sessionStorage.setItem(TOKEN, token);
-}
-
-pages.addEventListener("message", ({ data }) => {
-  if (data === TOKEN_WANTED && csrf !== null) pages.postMessage({ csrf });
-});
-
-async function tokensOfOtherPages() {
-  /** @type {Set<string>} */
-  const told = new Set();
-  /** @param {MessageEvent} event */
-  const listen = ({ data }) => data.csrf && told.add(data.csrf);
-  pages.addEventListener("message", listen);
-  pages.postMessage(TOKEN_WANTED);
-  await new Promise((go) => setTimeout(go, OTHER_PAGES_MILLISECONDS));
-  pages.removeEventListener("message", listen);
-  return told;
-}
-
-async function* tokens() {
-  if (csrf !== null) yield csrf;
-  yield* await tokensOfOtherPages();
 }
 
 /**

@@ -1,8 +1,9 @@
 // Signing on: the page follows that was asked for, or else the one of whose roles it is.
 
 import { byId, put } from "/shared/elements.js";
+import { keepToken } from "/shared/token.js";
 import { homePage, t, tableName } from "./language.js";
-import { ask, keepToken, reasonOf, session } from "./service.js";
+import { ask, reasonOf, session } from "./service.js";
 
 /** @import { SignedOnAnswer } from "#sent/consoles" */
 /** @import { Answer, Session } from "./service.js" */
@@ -14,7 +15,9 @@ const WHY = {
 };
 
 // Whatever else is in the address, only these pages and their parts are gone to: anybody can make an address up.
-const ASKED_FOR = homePage() ? /^\/\w*(#[\w/-]*)?$/u : /^\/(dealer|supervisor|game-manager)(#[\w/-]*)?$/u;
+const ASKED_FOR = homePage()
+  ? /^\/\w*(\?[\w=&.%-]*)?(#[\w/-]*)?$/u
+  : /^\/(dealer|supervisor|game-manager)(#[\w/-]*)?$/u;
 
 /** @param {Session} session */
 function go({ reads }) {

@@ -189,3 +189,16 @@ export function refresh(box, value, draw) {
   shown.set(box, now);
   box.replaceChildren(...[draw(value)].flat());
 }
+
+/**
+ * Put these elements into a box in this order; those that are in place already are not touched, and keep the focus.
+ * @param {Element} box
+ * @param {Element[]} elements
+ */
+export function arrange(box, elements) {
+  const wanted = new Set(elements);
+  for (const each of [...box.children]) if (!wanted.has(each)) each.remove();
+  elements.forEach((each, at) => {
+    if (box.children[at] !== each) box.insertBefore(each, box.children[at] ?? null);
+  });
+}

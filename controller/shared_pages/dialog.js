@@ -1,0 +1,21 @@
+// A dialog over the page.
+
+import { element } from "./elements.js";
+
+/**
+ * Open a dialog, which is gone when it is closed.
+ * @param {string} title
+ * @param {Node} content
+ * @param {() => void} [closed]
+ */
+export function openDialog(title, content, closed) {
+  const heading = element("h2", { id: `dialog-title-${document.querySelectorAll("dialog").length}` }, title);
+  const dialog = element("dialog", { "aria-labelledby": heading.id }, heading, content);
+  dialog.addEventListener("close", () => {
+    closed?.();
+    dialog.remove();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
