@@ -48,6 +48,8 @@ _ACCESS: Final = {
     "access_refused": "refused {what}: {code}",
 }
 """The texts for sign-ons, sign-offs and refusals."""
+REFUSED: Final = "refused: "
+"""The text of a refused order or of a refused report of a sensor begins with it, and no other."""
 ENTRANCE_KINDS: Final = frozenset(_ACCESS)
 """The kinds of entrances; every other kind is an incident's."""
 
@@ -124,7 +126,7 @@ class Noted(NamedTuple):
 
         refusals = [text for what, _, text in self.remarks if what == "refused"]
         if kind in _ORDERS or refusals:
-            words = f"refused: {refusals[0]}" if refusals else _ORDERS[kind].format_map(event)
+            words = f"{REFUSED}{refusals[0]}" if refusals else _ORDERS[kind].format_map(event)
             yield incident(kind, words, event.get("who"))
         alarms = [
             (code, text)

@@ -167,6 +167,8 @@ class Feed:
                 return
             case Round():
                 self._intake.hear(table, message)
+            case Edge():
+                self._intake.hear_edges(table, message)
             case Health():
                 self._intake.meet(table, message.rounds, message.inputs)
             case Availability():

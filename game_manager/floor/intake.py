@@ -15,7 +15,9 @@ from punto.controller.messages.requests import (
     RoundsRequest,
     RoundsResponse,
 )
+from punto.controller.messages.restricted import Edge
 from punto.drivers.backoff import Backoff
+from punto.game_manager.floor.edge_alarms import Heard, alarms_of, keep
 from punto.game_manager.floor.following import Following
 from punto.game_manager.floor.store import GapError, Store, StoreAwayError, Taken, TakenIncidents
 
@@ -31,7 +33,8 @@ _log = structlog.get_logger("punto.game_manager")
 class Intake:
     """What has been heard goes to the store in the order of each table's rounds.
 
-    If the store is away, what waits is forgotten. When it is back, its cursors tell what to ask for.
+    If the store is away, what waits is forgotten. When it is back, its cursors tell what to ask for. Only alarms of edges wait
+    for the store, because nobody can be asked for them.
     """
 
     def __init__(self, store: Store) -> None:
@@ -40,6 +43,7 @@ class Intake:
         self._rounds: deque[Taken] = deque()
         self._incidents: list[TakenIncidents] = []
         self._games: list[Game] = []
+        self._edges = Heard()
         self._known: set[tuple[str, str]] = set()
         self._tables: set[str] = set()
         self._wake = asyncio.Event()
@@ -73,6 +77,15 @@ class Intake:
                 found = self._following.hear_incidents(table, told)
                 self._incidents += [] if found is None else [found]
         self._wake.set()
+
+    def hear_edges(self, table: str, told: Edge) -> None:
+        """The live edges of a table.
+
+        Raises:
+            ValueError: a name, a number or the time is invalid.
+        """
+        if self._edges.take([*alarms_of(table, told)]):
+            self._wake.set()
 
     def refuse(self, table: str) -> None:
         """A table refused a request."""
@@ -137,6 +150,7 @@ class Intake:
         for table in self._tables:
             self._following.meet(table)
         self.reason = ""
+        self._wake.set()  # alarms of edges may wait
         _log.info("taking in")
 
     async def _write(self) -> None:
@@ -147,6 +161,9 @@ class Intake:
             except TimeoutError:
                 continue
             self._wake.clear()
+            if edges := self._edges.waiting():
+                await asyncio.to_thread(keep, self._store, edges)
+                self._edges.stored(edges)
             while self._games:
                 await asyncio.to_thread(self._store.learn, self._games[0])
                 self._games.pop(0)

@@ -143,34 +143,6 @@ def shift_report(store: Store, hours: int, now: datetime) -> ShiftReport:
     return ShiftReport(since=timestamp(since), until=timestamp(now), tables=by_table, wagers=by_wager)
 
 
-def signed_on(store: Store, since: date) -> dict[str, tuple[str, ...]]:
-    """Who is signed on at the consoles of each table now, by what was taken in of these days and later.
-
-    A start of a table's service ends the sessions of its consoles.
-
-    Raises:
-        StoreAwayError: the store cannot be reached.
-    """
-    columns = schema.INCIDENTS.c
-    asked = (
-        select(schema.RECORDS.c.table, columns.kind, columns.who)
-        .join_from(schema.INCIDENTS, schema.RECORDS, columns.record_id == schema.RECORDS.c.id)
-        .where(columns.day >= since, columns.kind.in_(("session_begun", "session_ended", "service_started")))
-        .order_by(columns.ts, columns.seq, columns.place)
-    )
-    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    with store.reading() as connection:
-        for table, kind, who in connection.execute(asked):
-            match kind:
-                case "session_begun":
-                    found[table][who] = None
-                case "session_ended":
-                    found[table].pop(who, None)
-                case _:
-                    found[table].clear()
-    return {table: tuple(people) for table, people in found.items()}
-
-
 def _readings(store: Store, meters: Meters) -> MeterReadings:
     game = store.game(meters.game, meters.rules)
     if game is not None:

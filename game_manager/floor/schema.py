@@ -4,7 +4,7 @@ A table of the floor is known by its id and the name of its record: if a table b
 from 1 again. `rounds_at` and `incidents_at` are the cursors: the number of the last round that was taken in, and the number
 of the input up to which all incidents were; `rounds_ts` is when that round ended. They move in the transaction that adds the rows, so nothing is lost or twice.
 
-Rounds, settlements, incidents, accesses and what was seen to are never changed. `drops` and `hits` are sums of them by gaming day, each round as it was
+Rounds, settlements, incidents, accesses, alarms of edges and what was seen to are never changed. `drops` and `hits` are sums of them by gaming day, each round as it was
 settled last, and follow from them.
 """
 
@@ -143,6 +143,23 @@ ACCESSES: Final = Table(
     Column("where", Text),
 )
 """The sign-ons at the Game Manager itself, their ends and the refusals. Without `who`, the name that was typed has no account."""
+
+EDGE_ALARMS: Final = Table(
+    "edge_alarms",
+    METADATA,
+    _of_record(),
+    Column("shoe", Integer, primary_key=True),
+    Column("wager", Text, primary_key=True),
+    Column("day", Date, nullable=False),
+    Column("ts", _MOMENT, nullable=False),
+    Column("round", BigInteger, nullable=False),
+    Column("edge", Double, nullable=False),
+    Index("edge_alarms_by_day", "day"),
+)
+"""The wagers that favoured the players, each once for a shoe: when this was heard first, after which round, and the edge then.
+
+They are few, and have no partitions: `house drop` leaves them.
+"""
 
 
 def _of_day(*columns: Column[Any]) -> tuple[Column[Any], ...]:

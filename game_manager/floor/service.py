@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final, Protocol
 
@@ -20,14 +20,13 @@ from punto.game_manager.floor.config import FloorAccounts, GameManagerConfig, Pa
 from punto.game_manager.floor.feed import Feed
 from punto.game_manager.floor.intake import Intake
 from punto.game_manager.floor.live import Floor, FloorView, Known
-from punto.game_manager.floor.reports import signed_on
+from punto.game_manager.floor.people import LONGEST_SESSION, signed_on
 from punto.game_manager.floor.store import Store, StoreAwayError, newest
 from punto.game_manager.floor.web import EndingError, application
 
 _log = structlog.get_logger("punto.game_manager")
 _ALIVE_SECONDS: Final = 1.0
 _STORE_SECONDS: Final = 5.0
-_LONGEST_SESSION: Final = timedelta(days=2)
 
 
 class Entrance(Protocol):
@@ -60,7 +59,7 @@ class _Stored:
     async def look(self) -> None:
         """Look every few seconds until cancelled."""
         while True:
-            since = self._calendar.day_of(datetime.now(UTC)) - _LONGEST_SESSION
+            since = self._calendar.day_of(datetime.now(UTC)) - LONGEST_SESSION
             with suppress(StoreAwayError):  # the intake says it
                 self._staff = await asyncio.to_thread(signed_on, self._store, since)
                 self._rounds = newest(await asyncio.to_thread(self._store.cursors))

@@ -1,7 +1,9 @@
-"""The floor's report as a sheet of rows, for CSV."""
+"""The reports of the floor, of its people and of its shoes as sheets of rows, for CSV."""
 
 from punto.controller.messages.meters import WagerReading
 from punto.game_manager.amounts import cents
+from punto.game_manager.floor.edge_alarms import ShoesReport
+from punto.game_manager.floor.people import PeopleReport, Work
 from punto.game_manager.floor.reports import FloorReport, ShiftReport
 from punto.game_manager.sheets import Cell, Rows, said
 
@@ -49,3 +51,35 @@ def _wager(read: WagerReading) -> list[Cell]:
 
 def _plain(figure: float | None) -> str | None:
     return None if figure is None else f"{figure:.2f}"
+
+
+_COUNTS = ["hands", "misdeals", "voided", "corrected", "refused_orders", "calls"]
+
+
+def people_sheet(report: PeopleReport) -> Rows:
+    """The columns, and for each person a row for each table and then one for all tables together, whose table is empty.
+
+    A further row for each kind of other incidents has its `kind` and their `number`.
+    """
+    yield ["who", "table", "seconds", *_COUNTS, "hands_an_hour", "kind", "number"]
+    for person in report.people:
+        works = [*((each.table, each.work) for each in person.tables), (None, person.work)]
+        for table, work in works:
+            of = (said(person.who), said(table))
+            yield [*of, work.seconds, *_counts(work), None, None]
+            for kind, number in work.other.items():
+                yield [*of, *[None] * (len(_COUNTS) + 2), said(kind), number]
+
+
+def _counts(work: Work) -> list[Cell]:
+    pace = None if work.hands_an_hour is None else f"{work.hands_an_hour:.1f}"
+    return [*(getattr(work, name) for name in _COUNTS), pace]
+
+
+def shoes_sheet(report: ShoesReport) -> Rows:
+    """The columns, and a row for each wager of a shoe. The edge is a share of the stake."""
+    yield ["day", "table", "record", "shoe", "wager", "ts", "round", "coup", "edge"]
+    for shoe in report.shoes:
+        of = (shoe.day.isoformat(), said(shoe.table), said(shoe.record), shoe.shoe)
+        for each in shoe.wagers:
+            yield [*of, said(each.wager), each.ts, each.round, each.coup, f"{each.edge:.6f}"]

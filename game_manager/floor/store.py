@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 from alembic import command
 from alembic.config import Config
@@ -93,6 +93,22 @@ class Cursor(NamedTuple):
         return cls(id_, rounds, None if ended is None else aware(ended), incidents)
 
 
+class OfRecord(Protocol):
+    """Something that a table told of its record."""
+
+    @property
+    def table(self) -> str:
+        """The table's id."""
+
+    @property
+    def record(self) -> str:
+        """The name of the record."""
+
+    @property
+    def simulation(self) -> bool:
+        """Whether the table is a simulation."""
+
+
 Cursors = Mapping[tuple[str, str], Cursor]
 """By the table's id and the name of its record."""
 
@@ -142,7 +158,7 @@ class Store:
         Raises:
             StoreError: the address is invalid, or a later version of the program made the store.
         """
-        self._calendar = calendar
+        self.calendar = calendar
         self._lead: _Lead | None = None
         self._counted: dict[int, Counted | None] = {}
         self._months: set[tuple[str, int, int]] = set()
@@ -210,8 +226,8 @@ class Store:
         with self._reached(), self.engine.connect() as connection:
             return {(table, record): Cursor.of(at) for table, record, *at in connection.execute(asked)}
 
-    def _cursors(self, connection: Connection, told: Iterable[Taken | TakenIncidents]) -> Cursors:
-        """The cursors of the records of these, which no other program moves until the transaction ends."""
+    def cursors_of(self, connection: Connection, told: Iterable[OfRecord]) -> Cursors:
+        """The cursors of the records of these, which are made if they are new. No other program moves them until the transaction ends."""
         simulations = {(each.table, each.record): each.simulation for each in told}
         columns = schema.RECORDS.c
         of_these = tuple_(columns.table, columns.record).in_(list(simulations))
@@ -248,7 +264,7 @@ class Store:
             sums = Sums()
             added: list[tuple[Place, Taken]] = []
             moved: list[dict[str, Any]] = []
-            for key, cursor in self._cursors(connection, rounds).items():
+            for key, cursor in self.cursors_of(connection, rounds).items():
                 of_record = list(self._take_of(connection, cursor, by_record[key], sums, new))
                 if of_record:
                     _, last = of_record[-1]
@@ -280,7 +296,7 @@ class Store:
             if number != last + 1:
                 raise GapError(f"{each.table}: round {number} came after {last}")
             last = number
-            place = Place(self._calendar.day_of(each.ts), cursor.id, each.game, each.rules)
+            place = Place(self.calendar.day_of(each.ts), cursor.id, each.game, each.rules)
             before = None
             if each.round.corrects is not None:
                 before = new.get(cursor.id, self._counted.get(cursor.id))
@@ -304,7 +320,7 @@ class Store:
         rows: list[tuple[Any, ...]] = []
         moved: list[dict[str, Any]] = []
         with self._reached(), self._writer.begin() as connection:
-            cursors = dict(self._cursors(connection, told))
+            cursors = dict(self.cursors_of(connection, told))
             for each in sorted(told, key=lambda each: each[:4]):
                 key = each.table, each.record
                 cursor = cursors[key]
@@ -336,7 +352,7 @@ class Store:
 
     def _incident_row(self, record_id: int, told: RecordedIncident) -> tuple[Any, ...]:
         ts = datetime.fromisoformat(told.ts)
-        day = self._calendar.day_of(ts)
+        day = self.calendar.day_of(ts)
         return (
             day,
             record_id,
@@ -472,7 +488,7 @@ class Store:
             TooManyRoundsError: there are more than `most`.
         """
         columns, settled = schema.ROUNDS.c, schema.SETTLEMENTS.c
-        days = self._calendar.day_of(since), self._calendar.day_of(until)
+        days = self.calendar.day_of(since), self.calendar.day_of(until)
         among = columns.day.between(*days), columns.ts >= since, columns.ts < until
         at = columns.record_id, columns.round
         asked = (

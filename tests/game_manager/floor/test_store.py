@@ -15,7 +15,8 @@ from punto.baccarat.table.meters import of_game
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.requests import RecordedIncident
 from punto.game_manager.floor import reports, schema
-from punto.game_manager.floor.reports import FloorReport, ShiftReport, floor_report, shift_report, signed_on
+from punto.game_manager.floor.people import signed_on
+from punto.game_manager.floor.reports import FloorReport, ShiftReport, floor_report, shift_report
 from punto.game_manager.floor.store import GapError, Store, StoreError, TakenIncidents, TooManyRoundsError
 from punto.game_manager.floor.tally import as_settled
 from tests.game_manager.floor.conftest import CALENDAR

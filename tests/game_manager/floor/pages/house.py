@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -14,11 +14,14 @@ from punto.baccarat.table.state import Phase
 from punto.controller.gaming_days import Calendar
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Notice, ShoeStatus
+from punto.controller.messages.requests import RecordedIncident
 from punto.controller.web_server import Server, address_of, listen
+from punto.game_manager.floor.alarms import alarms, see_to
+from punto.game_manager.floor.edge_alarms import EdgeAlarm, keep
 from punto.game_manager.floor.live import Deviation, FloorView, MeterView, TableView
-from punto.game_manager.floor.store import Store
-from punto.game_manager.floor.web import application
-from tests.game_manager.floor.tables import played, told
+from punto.game_manager.floor.store import Store, TakenIncidents
+from punto.game_manager.floor.web import OPEN, Doors, application
+from tests.game_manager.floor.tables import BEGAN, played, told
 
 GAMES = ("Dragon Bonus Baccarat", "EZ Baccarat", "Commission-free Baccarat")
 
@@ -130,16 +133,36 @@ class Floor:
         )
 
 
+@dataclass
+class Signed:
+    """A person who is signed on and stays so."""
+
+    name: str
+    over: bool = False
+
+
+async def _sue() -> Signed:
+    return Signed("Sue")
+
+
+OF_SUE = Doors(_sue, _sue, lambda _: "")
+"""The pages as a supervisor has them."""
+
+
 @asynccontextmanager
 async def served(
-    folder: Path, view: Callable[[], FloorView], port: int = 0, fill: Callable[[Store], None] | None = None
+    folder: Path,
+    view: Callable[[], FloorView],
+    port: int = 0,
+    fill: Callable[[Store], None] | None = None,
+    doors: Doors = OPEN,
 ) -> AsyncIterator[str]:
     """The pages over a store of their own; gives their address."""
     listener = listen("127.0.0.1", port)
     store = Store(f"sqlite:///{folder}/floor.db", Calendar.of())
     if fill is not None:
         fill(store)
-    server = Server(application(view, store))
+    server = Server(application(view, store, doors))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield address_of(listener)
@@ -163,3 +186,73 @@ def fill(store: Store) -> None:
         rounds = at.rounds if number != 2 else [*at.rounds, *(ties * 3)[:24]]
         numbered = [replace(each, round=place) for place, each in enumerate(rounds, 1)]
         store.take(told(numbered if number == 2 else at.rounds, at, f"table-{number}"))
+
+
+INCIDENTS = (
+    (62, 1, "service_started", "service", None, "the service started, version 0.2.0"),
+    (63, 1, "session_begun", "service", "mei", "signed on"),
+    (63, 2, "session_begun", "service", "ann", "signed on"),
+    (70, 1, "unread", "shoe", None, "the shoe could not read the card: key the card"),
+    (75, 1, "void_coup", "operator mei", "mei", "refused: there is no hand on the table"),
+    (90, 3, "session_begun", "service", "mei", "signed on"),
+    (93, 2, "lid_open", "shoe", None, "the lid of the shoe was opened during play"),
+    (94, 2, "resume_play", "operator ann", "ann", "resumed play: Lid closed, cards undisturbed"),
+    (110, 1, "session_ended", "service", "mei", "session ended: signed off"),
+    (118, 2, "call_supervisor", "operator ann", "ann", "called a supervisor: A dispute at the table"),
+    (130, 3, "locked_out", "service", None, "an account is locked out after too many wrong passwords"),
+    (150, 2, "card_outside_play", "shoe", None, "a card left the shoe while no hand could use it"),
+)
+"""Minutes after `BEGAN`, the number of the table, kind, source, who and text."""
+
+
+def incidents(told: tuple[tuple[int, int, str, str, str | None, str], ...]) -> list[TakenIncidents]:
+    """Incidents as their tables tell them."""
+    found = []
+    for number in sorted({each[1] for each in told}):
+        own = tuple(
+            RecordedIncident(
+                seq=minute,
+                place=0,
+                ts=timestamp(BEGAN + timedelta(minutes=minute)),
+                kind=kind,
+                source=source,
+                who=who,
+                text=text,
+                where=None,
+            )
+            for minute, at, kind, source, who, text in told
+            if at == number
+        )
+        found.append(TakenIncidents(f"table-{number}", "aa", False, 0, own[-1].seq, own))
+    return found
+
+
+def edge_alarm(table: int, shoe: int, round_: int, wager: str, edge: float) -> EdgeAlarm:
+    """A wager that favours the players after a round of `fill`."""
+    return EdgeAlarm(
+        table=f"table-{table}",
+        record="aa",
+        simulation=False,
+        ts=BEGAN + timedelta(minutes=round_, seconds=10),
+        shoe=shoe,
+        round=round_,
+        wager=wager,
+        edge=edge,
+    )
+
+
+def fill_all(store: Store) -> None:
+    """The rounds of `fill`, an evening's incidents of which one is seen to, and two shoes that favoured the players."""
+    fill(store)
+    store.take_incidents(incidents(INCIDENTS))
+    (lid,) = (each for each in alarms(store).alarms if each.kind == "lid_open")
+    key = (lid.record_id, lid.seq, lid.place)
+    see_to(store, key, "Eve", "Looked at the cards: none was moved", BEGAN + timedelta(minutes=99))
+    keep(
+        store,
+        [
+            edge_alarm(1, 1, 90, "tie", -0.0127),
+            edge_alarm(1, 1, 94, "dragon_bonus_player", -0.031),
+            edge_alarm(3, 1, 75, "tie", -0.0204),
+        ],
+    )
