@@ -33,8 +33,9 @@ from punto.game_manager.floor.web import Doors, application
 
 SIGN_ON: Final = "/sign-on/"
 _TEND_SECONDS: Final = 1
-_BY_ITSELF: Final = frozenset({"/api/floor", "/api/floor/events"})
-"""What the floor's page asks for by itself, which is no activity of a person."""
+_BY_ITSELF: Final = frozenset({"/api/floor", "/api/floor/events", "/api/alarms/events", "/api/reader"})
+"""What the pages ask for by themselves, which is no activity of a person."""
+_NOT_OF_ROLE: Final = "your roles do not allow seeing to alarms"
 
 _log = structlog.get_logger("punto.game_manager")
 
@@ -161,13 +162,16 @@ class FloorEntrance:
                 self._gate.note_activity(session)
             return session
 
+        def bars(session: Session) -> str:
+            return _NOT_OF_ROLE if SEES_TO.isdisjoint(session.roles) else ""
+
         async def overseer(session: OwnPage) -> Session:
-            if SEES_TO.isdisjoint(session.roles):
+            if bars(session):
                 await self._gate.refuse_role(session.name, "see to an alarm", session.where)
-                raise RefusalError(403, "not_of_role", "your roles do not allow seeing to alarms")
+                raise RefusalError(403, "not_of_role", _NOT_OF_ROLE)
             return session
 
-        return Doors(reader, overseer)
+        return Doors(reader, overseer, bars)
 
 
 def _house_key(path: Path) -> HouseKey:
@@ -186,7 +190,8 @@ async def _refused(request: Request, error: Exception) -> Response:
     """The answer to a refusal; a page that nobody may open yet leads to sign-on."""
     assert isinstance(error, RefusalError)  # noqa: S101 - it is registered for these
     if error.status == 401 and request.method == "GET" and not request.url.path.startswith("/api/"):
-        return RedirectResponse(f"{SIGN_ON}?to={quote(request.url.path)}", 303)
+        query = f"?{request.url.query}" if request.url.query else ""
+        return RedirectResponse(f"{SIGN_ON}?to={quote(request.url.path + query)}", 303)
     return await refused_answer(error)
 
 

@@ -18,8 +18,9 @@ from punto.controller.messages.models import Progressive, Scoreboard, State
 from punto.controller.orders.desk import OrderAnswer, Preview
 from punto.game_manager import awards, reconciliation, web
 from punto.game_manager import reports as books
-from punto.game_manager.floor import live
+from punto.game_manager.floor import alarms, edge_alarms, live, people
 from punto.game_manager.floor import reports as floor_reports
+from punto.game_manager.floor import web as floor_web
 
 SENT: Final[dict[str, Sequence[type[BaseModel]]]] = {
     "consoles": [
@@ -35,7 +36,16 @@ SENT: Final[dict[str, Sequence[type[BaseModel]]]] = {
         view.View,
     ],
     "displays": [Progressive, Scoreboard, State],
-    "floor": [live.FloorView, floor_reports.Days, floor_reports.FloorReport],
+    "floor": [
+        alarms.AlarmChoices,
+        alarms.AlarmsView,
+        edge_alarms.ShoesReport,
+        floor_reports.Days,
+        floor_reports.FloorReport,
+        floor_web.Reader,
+        live.FloorView,
+        people.PeopleReport,
+    ],
     "game-manager": [
         awards.Awards,
         books.Day,

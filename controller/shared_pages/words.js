@@ -17,3 +17,10 @@ export const spaced = (name) => name.replaceAll("_", " ");
  * @param {string} ts
  */
 export const clock = (ts) => new Date(ts).toLocaleTimeString("en-GB");
+
+/**
+ * Local day and time of a moment in UTC, in English.
+ * @param {string} ts
+ */
+export const dayAndTime = (ts) =>
+  new Date(ts).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });

@@ -23,6 +23,7 @@ _KEY: Final = (_INCIDENT.ts, *(_INCIDENT[name] for name in _IDENTIFIED))
 """The order of incidents: those of one moment are ordered by what identifies them."""
 _IS_INCIDENT: Final = _INCIDENT.kind.not_in(sorted(ENTRANCE_KINDS))
 _WRITTEN: Final = re.compile(r"\d{1,16}-\d{1,18}-\d{1,18}-\d{1,9}", re.ASCII)
+_LISTED: Final = timedelta(days=31)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -64,6 +65,38 @@ class Alarms(Part):
     before: str | None
 
 
+class AlarmsView(Part):
+    """The newest incidents at the time `at`; null if they have not changed since the view before.
+
+    If one of these is not empty, it says why what is shown may be old: `broker`, why the tables' messages do not come; `taking_in`,
+    why they are not stored; `away`, why the store cannot be read.
+    """
+
+    at: Timestamp
+    broker: str
+    taking_in: str
+    away: str
+    newest: Alarms | None
+
+
+class Only(NamedTuple):
+    """Which incidents are asked for: of a table, of a kind, or with `unseen` only those that nobody has seen to."""
+
+    table: str | None = None
+    kind: str | None = None
+    unseen: bool = False
+
+
+ALL: Final = Only()
+
+
+class AlarmChoices(Part):
+    """The tables of the store, and the kinds of the incidents of its last 31 gaming days."""
+
+    tables: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
 class Before(NamedTuple):
     """The incident after which a page begins: its time (UTC) and what identifies it."""
 
@@ -99,11 +132,9 @@ class AlarmError(Exception):
 
 
 def alarms(
-    store: Store, before: Before | None = None, *, unseen: bool = False, limit: int = ALARMS_A_PAGE
+    store: Store, before: Before | None = None, only: Only = ALL, *, limit: int = ALARMS_A_PAGE
 ) -> Alarms:
-    """At most `limit` incidents of all tables, the newest first. Entrances are not among them.
-
-    With `unseen`, only those that nobody has seen to.
+    """At most `limit` incidents, the newest first. Entrances are not among them.
 
     Raises:
         StoreAwayError: the store cannot be reached.
@@ -118,7 +149,11 @@ def alarms(
         .order_by(*(each.desc() for each in _KEY))
         .limit(limit + 1)
     )
-    if unseen:
+    if only.table is not None:
+        asked = asked.where(schema.RECORDS.c.table == only.table)
+    if only.kind is not None:
+        asked = asked.where(_INCIDENT.kind == only.kind)
+    if only.unseen:
         asked = asked.where(schema.SEEN_TO.c.who.is_(None))
     if before is not None:
         here = [literal(value, column.type) for value, column in zip(before, _KEY, strict=True)]
@@ -131,6 +166,24 @@ def alarms(
     last = rows[limit - 1]
     at = Before(aware(last["ts"]), last["record_id"], last["seq"], last["place"])
     return Alarms(alarms=found, before=at.written())
+
+
+def choices(store: Store) -> AlarmChoices:
+    """What incidents can be asked for.
+
+    Raises:
+        StoreAwayError: the store cannot be reached.
+    """
+    table, day, kind = schema.RECORDS.c.table, _INCIDENT.day, _INCIDENT.kind
+    with store.reading() as connection:
+        tables = connection.execute(select(table).distinct().order_by(table)).scalars().all()
+        last = connection.execute(select(_INCIDENT.ts).order_by(_INCIDENT.ts.desc()).limit(1)).scalar()
+        if last is None:
+            return AlarmChoices(tables=tuple(tables), kinds=())
+        since = store.calendar.day_of(aware(last)) - _LISTED
+        asked = select(kind).distinct().where(_IS_INCIDENT, day > since).order_by(kind)
+        kinds = connection.execute(asked).scalars().all()
+    return AlarmChoices(tables=tuple(tables), kinds=tuple(kinds))
 
 
 def _alarm(row: RowMapping) -> Alarm:

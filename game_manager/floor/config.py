@@ -84,7 +84,7 @@ class PagesConfig(SignOnPagesConfig):
     port: Annotated[int, Field(ge=0, le=65535)] = 8070
     """The port of the pages. With 0, the program chooses a free port."""
     idle_minutes: Annotated[int, Field(ge=1, le=480), Unit("minutes")] = 15
-    """A session ends after this time without a request. The requests that the floor's page makes by itself do not count."""
+    """A session ends after this time without a request. The requests that pages make by themselves do not count."""
 
 
 class FloorAccounts(SignOnConfig):

@@ -194,9 +194,8 @@ def people_report(store: Store, since: date, until: date) -> PeopleReport:
     """
     begins, ends = (store.calendar.begins(day) for day in (since, until + _DAY))
     with store.reading() as connection:
-        read = (_rounds(connection, since, until), _incidents(connection, since, until))
-        rows = merge(*read, key=lambda row: row[:3])
-        happened = (Happened(table, ts, what, who) for _, _, ts, table, what, who in rows)
+        rows = merge(_rounds(connection, since, until), _incidents(connection, since, until))
+        happened = (Happened(table, ts, what, who) for _, _, ts, _, table, what, who in rows)
         people = people_of(happened, begins, ends)
     return PeopleReport(since=since, until=until, people=people)
 
@@ -222,8 +221,9 @@ def signed_on(store: Store, since: date) -> dict[str, tuple[str, ...]]:
     return {table: tuple(at.people) for table, at in found.items()}
 
 
-_Row = tuple[date, int, datetime, str, str, str | None]
-"""The gaming day, the number of the record in the store and the time, which give the order; the table, what, and who."""
+_Row = tuple[date, int, datetime, bool, str, str, str | None]
+"""The gaming day, the number of the record in the store, the time and whether it is an incident, which give the order; the table,
+what, and who."""
 
 
 def _rounds(connection: Connection, since: date, until: date) -> Iterator[_Row]:
@@ -240,7 +240,7 @@ def _rounds(connection: Connection, since: date, until: date) -> Iterator[_Row]:
         .where(own.day.between(since, until), own.status != "dummy")
         .order_by(own.day, own.record_id, own.round)
     )
-    return _read(connection, asked)
+    return _read(connection, asked, incidents=False)
 
 
 def _incidents(connection: Connection, since: date, until: date) -> Iterator[_Row]:
@@ -259,11 +259,10 @@ def _incidents(connection: Connection, since: date, until: date) -> Iterator[_Ro
         )
         .order_by(own.day, own.record_id, own.seq, own.place)
     )
-    return _read(connection, asked)
+    return _read(connection, asked, incidents=True)
 
 
-def _read(connection: Connection, asked: Select[Any]) -> Iterator[_Row]:
-    for day, record_id, ts, *of in connection.execution_options(
-        stream_results=True, yield_per=_AT_ONCE
-    ).execute(asked):
-        yield day, record_id, aware(ts), *of
+def _read(connection: Connection, asked: Select[Any], *, incidents: bool) -> Iterator[_Row]:
+    streamed = connection.execution_options(stream_results=True, yield_per=_AT_ONCE).execute(asked)
+    for day, record_id, ts, table, what, who in streamed:
+        yield day, record_id, aware(ts), incidents, table, what, who

@@ -2,32 +2,47 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
-from pathlib import Path
-from typing import Annotated, Any, Final, Protocol
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from typing import Annotated, Any, Final, NamedTuple, Protocol
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BaseModel, BeforeValidator, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from punto.configs.faults import must_be
+from punto.configs.plain_text import PLAIN
 from punto.controller.gaming_days import read_day
 from punto.controller.web_server import SHARED
-from punto.game_manager.floor.alarms import ALARMS_A_PAGE, AlarmError, Before, Note, alarms, see_to
+from punto.game_manager.floor.alarms import (
+    ALARMS_A_PAGE,
+    AlarmError,
+    Alarms,
+    AlarmsView,
+    Before,
+    Note,
+    Only,
+    alarms,
+    choices,
+    see_to,
+)
+from punto.game_manager.floor.edge_alarms import shoes_report
 from punto.game_manager.floor.live import FloorView
-from punto.game_manager.floor.reports import FloorReport, ShiftReport, days, floor_report, shift_report
-from punto.game_manager.floor.sheet import floor_sheet
+from punto.game_manager.floor.markup import HOUSE, PAGES, Page, html_of
+from punto.game_manager.floor.people import MOST_DAYS, people_report
+from punto.game_manager.floor.reports import ShiftReport, days, floor_report, shift_report
+from punto.game_manager.floor.sheet import floor_sheet, people_sheet, shoes_sheet
 from punto.game_manager.floor.store import Store, StoreAwayError, TooManyRoundsError
-from punto.game_manager.sheets import csv_lines
+from punto.game_manager.sheets import Rows, csv_lines
 from punto.version import __version__
 
-PAGES: Final = Path(__file__).parent / "pages"
 VIEW_EVERY_SECONDS: Final = 1.0
 _SEND_SECONDS: Final = 10
 _HEADERS: Final = {
@@ -40,6 +55,7 @@ _Day = Annotated[date, BeforeValidator(read_day), InPath()]
 _Number = Annotated[int, InPath(ge=0, le=2**53)]  # above every number that a browser holds exactly
 _Hours = Annotated[int, Query(ge=1, le=168)]
 _Place = Annotated[int, InPath(ge=0, lt=2**31)]
+_Name = Annotated[Annotated[str, Field(max_length=64), PLAIN] | None, Query()]
 
 
 class Person(Protocol):
@@ -53,22 +69,34 @@ class Person(Protocol):
 class Doors:
     """Dependencies that admit the people who may read the floor, and from their own pages those who may see to its alarms.
 
-    Each returns the `Person`; None for a reader if the pages ask nobody to sign on.
+    Each returns the `Person`; None for a reader if the pages ask nobody to sign on. `bars` says why a reader cannot see to an
+    alarm; it is empty if the reader can.
     """
 
     reader: Callable[..., Any]
     overseer: Callable[..., Any]
+    bars: Callable[[Any], str]
 
 
 async def _anybody() -> None:
     """Read without signing on."""
 
 
+_NOBODY: Final = "an incident is seen to by a person who is signed on: configure [accounts]"
+
+
 async def _nobody() -> None:
-    raise HTTPException(403, "an incident is seen to by a person who is signed on: configure [accounts]")
+    raise HTTPException(403, _NOBODY)
 
 
-OPEN: Final = Doors(_anybody, _nobody)
+OPEN: Final = Doors(_anybody, _nobody, lambda _: _NOBODY)
+
+
+class Reader(BaseModel):
+    """Who reads the pages: null if they ask nobody to sign on. `bars` says why this person cannot see to an alarm, empty if they can."""
+
+    name: str | None
+    bars: str
 
 
 class EndingError(Exception):
@@ -85,29 +113,30 @@ def application(view: Callable[[], FloorView], store: Store, doors: Doors = OPEN
         openapi_url=None,
         dependencies=[Depends(doors.reader)],
     )
-    Reader = Annotated[Person | None, Depends(doors.reader)]  # noqa: N806 - a type
+    Reading = Annotated[Person | None, Depends(doors.reader)]  # noqa: N806 - a type
     app.mount("/static", StaticFiles(directory=PAGES))
     app.mount("/shared", StaticFiles(directory=SHARED))
 
-    @app.get("/")
-    async def page() -> Response:
-        return FileResponse(PAGES / "floor.html")
+    for page in HOUSE:
+        _add_page(app, page)
+
+    @app.get("/api/reader")
+    async def who_reads(reader: Reading) -> Response:
+        return _json(Reader(name=None if reader is None else reader.name, bars=doors.bars(reader)))
 
     @app.get("/api/floor")
     async def floor() -> Response:
         return _json(view())
 
     @app.get("/api/floor/events")
-    async def events(request: Request, reader: Reader) -> Response:
-        if request.method == "HEAD":
-            return Response(media_type="text/event-stream")
-        return EventSourceResponse(_views(view, reader), send_timeout=_SEND_SECONDS)
+    async def events(request: Request, reader: Reading) -> Response:
+        return _stream(request, "floor", _views(view), reader)
 
     _add_reports(app, store)
 
     _add_shift(app, store)
 
-    _add_alarms(app, store, doors)
+    _add_alarms(app, view, store, doors)
 
     @app.exception_handler(EndingError)
     async def ending(_: Request, __: Exception) -> Response:
@@ -133,25 +162,51 @@ def application(view: Callable[[], FloorView], store: Store, doors: Doors = OPEN
     return app
 
 
+def _add_page(app: FastAPI, page: Page) -> None:
+    @app.get(page.path)
+    async def show() -> Response:
+        return HTMLResponse(html_of(page))
+
+
+class _Report(NamedTuple):
+    """A report over gaming days: its address below /api, how it is made and written as a sheet, and the name of its file."""
+
+    address: str
+    made: Callable[[Store, date, date], BaseModel]
+    sheet: Callable[[Any], Rows]
+    file: str
+    most_days: int | None = None
+
+
+_REPORTS: Final = (
+    _Report("reports", floor_report, floor_sheet, "floor"),
+    _Report("people", people_report, people_sheet, "people", MOST_DAYS),
+    _Report("shoes", shoes_report, shoes_sheet, "shoes"),
+)
+
+
 def _add_reports(app: FastAPI, store: Store) -> None:
-    @app.get("/reports")
-    async def reports_page() -> Response:
-        return FileResponse(PAGES / "reports.html")
-
-    async def report_of(since: date, until: date) -> FloorReport:
-        if until < since:
-            raise HTTPException(422, f"{until} is before {since}: write the first day first")
-        return await asyncio.to_thread(floor_report, store, since, until)
-
     @app.get("/api/reports")
     async def days_of_reports() -> Response:
         return _json(await asyncio.to_thread(days, store))
 
-    @app.get("/api/reports/{since}/{until}.csv")
-    async def sheet(since: _Day, until: _Day) -> Response:
-        return _sheet(await report_of(since, until), f"floor-{since}-{until}")
+    for each in _REPORTS:
+        _add_report(app, store, each)
 
-    @app.get("/api/reports/{since}/{until}")
+
+def _add_report(app: FastAPI, store: Store, of: _Report) -> None:
+    async def report_of(since: date, until: date) -> BaseModel:
+        if until < since:
+            raise HTTPException(422, f"{until} is before {since}: write the first day first")
+        if of.most_days is not None and until - since >= timedelta(days=of.most_days):
+            raise HTTPException(422, f"this report is of at most {of.most_days} days: choose fewer days")
+        return await asyncio.to_thread(of.made, store, since, until)
+
+    @app.get(f"/api/{of.address}/{{since}}/{{until}}.csv")
+    async def sheet(since: _Day, until: _Day) -> Response:
+        return _sheet(of.sheet(await report_of(since, until)), f"{of.file}-{since}-{until}")
+
+    @app.get(f"/api/{of.address}/{{since}}/{{until}}")
     async def report(since: _Day, until: _Day) -> Response:
         return _json(await report_of(since, until))
 
@@ -167,28 +222,36 @@ def _add_shift(app: FastAPI, store: Store) -> None:
     @app.get("/api/shift.csv")
     async def shift_sheet(hours: _Hours = 8) -> Response:
         report = await shift_of(hours)
-        return _sheet(report, f"shift-{report.since[:16].replace(':', '')}")
+        return _sheet(floor_sheet(report), f"shift-{report.since[:16].replace(':', '')}")
 
     @app.get("/api/shift")
     async def shift(hours: _Hours = 8) -> Response:
         return _json(await shift_of(hours))
 
 
-def _add_alarms(app: FastAPI, store: Store, doors: Doors) -> None:
+def _add_alarms(app: FastAPI, view: Callable[[], FloorView], store: Store, doors: Doors) -> None:
+    Reading = Annotated[Person | None, Depends(doors.reader)]  # noqa: N806 - a type
     Overseer = Annotated[Person, Depends(doors.overseer)]  # noqa: N806 - a type
+    Chosen = Annotated[Only, Depends(_only)]  # noqa: N806 - a type
 
     @app.get("/api/alarms")
     async def incidents(
-        before: str | None = None,
-        *,
-        unseen: bool = False,
-        limit: Annotated[int, Query(ge=1, le=200)] = ALARMS_A_PAGE,
+        only: Chosen, before: str | None = None, limit: Annotated[int, Query(ge=1, le=200)] = ALARMS_A_PAGE
     ) -> Response:
         try:
             since = None if before is None else Before.read(before)
         except ValueError as error:
             raise HTTPException(422, f"before: {error}") from None
-        return _json(await asyncio.to_thread(alarms, store, since, unseen=unseen, limit=limit))
+        return _json(await asyncio.to_thread(alarms, store, since, only, limit=limit))
+
+    @app.get("/api/alarms/choices")
+    async def what_there_is() -> Response:
+        return _json(await asyncio.to_thread(choices, store))
+
+    @app.get("/api/alarms/events")
+    async def events(request: Request, reader: Reading, only: Chosen) -> Response:
+        newest = partial(alarms, store, only=only)
+        return _stream(request, "alarms", _alarms_views(view, newest), reader)
 
     @app.post("/api/alarms/{record_id}/{seq}/{place}/seen", status_code=204)
     async def seen(record_id: _Number, seq: _Number, place: _Place, who: Overseer, note: Note) -> None:
@@ -199,24 +262,56 @@ def _add_alarms(app: FastAPI, store: Store, doors: Doors) -> None:
             raise HTTPException(error.status, str(error)) from None
 
 
-async def _views(view: Callable[[], FloorView], reader: Person | None) -> AsyncIterator[ServerSentEvent]:
-    """The floor, each second until the reader's session ends: the whole at first, and then the tables that changed."""
+async def _only(table: _Name = None, kind: _Name = None, *, unseen: bool = False) -> Only:
+    return Only(table, kind, unseen)
+
+
+def _stream(request: Request, event: str, views: AsyncIterator[BaseModel], reader: Person | None) -> Response:
+    """A view as an event, each second until the reader's session or the service ends."""
+
+    async def events() -> AsyncIterator[ServerSentEvent]:
+        with suppress(EndingError):  # else the server would wait for the stream
+            async for each in views:
+                yield ServerSentEvent(event=event, data=each.model_dump_json())
+                await asyncio.sleep(VIEW_EVERY_SECONDS)
+                if reader is not None and reader.over:
+                    return
+
+    if request.method == "HEAD":
+        return Response(media_type="text/event-stream")
+    return EventSourceResponse(events(), send_timeout=_SEND_SECONDS)
+
+
+async def _views(view: Callable[[], FloorView]) -> AsyncIterator[FloorView]:
+    """The floor: the whole at first, and then the tables that changed."""
     known: dict[str, BaseModel] = {}
-    while reader is None or not reader.over:
-        try:
-            now = view()
-        except EndingError:
-            return  # else the server would wait for the stream
+    while True:
+        now = view()
         changed = tuple(each for each in now.tables if known.get(each.table) != each)
         known = {each.table: each for each in now.tables}
-        yield ServerSentEvent(
-            event="floor", data=now.model_copy(update={"tables": changed}).model_dump_json()
+        yield now.model_copy(update={"tables": changed})
+
+
+async def _alarms_views(
+    view: Callable[[], FloorView], newest: Callable[[], Alarms]
+) -> AsyncIterator[AlarmsView]:
+    """The newest incidents, at first and whenever they have changed, and how current they are."""
+    known = None
+    while True:
+        house, found, fault = view(), None, ""
+        try:
+            found = await asyncio.to_thread(newest)
+        except StoreAwayError as error:
+            fault = str(error)
+        changed = None if found == known else found
+        known = found or known
+        yield AlarmsView(
+            at=house.at, broker=house.broker, taking_in=house.taking_in, away=fault, newest=changed
         )
-        await asyncio.sleep(VIEW_EVERY_SECONDS)
 
 
-def _sheet(report: FloorReport | ShiftReport, name: str) -> Response:
-    lines = "".join(csv_lines(floor_sheet(report)))
+def _sheet(rows: Rows, name: str) -> Response:
+    lines = "".join(csv_lines(rows))
     attached = {"Content-Disposition": f"attachment; filename={name}.csv"}
     return Response(lines, media_type="text/csv", headers=attached)
 

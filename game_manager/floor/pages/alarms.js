@@ -1,79 +1,221 @@
-// What is wrong at a table, worst first, in words.
+// All incidents of the house, the newest first, and who saw to each.
 
-import { sentence, spaced } from "/shared/words.js";
+import { openDialog } from "/shared/dialog.js";
+import { arrange, button, byId, element, faultOf, labelled, put, submitted } from "/shared/elements.js";
+import { keepOpen } from "/shared/stream.js";
+import { dayAndTime, sentence, spaced } from "/shared/words.js";
+import { get, isSignedOn, names, REASONS, reader, send, showFaults } from "./house.js";
 
-/** @import { Deviation, TableView } from "#sent/floor" */
-/**
- * An alarm of a table: `key` is the same as long as the alarm lasts, and `rank` is 0 for the worst kind.
- * @typedef {object} Alarm
- * @property {string} key
- * @property {number} rank
- * @property {boolean} loud
- * @property {string} label
- * @property {string} text
- */
+/** @import { Alarm, AlarmChoices, Alarms, AlarmsView } from "#sent/floor" */
 
-/** All kinds of alarms, the worst first; those before `shoe` are loud. */
-const KINDS = ["fault", "away", "edge", "deviation", "stop", "shoe", "wait", "device", "meter", "keypad"];
-const LOUD = KINDS.indexOf("shoe");
+const SILENT_MILLISECONDS = 4000; // a view comes every second
+const LONGEST_NOTE = 500;
+const asked = new URLSearchParams(location.search);
+const only = new URLSearchParams(
+  ["table", "kind", "unseen"].flatMap((name) => (asked.get(name) ? [[name, asked.get(name) ?? ""]] : [])),
+);
 
-/** @type {(kind: string, label: string, text: string, key?: string) => Alarm} */
-const alarm = (kind, label, text, key = kind) => {
-  const rank = KINDS.indexOf(kind);
-  return { key, rank, loud: rank < LOUD, label, text };
-};
+/** @type {Map<string, string>} */
+let named = new Map();
+let mayWrite = false;
+/** @type {Alarms | null} the newest, whichever page is shown */
+let newest = null;
+/** @type {string[]} the beginnings of the pages from the second to the one that is shown */
+const turned = [];
+/** @type {string | null} the beginning of the next page */
+let next = null;
 
-/**
- * The alarms of a table. If it is not live, what it said of the present is no longer known to be so.
- * @param {TableView} table
- */
-export function alarmsOf(table) {
-  const { live, reason, fault } = table;
-  const found = [
-    ...(fault ? [alarm("fault", "Rounds are not taken in", fault)] : []),
-    ...(live ? ofThePresent(table) : [alarm("away", "NOT LIVE", reason)]),
-    ...table.deviations.map(deviation),
-  ];
-  return found.sort((one, other) => one.rank - other.rank);
+// --- the list
+
+/** @type {Map<string, { json: string, line: HTMLLIElement }>} */
+let lines = new Map();
+
+/** @param {Alarms} page */
+function draw({ alarms, before }) {
+  const kept = lines;
+  lines = new Map();
+  for (const each of alarms) {
+    const key = keyOf(each);
+    const json = JSON.stringify(each);
+    const known = kept.get(key);
+    lines.set(key, known?.json === json ? known : { json, line: lineOf(each) });
+  }
+  arrange(
+    byId("alarms"),
+    [...lines.values()].map(({ line }) => line),
+  );
+  next = before;
+  byId("none").hidden = alarms.length > 0;
+  byId("newer", HTMLButtonElement).disabled = turned.length === 0;
+  byId("older", HTMLButtonElement).disabled = next === null;
+  put("which", turned.length === 0 ? "" : `Page ${turned.length + 1}. New alarms are on the first page.`);
 }
 
-/** @param {TableView} table */
-function ofThePresent({ overlays, notices, shoe, edge_alarms: edges, devices_away: devices, meter }) {
-  const stopped = overlays.includes("needs_supervisor") || overlays.includes("shoe_error");
-  const kind = stopped ? "stop" : "wait";
-  const label = stopped
-    ? "Waiting for a supervisor"
-    : overlays.includes("card_awaited")
-      ? "Waiting for a card"
-      : "Notice";
-  return [
-    ...notices.map(({ code, text }) => alarm(kind, label, sentence(text), `${kind} ${code} ${text}`)),
-    ...(notices.length === 0 && label !== "Notice" ? [alarm(kind, label, "")] : []),
-    ...(edges.length > 0 ? [alarm("edge", "Favours the players", edges.map(spaced).join(", "), `edge ${edges}`)] : []),
-    ...(overlays.includes("shoe_offline") ? [alarm("shoe", "Shoe offline", shoe?.reason ?? "")] : []),
-    ...(devices.length > 0
-      ? [alarm("device", "Device offline", devices.map(spaced).join(", "), `device ${devices}`)]
-      : []),
-    ...(meter?.live === false ? [alarm("meter", "Meter not live", meter.title)] : []),
-    ...(overlays.includes("configuration_keypad")
-      ? [alarm("keypad", "Configuration keypad", "plugged in during play")]
-      : []),
-  ];
-}
+/** @param {Alarm} alarm */
+const keyOf = ({ record_id: record, seq, place }) => `${record}/${seq}/${place}`;
 
-/** @param {Deviation} deviation */
-function deviation({ wager, rule, errors, period }) {
-  const what = `${spaced(wager ?? "hands")}, ${spaced(rule ?? "hold")}`;
-  return alarm(
-    "deviation",
-    `Deviation ${signed(errors)}`,
-    `standard errors: ${what}, ${period}`,
-    `deviation ${period} ${wager} ${rule}`,
+/** @param {Alarm} alarm */
+const nameOf = ({ table }) => named.get(table) ?? table;
+
+/** @param {Alarm} alarm */
+function lineOf(alarm) {
+  const { table, ts, kind, source, who, text, seen } = alarm;
+  return element(
+    "li",
+    { class: seen === null ? "waits" : null },
+    element(
+      "div",
+      { class: "where" },
+      element("a", { href: `?${new URLSearchParams({ table })}` }, nameOf(alarm)),
+      element("time", { datetime: ts }, dayAndTime(ts)),
+    ),
+    element(
+      "div",
+      { class: "what" },
+      element("b", {}, sentence(spaced(kind))),
+      element("p", {}, sentence(text)),
+      element("p", { class: "quiet" }, who === null || source.endsWith(` ${who}`) ? source : `${source}, ${who}`),
+    ),
+    element("div", { class: "seen" }, ...seenTo(alarm)),
   );
 }
 
-/**
- * A difference in standard errors.
- * @param {number} errors
- */
-export const signed = (errors) => `${errors < 0 ? "−" : "+"}${Math.abs(errors).toFixed(1)}`;
+/** @param {Alarm} alarm */
+function seenTo(alarm) {
+  const { seen } = alarm;
+  if (seen !== null) {
+    return [
+      element("p", { class: "quiet" }, element("b", {}, "Seen to"), ` by ${seen.who}, ${dayAndTime(seen.ts)}`),
+      element("p", {}, seen.note),
+    ];
+  }
+  if (!mayWrite) return [element("p", { class: "quiet" }, "Not seen to")];
+  const words = `See to ${spaced(alarm.kind)} at ${nameOf(alarm)}`;
+  return [button("See to", () => askForNote(alarm), { "aria-label": words })];
+}
+
+// --- seeing to an alarm
+
+/** @param {Alarm} alarm */
+function askForNote(alarm) {
+  const [note, label] = labelled("Note: what was found or done", {
+    name: "note",
+    required: true,
+    maxlength: LONGEST_NOTE,
+  });
+  const form = element(
+    "form",
+    {},
+    element("p", { class: "quiet" }, `${nameOf(alarm)}, ${dayAndTime(alarm.ts)}`),
+    element("p", { class: "consequence" }, sentence(alarm.text)),
+    label,
+    element("p", { class: "hint" }, "The note is kept with your name, and is never changed."),
+    element("p", { class: "fault", role: "alert" }),
+    element(
+      "div",
+      { class: "choices" },
+      button("Cancel", () => dialog.close()),
+      element("button", { type: "submit", class: "go" }, "See to"),
+    ),
+  );
+  const dialog = openDialog(sentence(spaced(alarm.kind)), form);
+  submitted(form, async () => {
+    await send("POST", `/api/alarms/${keyOf(alarm)}/seen`, { note: note.value.trim() });
+    dialog.close();
+    if (turned.length > 0) await turn(); // the first page is told by itself
+  });
+}
+
+// --- pages
+
+/** Show the page that was turned to. */
+async function turn() {
+  const before = turned.at(-1);
+  if (before !== undefined) draw(await get(`/api/alarms?${new URLSearchParams([...only, ["before", before]])}`));
+  else if (newest !== null) draw(newest);
+}
+
+/** @param {() => unknown} change */
+async function turning(change) {
+  change();
+  try {
+    await turn();
+    showFaults([]);
+    scrollTo(0, 0);
+  } catch (error) {
+    showFaults([["Alarms", faultOf(error)]]);
+  }
+}
+
+byId("older").addEventListener("click", () => turning(() => next !== null && turned.push(next)));
+byId("newer").addEventListener("click", () => turning(() => turned.pop()));
+
+// --- what is asked for
+
+const form = byId("only", HTMLFormElement);
+
+async function showChoices() {
+  /** @type {AlarmChoices} */
+  const { tables, kinds } = await get("/api/alarms/choices");
+  offer("table", tables, (table) => named.get(table) ?? table);
+  offer("kind", kinds, (kind) => sentence(spaced(kind)));
+  const unseen = /** @type {HTMLInputElement} */ (form.elements.namedItem("unseen"));
+  unseen.checked = only.has("unseen");
+}
+
+/** @type {(name: string, values: string[], words: (value: string) => string) => void} */
+function offer(name, values, words) {
+  const select = /** @type {HTMLSelectElement} */ (form.elements.namedItem(name));
+  const chosen = only.get(name);
+  const all = chosen === null || values.includes(chosen) ? values : [chosen, ...values];
+  select.append(...all.map((value) => element("option", { value, selected: value === chosen }, words(value))));
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const chosen = [...new FormData(form)].flatMap(([name, value]) => (value === "" ? [] : [[name, String(value)]]));
+  location.assign(`?${new URLSearchParams(chosen)}`);
+});
+
+// --- the stream
+
+/** @param {AlarmsView} view */
+function take({ broker, taking_in: takingIn, away, newest: found }) {
+  showFaults([
+    ["Broker", broker],
+    ["Store", takingIn || away],
+  ]);
+  if (found !== null) {
+    tellOf(found);
+    newest = found;
+    if (turned.length === 0) draw(found);
+  }
+  document.body.classList.add("live");
+}
+
+/** @param {Alarms} found */
+function tellOf({ alarms }) {
+  if (newest === null) return;
+  const known = new Set(newest.alarms.map(keyOf));
+  const last = newest.alarms.at(0)?.ts ?? "";
+  const fresh = alarms.filter((each) => !known.has(keyOf(each)) && each.ts >= last);
+  if (fresh.length === 1) put("news", `${nameOf(fresh[0])}: ${fresh[0].text}`);
+  else if (fresh.length > 1) put("news", `${fresh.length} new alarms`);
+}
+
+const here = await reader;
+mayWrite = here?.bars === "";
+put("bars", here?.bars ? `${sentence(here.bars)}.` : "");
+named = await names().catch(() => new Map());
+await showChoices().catch((error) => showFaults([["Alarms", faultOf(error)]]));
+keepOpen({
+  address: `/api/alarms/events?${only}`,
+  names: ["alarms"],
+  silent: SILENT_MILLISECONDS,
+  take: (_, json) => take(JSON.parse(json)),
+  lost(why) {
+    put("not-live-reason", REASONS[why]);
+    document.body.classList.remove("live");
+    return isSignedOn();
+  },
+});

@@ -1,22 +1,18 @@
 // The floor: all tables of the house as they are now, and their alarms, worst first.
 
-import { byId, element, put, refresh } from "/shared/elements.js";
+import { arrange, byId, element, put, refresh } from "/shared/elements.js";
 import { keepOpen } from "/shared/stream.js";
 import { clock } from "/shared/words.js";
+import { isSignedOn, REASONS, showFaults } from "./house.js";
 import { TableCard } from "./table-card.js";
 
 /** @import { FloorView, TableView } from "#sent/floor" */
-/** @import { Alarm } from "./alarms.js" */
+/** @import { Alarm } from "./table-alarms.js" */
 
 const SILENT_MILLISECONDS = 4000; // a view comes every second
 const CARDS_A_FRAME = 10; // a change of all tables is drawn over several frames, so that none is late
 const NEWS_MILLISECONDS = 3000;
 const MOST_NEWS = 3;
-const REASONS = {
-  ended: "No connection to the Game Manager",
-  silent: "The Game Manager has sent nothing for some seconds",
-  "not shown": "This page cannot show what the Game Manager sent",
-};
 /** The size of everything, by the number of tables. */
 const SIZES = /** @type {const} */ ([
   [12, "few"],
@@ -40,16 +36,13 @@ keepOpen({
   names: ["floor"],
   silent: SILENT_MILLISECONDS,
   take: (_, json) => take(JSON.parse(json)),
-  async lost(why) {
+  lost(why) {
     put("not-live-reason", REASONS[why]);
     document.body.classList.remove("live");
     whole = true;
     summedUp = true;
     forgetHouse();
-    const answer = await fetch("/api/floor").catch(() => null);
-    if (answer?.status !== 401) return true;
-    location.reload(); // which leads to sign-on
-    return false;
+    return isSignedOn();
   },
 });
 
@@ -108,11 +101,10 @@ function showHouse({ at, broker, taking_in: takingIn }) {
   put("at", clock(at));
   showPart("broker", broker ? "Away" : "Connected", Boolean(broker));
   showPart("store", takingIn ? "Not taking in" : "Taking in", Boolean(takingIn));
-  refresh(
-    byId("house-faults"),
-    [broker && `Broker: ${broker}`, takingIn && `Store: ${takingIn}`].filter(Boolean),
-    (said) => said.map((text) => element("p", {}, text)),
-  );
+  showFaults([
+    ["Broker", broker],
+    ["Store", takingIn],
+  ]);
 }
 
 /** @type {(id: string, text: string, fault: boolean) => void} */
@@ -127,23 +119,10 @@ function forgetHouse() {
   showPart("store", "Unknown", true);
   showPart("live-tables", `0 of ${cards.size}`, true);
   put("pace", "–");
-  refresh(byId("house-faults"), [], () => []);
+  showFaults([]);
 }
 
 // --- the tables
-
-/**
- * Put these elements into a box in this order; those that are in place already are not touched, and keep the focus.
- * @param {Element} box
- * @param {Element[]} elements
- */
-function arrange(box, elements) {
-  const wanted = new Set(elements);
-  for (const each of [...box.children]) if (!wanted.has(each)) each.remove();
-  elements.forEach((each, at) => {
-    if (box.children[at] !== each) box.insertBefore(each, box.children[at] ?? null);
-  });
-}
 
 function showAll() {
   const all = [...cards.values()];

@@ -3,10 +3,10 @@
 import { element } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { clock, sentence, spaced } from "/shared/words.js";
-import { alarmsOf } from "./alarms.js";
+import { alarmsOf } from "./table-alarms.js";
 
 /** @import { TableView } from "#sent/floor" */
-/** @import { Alarm } from "./alarms.js" */
+/** @import { Alarm } from "./table-alarms.js" */
 
 const CLOSED = new Set(["locked", "closed"]);
 

@@ -8,9 +8,11 @@ import pytest
 from punto.controller.gaming_days import Calendar
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.requests import RecordedIncident
-from punto.game_manager.floor.alarms import LONGEST_NOTE, AlarmError, Before, alarms, see_to
+from punto.game_manager.floor.alarms import LONGEST_NOTE, AlarmError, Before, Only, alarms, choices, see_to
 from punto.game_manager.floor.store import Store, TakenIncidents
+from punto.game_manager.floor.web import _alarms_views
 from tests.game_manager.floor.behind_sign_on import house
+from tests.game_manager.floor.pages.house import Floor
 from tests.game_manager.floor.tables import BEGAN
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -80,8 +82,27 @@ def test_an_incident_is_seen_to_once_by_the_first(open_store):
     (seen,) = [each.seen for each in alarms(store).alarms if each.seen is not None]
     assert (seen.who, seen.note, seen.ts) == ("Sue", "The card was torn", timestamp(NOW))
     rest = [each for each in NEWEST_FIRST if each[0] != "t2"]
-    first = alarms(store, unseen=True, limit=2)
-    assert named(first) + named(alarms(store, Before.read(first.before or ""), unseen=True)) == rest
+    unseen = Only(unseen=True)
+    first = alarms(store, only=unseen, limit=2)
+    assert named(first) + named(alarms(store, Before.read(first.before or ""), unseen)) == rest
+
+
+def test_incidents_of_a_table_or_a_kind_are_found(open_store):
+    store = open_store()
+    assert choices(store).model_dump() == {"tables": (), "kinds": ()}
+    filled(store)
+    old = incident(1, -60 * 24 * 40, "unread")
+    store.take_incidents([told("t3", old, incident(2, 7, "lid_open"))])
+
+    of_one = Only(table="t1")
+    assert named(alarms(store, only=of_one)) == [each for each in NEWEST_FIRST if each[0] == "t1"]
+    first = alarms(store, only=of_one, limit=2)
+    assert len(named(alarms(store, Before.read(first.before or ""), of_one))) == 2
+    assert named(alarms(store, only=Only(kind="lid_open"))) == [("t3", 2, 0)]
+    assert named(alarms(store, only=Only(table="t1", kind="lid_open"))) == []
+    assert named(alarms(store, only=Only(kind=ENTRANCE))) == []
+    assert choices(store).tables == ("t1", "t2", "t3")
+    assert choices(store).kinds == ("called", "lid_open")  # of the last days alone
 
 
 def test_what_is_no_incident_cannot_be_seen_to(open_store):
@@ -100,6 +121,16 @@ def test_the_place_of_a_page_is_one_that_was_given(text):
     with pytest.raises(ValueError, match="earlier page"):
         Before.read(text)
     assert Before.read("9" * 16 + "-1-1-1").ts.year < 2300
+
+
+async def test_alarms_are_sent_again_only_when_they_have_changed(open_store):
+    store = open_store()
+    filled(store)
+    views = _alarms_views(Floor().view, lambda: alarms(store))
+    first, second = [(await anext(views)).newest for _ in range(2)]
+    assert (first, second) == (alarms(store), None)
+    store.take_incidents([told("t3", incident(2, 7))])
+    assert [(await anext(views)).newest for _ in range(2)] == [alarms(store), None]
 
 
 async def test_supervisors_and_executives_see_to_incidents_and_others_do_not(tmp_path):
@@ -126,7 +157,15 @@ async def test_supervisors_and_executives_see_to_incidents_and_others_do_not(tmp
         assert len((await ada.get("/api/alarms?unseen=true")).json["alarms"]) == 4
         page = (await ada.get("/api/alarms?limit=3")).json
         assert len((await ada.get(f"/api/alarms?before={page['before']}")).json["alarms"]) == 2
-        for bad in ("before=x", "limit=0", "limit=1000"):
+        for one in ("table=t2", "kind=called&unseen=true&table=t2"):
+            (only,) = (await ada.get(f"/api/alarms?{one}")).json["alarms"]
+            assert only["table"] == "t2"
+        assert (await ada.get("/api/alarms/choices")).json == {"tables": ["t1", "t2"], "kinds": ["called"]}
+        assert [(await each.get("/api/reader")).json for each in (sue, ada)] == [
+            {"name": "Sue", "bars": ""},
+            {"name": "Ada", "bars": "your roles do not allow seeing to alarms"},
+        ]
+        for bad in ("before=x", "limit=0", "limit=1000", "kind=%00", f"table={'x' * 65}"):
             assert (await ada.get(f"/api/alarms?{bad}")).status == 422
         assert (
             "access_refused",

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.restricted import Edge, PositionEdge
 from punto.game_manager.floor import edge_alarms, schema
+from punto.game_manager.floor import intake as intake_module
 from punto.game_manager.floor.edge_alarms import Heard, alarms_of, keep, shoes_report
 from punto.game_manager.floor.intake import Intake
 from punto.game_manager.floor.sheet import shoes_sheet
@@ -137,23 +138,22 @@ async def test_an_alarm_that_is_heard_while_the_store_is_away_is_kept(open_store
     store: Store = open_store()
     intake = Intake(store)
     away = True
-    really = Store.leads
 
-    def leads(own: Store) -> bool:
+    def keep_later(*given: Any) -> None:
         if away:
             raise StoreAwayError("the disk is full")
-        return really(own)
+        keep(*given)
 
     def kept() -> list[Any]:
         with store.reading() as connection:
             wager = schema.EDGE_ALARMS.c.wager
             return list(connection.execute(select(wager).order_by(wager)).scalars())
 
-    monkeypatch.setattr(Store, "leads", leads)
+    monkeypatch.setattr(intake_module, "keep", keep_later)
     running = asyncio.create_task(intake.run())
     try:
         intake.hear_edges("t1", edges(12, tie=-0.02))
-        await asyncio.sleep(0.05)
+        await eventually(lambda: "the disk is full" in intake.reason, "nothing is taken in")
         assert kept() == []
         away = False
         await eventually(lambda: kept() == ["tie"], "it is in the store")

@@ -3,13 +3,22 @@
 import pytest
 from playwright.async_api import expect
 
+from punto.controller.gaming_days import Calendar
+from punto.game_manager.floor.store import Store
 from tests.game_manager.floor.behind_sign_on import house
+from tests.game_manager.floor.pages.house import fill_all
 from tests.operators.consoles import PASSWORD
 
 
 @pytest.fixture(autouse=True)
 def _cheap(cheap_passwords):
     """What a password costs is not what this is about."""
+
+
+async def sign_on(page, name: str) -> None:
+    await page.get_by_label("Name").fill(name)
+    await page.get_by_label("Password").fill(PASSWORD)
+    await page.get_by_role("button", name="Sign on").click()
 
 
 @pytest.mark.asyncio(loop_scope="session")
@@ -22,15 +31,60 @@ async def test_a_page_leads_to_sign_on_and_back(browser, tmp_path):
         await page.goto(f"http://127.0.0.1:{here.port}/")
         assert page.url.endswith("/sign-on/?to=/")
         await expect(page.get_by_role("heading")).to_have_text("Game Manager")
-        await page.get_by_label("Name").fill("Sue")
-        await page.get_by_label("Password").fill(PASSWORD)
         assert faults in (
             [],
             ["Failed to load resource: the server responded with a status of 401 (Unauthorized)"],
         )
-        await page.get_by_role("button", name="Sign on").click()
+        await sign_on(page, "Sue")
         await page.wait_for_url(f"http://127.0.0.1:{here.port}/")
         assert await page.title() == "Floor"
         here.accounts.set_disabled("Sue", disabled=True)
         await page.wait_for_url(f"http://127.0.0.1:{here.port}/sign-on/?to=/")
         await page.close()
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_supervisor_sees_to_an_alarm_and_signs_off_and_an_ended_session_leads_to_sign_on(
+    browser, tmp_path
+):
+    async with house(tmp_path) as here:
+        store = Store(here.url, Calendar.of())
+        fill_all(store)
+        store.close()
+        address = f"http://127.0.0.1:{here.port}"
+        context = await browser.new_context()
+        page = await context.new_page()
+        week = "/reports?since=2026-11-18&until=2026-11-24"
+        await page.goto(f"{address}{week}")
+        await sign_on(page, "Sue")
+        await page.wait_for_url(f"{address}{week}")  # with the days that were asked for
+        await expect(page.locator("#you")).to_have_text("Sue")
+
+        await page.get_by_role("link", name="Alarms").click()
+        first = page.locator("#alarms li").first
+        await first.get_by_role("button").click()
+        await page.get_by_role("dialog").get_by_label("Note").fill("Looked at it")
+        await page.keyboard.press("Enter")
+        await expect(first).to_contain_text("Seen to by Sue")
+        await page.get_by_role("button", name="Sign off").click()
+        await page.wait_for_url(f"{address}/sign-on/#signed-off")
+        assert here.accesses()[-1] == ("session_ended", "Sue", "session ended: signed off", None)
+
+        # An auditor reads, and has no button.
+        await page.goto(f"{address}/alarms")
+        await sign_on(page, "Ada")
+        await expect(page.locator("#bars")).to_have_text("Your roles do not allow seeing to alarms.")
+        await expect(page.locator("#alarms button")).to_have_count(0)
+
+        # Each page notices by itself that the session has ended.
+        pages = [page]
+        for path in ("/reports", "/people", "/shoes"):
+            other = await context.new_page()
+            await other.goto(f"{address}{path}")
+            await expect(other.locator("main")).to_have_attribute("aria-busy", "false")
+            pages.append(other)
+        here.accounts.set_disabled("Ada", disabled=True)
+        for other, path in zip(pages, ("alarms", "reports", "people", "shoes"), strict=True):
+            await other.wait_for_url(f"{address}/sign-on/?to=/{path}")
+            await expect(other.get_by_label("Password")).to_be_visible()
+        await context.close()

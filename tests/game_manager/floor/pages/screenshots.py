@@ -7,27 +7,38 @@ from pathlib import Path
 from playwright.async_api import Browser, async_playwright
 
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
-from tests.game_manager.floor.pages.house import Floor, an_evening, fill, served
+from tests.game_manager.floor.pages.house import OF_SUE, Floor, an_evening, fill_all, served
 
 IMAGES = Path(__file__).parents[4] / "docs" / "images"
 REPORTS = "reports?since=2026-11-18&until=2026-11-24"
+DAYS = "since=2026-11-23&until=2026-11-24"
 
 
 async def make(folder: Path) -> None:
     """Take a picture of each page."""
     floor = Floor()
-    async with served(folder, floor.view, fill=fill) as address, async_playwright() as playwright:
+    async with (
+        served(folder, floor.view, fill=fill_all, doors=OF_SUE) as address,
+        async_playwright() as playwright,
+    ):
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
         for name, tables, width, height, scheme in (
-            ("floor", 12, 1280, 800, "dark"),
             ("floor-light", 12, 1280, 800, "light"),
             ("floor-phone", 12, 390, 844, "light"),
             ("floor-wall-4k", 200, 3840, 2160, "dark"),
+            ("floor", 12, 1280, 800, "dark"),
         ):
             floor.tables = an_evening(tables)
             await _picture(browser, name, address, width, height, scheme)
-        for name, scheme in (("floor-reports", "light"), ("floor-reports-dark", "dark")):
-            await _picture(browser, name, f"{address}{REPORTS}", 1280, 800, scheme)
+        for name, path, width, height, scheme in (
+            ("floor-reports", REPORTS, 1280, 800, "light"),
+            ("floor-reports-dark", REPORTS, 1280, 800, "dark"),
+            ("floor-alarms", "alarms", 1280, 800, "dark"),
+            ("floor-alarms-phone", "alarms", 390, 844, "light"),
+            ("floor-people", f"people?{DAYS}", 1280, 640, "light"),
+            ("floor-shoes", f"shoes?{DAYS}", 1280, 400, "dark"),
+        ):
+            await _picture(browser, name, f"{address}{path}", width, height, scheme)
         await browser.close()
 
 
@@ -36,7 +47,9 @@ async def _picture(browser: Browser, name: str, address: str, width: int, height
         viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light"
     )
     await page.goto(address)
-    await page.wait_for_selector(".live article, details.outside table")
+    await page.wait_for_selector(".live article, .live #alarms li, main[aria-busy=false] table")
+    if name == "floor-people":
+        await page.locator("summary").last.click()
     await page.wait_for_timeout(1000)
     await page.screenshot(path=IMAGES / f"{name}.png")
     await page.close()

@@ -2,13 +2,19 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+from fractions import Fraction
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
+from punto.baccarat.table.events import SessionBegun, SessionEnded
 from punto.baccarat.table.meters import of_game
+from punto.baccarat.table.order_kinds import CallSupervisor
 from punto.consoles.entrance import entrance_of
+from punto.controller.edge.live import LiveEdge
+from punto.controller.messages.topics import HEALTH, RESTRICTED_EDGE
+from punto.game_manager.floor import following
 from punto.game_manager.floor.config import GameManagerConfig
 from punto.game_manager.floor.service import serve
 from tests.displays.parts import Broker
@@ -47,14 +53,30 @@ async def broker(tmp_path):
     running.kill()
 
 
-async def test_a_table_is_followed_from_its_first_hand_to_its_report(page, broker, tmp_path):
+@asynccontextmanager
+async def surveyed(here, broker):
+    """The table with live edges, of which each is an alarm."""
+    edge = LiveEdge(here.state.settings, here.engine.record_name, Fraction(-1), here.outbox)
+    here.engine.watchers.append(edge.see)
+    broker.retain(RESTRICTED_EDGE, edge.message)
+    running = asyncio.create_task(edge.run())
+    try:
+        yield
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+
+
+async def test_a_table_is_followed_from_its_first_hand_to_its_report(page, broker, tmp_path, monkeypatch):
+    monkeypatch.setattr(following, "INCIDENTS_EVERY_SECONDS", 0.2)
     said: list[str] = []
     page.on("console", lambda line: said.append(line.text))
     own = settings(name="Pit 1 <b>Table</b> 1")
     async with game_manager(tmp_path, broker.port) as address, table_of(tmp_path / "record.db", own) as here:
         await page.goto(address)
         await expect(page.locator("#live-tables")).to_have_text("0 of 0")
-        async with connected(here, broker.port):
+        async with connected(here, broker.port) as to_broker, surveyed(here, to_broker):
+            await here.order(SessionBegun("mei", ("dealer",), "a console"))
             await here.begin_shoe()
             card = page.get_by_role("article", name="Pit 1 <b>Table</b> 1")
             await expect(card).to_contain_text("Shoe 1, coup 0")
@@ -72,6 +94,29 @@ async def test_a_table_is_followed_from_its_first_hand_to_its_report(page, broke
             await expect(page.locator("details tr", has_text="Player").first).to_contain_text(
                 f"Player{counted.wagers}{counted.staked / 100:,.2f}"
             )
+
+            await page.get_by_role("link", name="Alarms").click()
+            await page.wait_for_selector("body.live")
+            await here.order(CallSupervisor("mei", "A dispute at the table"))
+            await here.order(SessionEnded("mei", "signed off"))
+            here.outbox.snapshot_due(HEALTH)  # as the service does every ten seconds
+            line = page.locator("#alarms li").first
+            await expect(line).to_contain_text("Pit 1 <b>Table</b> 1")
+            await expect(line).to_contain_text("Called a supervisor: A dispute at the table")
+
+            await page.get_by_role("link", name="People").click()
+            figures = page.locator("#report > .scrolling tbody td")
+            assert [await figures.nth(at).inner_text() for at in (0, 1, 3, 8, 9)] == [
+                "mei",
+                "1",
+                "10",
+                "0",
+                "1",
+            ]
+            await page.get_by_role("link", name="Shoes").click()
+            shoe = page.locator("tbody tr", has_text="Player").first
+            await expect(shoe).to_contain_text("Pit 1 <b>Table</b> 1")
+            await expect(shoe).to_contain_text(here.engine.record_name)
 
             assert said == []
             await page.get_by_role("link", name="Floor").click()

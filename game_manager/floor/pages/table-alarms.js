@@ -1,0 +1,79 @@
+// What is wrong at a table, worst first, in words.
+
+import { sentence, spaced } from "/shared/words.js";
+
+/** @import { Deviation, TableView } from "#sent/floor" */
+/**
+ * An alarm of a table: `key` is the same as long as the alarm lasts, and `rank` is 0 for the worst kind.
+ * @typedef {object} Alarm
+ * @property {string} key
+ * @property {number} rank
+ * @property {boolean} loud
+ * @property {string} label
+ * @property {string} text
+ */
+
+/** All kinds of alarms, the worst first; those before `shoe` are loud. */
+const KINDS = ["fault", "away", "edge", "deviation", "stop", "shoe", "wait", "device", "meter", "keypad"];
+const LOUD = KINDS.indexOf("shoe");
+
+/** @type {(kind: string, label: string, text: string, key?: string) => Alarm} */
+const alarm = (kind, label, text, key = kind) => {
+  const rank = KINDS.indexOf(kind);
+  return { key, rank, loud: rank < LOUD, label, text };
+};
+
+/**
+ * The alarms of a table. If it is not live, what it said of the present is no longer known to be so.
+ * @param {TableView} table
+ */
+export function alarmsOf(table) {
+  const { live, reason, fault } = table;
+  const found = [
+    ...(fault ? [alarm("fault", "Rounds are not taken in", fault)] : []),
+    ...(live ? ofThePresent(table) : [alarm("away", "NOT LIVE", reason)]),
+    ...table.deviations.map(deviation),
+  ];
+  return found.sort((one, other) => one.rank - other.rank);
+}
+
+/** @param {TableView} table */
+function ofThePresent({ overlays, notices, shoe, edge_alarms: edges, devices_away: devices, meter }) {
+  const stopped = overlays.includes("needs_supervisor") || overlays.includes("shoe_error");
+  const kind = stopped ? "stop" : "wait";
+  const label = stopped
+    ? "Waiting for a supervisor"
+    : overlays.includes("card_awaited")
+      ? "Waiting for a card"
+      : "Notice";
+  return [
+    ...notices.map(({ code, text }) => alarm(kind, label, sentence(text), `${kind} ${code} ${text}`)),
+    ...(notices.length === 0 && label !== "Notice" ? [alarm(kind, label, "")] : []),
+    ...(edges.length > 0 ? [alarm("edge", "Favours the players", edges.map(spaced).join(", "), `edge ${edges}`)] : []),
+    ...(overlays.includes("shoe_offline") ? [alarm("shoe", "Shoe offline", shoe?.reason ?? "")] : []),
+    ...(devices.length > 0
+      ? [alarm("device", "Device offline", devices.map(spaced).join(", "), `device ${devices}`)]
+      : []),
+    ...(meter?.live === false ? [alarm("meter", "Meter not live", meter.title)] : []),
+    ...(overlays.includes("configuration_keypad")
+      ? [alarm("keypad", "Configuration keypad", "plugged in during play")]
+      : []),
+  ];
+}
+
+/** @param {Deviation} deviation */
+function deviation({ wager, rule, errors, period }) {
+  const what = `${spaced(wager ?? "hands")}, ${spaced(rule ?? "hold")}`;
+  return alarm(
+    "deviation",
+    `Deviation ${signed(errors)}`,
+    `standard errors: ${what}, ${period}`,
+    `deviation ${period} ${wager} ${rule}`,
+  );
+}
+
+/**
+ * A difference in standard errors.
+ * @param {number} errors
+ */
+export const signed = (errors) => `${errors < 0 ? "−" : "+"}${Math.abs(errors).toFixed(1)}`;
