@@ -42,6 +42,7 @@ SENT: Final[dict[str, Sequence[type[BaseModel]]]] = {
         edge_alarms.ShoesReport,
         floor_reports.Days,
         floor_reports.FloorReport,
+        floor_reports.ShiftReport,
         floor_web.Reader,
         live.FloorView,
         people.PeopleReport,

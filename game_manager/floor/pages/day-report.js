@@ -1,26 +1,35 @@
-// A report over gaming days: the form for the days, the sheet, and what is wrong.
+// A report over gaming days, or over the last hours: the form, the sheet, and what is wrong.
 
-import { byId, faultOf, one } from "/shared/elements.js";
+import { byId, element, faultOf, one } from "/shared/elements.js";
 import { get, isSignedOn, names } from "./house.js";
 
 /** @import { Days } from "#sent/floor" */
 
 const DAY_MILLISECONDS = 86_400_000;
 const LOOK_MILLISECONDS = 5000;
+const SHIFTS = [8, 12]; // hours
 
 /**
  * Show the report of the days in the page's address, or of the newest day.
  * @template Report
  * @param {string} name of the report in the addresses of its data
  * @param {(report: Report, names: Map<string, string>) => (Node | string)[]} draw with the names of the tables by their ids
+ * @param {{ ofHours?: string }} [also] the name of the same report over the last hours, if there is one
  */
-export async function showReport(name, draw) {
+export async function showReport(name, draw, { ofHours } = {}) {
   const form = byId("days", HTMLFormElement);
   const [since, until] = ["since", "until"].map(
     (each) => /** @type {HTMLInputElement} */ (form.elements.namedItem(each)),
   );
+  /** @param {Record<string, string>} asked */
+  const ask = (asked) => location.assign(`?${new URLSearchParams(asked)}`);
   /** @type {(begin: string, end: string) => void} */
-  const go = (begin, end) => location.assign(`?${new URLSearchParams({ since: begin, until: end })}`);
+  const go = (begin, end) => ask({ since: begin, until: end });
+  for (const hours of ofHours === undefined ? [] : SHIFTS) {
+    const key = element("button", { type: "button" }, `Last ${hours} hours`);
+    key.addEventListener("click", () => ask({ hours: String(hours) }));
+    byId("csv").before(key);
+  }
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -41,10 +50,14 @@ export async function showReport(name, draw) {
         go(begin, last);
       });
     }
-    const path = `/api/${name}/${encodeURIComponent(since.value)}/${encodeURIComponent(until.value)}`;
+    const hours = ofHours === undefined ? null : asked.get("hours");
+    const [path, query] =
+      hours === null
+        ? [`/api/${name}/${encodeURIComponent(since.value)}/${encodeURIComponent(until.value)}`, ""]
+        : [`/api/${ofHours}`, `?${new URLSearchParams({ hours })}`];
     /** @type {[Report, Map<string, string>]} */
-    const [report, known] = await Promise.all([get(path), names()]);
-    byId("csv", HTMLAnchorElement).href = `${path}.csv`;
+    const [report, known] = await Promise.all([get(path + query), names()]);
+    byId("csv", HTMLAnchorElement).href = `${path}.csv${query}`;
     byId("csv").hidden = false;
     byId("report").replaceChildren(...draw(report, known));
   }

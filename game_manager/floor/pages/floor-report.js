@@ -2,9 +2,9 @@
 
 import { element, scrolling, svg, table } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
-import { sentence, spaced } from "/shared/words.js";
+import { dayAndTime, sentence, spaced } from "/shared/words.js";
 
-/** @import { FloorReport, MeterReadings, TableReport, WagerReading } from "#sent/floor" */
+/** @import { FloorReport, ShiftReport, MeterReadings, TableReport, WagerReading } from "#sent/floor" */
 /** @typedef {{ errors: number | null }} Figure a figure with its difference in standard errors */
 
 const BY_CHANCE = 0.0027; // the part of figures that are outside three standard errors by chance
@@ -16,10 +16,10 @@ const signed = new Intl.NumberFormat("en", { signDisplay: "exceptZero", minimumF
 const STATUSES = { played: "played", void: "void", correction: "corrections", dummy: "dummy" };
 
 /**
- * @param {FloorReport} report
+ * @param {FloorReport | ShiftReport} report
  * @param {Map<string, string>} names of the tables by their ids
  */
-export function drawn({ sigmas, tables, wagers }, names) {
+export function drawn({ since, until, sigmas, tables, wagers }, names) {
   const figures = tables.flatMap(({ meters }) => figuresOf(meters)).filter(({ errors }) => errors !== null);
   const outside = figures.filter((each) => isOutside(each, sigmas));
   /** @param {TableReport} report */
@@ -27,6 +27,7 @@ export function drawn({ sigmas, tables, wagers }, names) {
   const suspect = tables.filter((each) => worst(each) >= sigmas).sort((one, other) => worst(other) - worst(one));
   const others = tables.filter((each) => !suspect.includes(each));
   return [
+    ...(isDay(since) ? [] : [element("p", { class: "span" }, `From ${dayAndTime(since)} to ${dayAndTime(until)}.`)]),
     element(
       "p",
       { class: outside.length > 0 ? "found some" : "found" },
@@ -47,6 +48,9 @@ export function drawn({ sigmas, tables, wagers }, names) {
     ...[...suspect, ...others].map((each) => tableOf(each, names.get(each.table) ?? each.table, sigmas)),
   ];
 }
+
+/** @param {string} written a gaming day or a moment */
+const isDay = (written) => !written.includes("T");
 
 /** @param {MeterReadings} meters */
 const figuresOf = ({ counts, wagers }) => [...wagers, ...counts];

@@ -27,6 +27,19 @@ async def reports(page: Page, folder, floor: Floor | None = None, path: str = WE
         yield address
 
 
+async def test_the_last_hours_are_a_report_too(page, tmp_path):
+    async with reports(page, tmp_path, path="reports?hours=168") as address:
+        await expect(page.locator(".span")).to_contain_text("From ")
+        assert await page.locator("#csv").get_attribute("href") == "/api/shift.csv?hours=168"
+        sheet = await (await page.request.get(f"{address}api/shift.csv?hours=168")).text()
+        assert sheet.startswith("table,game,rules,line,")
+        await page.get_by_role("button", name="Last 8 hours").click()
+        await page.wait_for_url("**/reports?hours=8")
+        for hours in ("0", "169", "x"):
+            answer = await page.request.get(f"{address}api/shift?hours={hours}")
+            assert (answer.status, (await answer.json())["detail"].startswith("hours: ")) == (422, True)
+
+
 async def test_a_table_outside_three_standard_errors_is_marked_and_first(page, tmp_path):
     floor = Floor()
     floor.tables = [table(1), table(2, name="<b>Baccarat</b> 2")]
