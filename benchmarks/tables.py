@@ -1,6 +1,9 @@
 """Tables that tell rounds as fast as the broker takes them, and answer requests for them at a table's pace.
 
 python -m benchmarks.tables PORT TABLES ROUNDS told|kept    # `kept` rounds are only answered
+
+Of `told` rounds, the first of each table is told at the start, and the others after a line on standard input: a Game Manager compares
+each table once.
 """
 
 import asyncio
@@ -13,7 +16,7 @@ from punto.controller.broker_login import BrokerConfig
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Round
 from punto.controller.messages.requests import RoundsResponse
-from punto.controller.messages.topics import HEALTH, ROUND, Topics, response
+from punto.controller.messages.topics import HEALTH, ROUND, Topics, request, response
 from punto.controller.mqtt_link import Connection, Link, Sender
 from punto.controller.pace import Pace
 from punto.drivers.backoff import Backoff
@@ -22,6 +25,7 @@ from tests.game_manager.floor.told import Told
 
 RECORD = "0123456789abcdef"
 HANDS = 3000
+CONNECTIONS = 6
 
 
 def payloads(rounds: int) -> list[tuple[bytes, bytes, bytes]]:
@@ -61,38 +65,66 @@ def answer(made: list[tuple[bytes, bytes, bytes]], request: str, after: int, lim
     return empty.replace(b'"rounds":[],"ended":[', told + b",".join(end for *_, end in found))
 
 
-async def tell(port: int, tables: int, rounds: int, *, told: bool) -> None:
-    """Tell, and answer until the process is killed. A line on standard output says when it begins to tell."""
-    made, names = payloads(rounds), [f"table-{number}" for number in range(1, tables + 1)]
-    paces: dict[str, Pace] = {}
-    health = Told().health().model_copy(update={"rounds": rounds, "inputs": 0}).wire()
+class Tables:
+    """Some of the tables, with a connection of their own; `known` is how many rounds each has on its record so far."""
 
-    async def talk(connection: Connection) -> None:
-        await connection.subscribe(["punto/+/request/rounds/by/+"])
-        sender = Sender(connection)
-        for name in names:
+    def __init__(self, made: list[tuple[bytes, bytes, bytes]], names: list[str], known: int) -> None:
+        self._made = made
+        self._names = names
+        self._known = known
+        self._paces = {name: Pace() for name in names}
+        self._sender: Sender | None = None
+        self.ready = asyncio.Event()
+
+    async def talk(self, connection: Connection) -> None:
+        """Say what is known, and answer requests."""
+        await connection.subscribe(
+            [Topics("punto", name)(request("rounds", "game-manager")) for name in self._names]
+        )
+        sender = self._sender = Sender(connection)
+        health = Told().health().model_copy(update={"rounds": self._known, "inputs": 0}).wire()
+        for name in self._names:
+            await sender.room()
             sender.send(Topics("punto", name)(HEALTH), health, retain=True)
         await sender.all_taken()
-        print("telling", flush=True)
-        if told:
-            for wire, *_ in made:
-                for name in names:
-                    await sender.room()
-                    sender.send(Topics("punto", name)(ROUND), wire)
+        self.ready.set()
         async for message in connection.messages():
             table = message.topic.split("/")[1]
             asked = json.loads(message.payload)
-            whose = paces.setdefault(table, Pace())
-            if whose.allows("client"):
-                whose.charge("client")
+            if self._paces[table].allows("client"):
+                self._paces[table].charge("client")
+                there = self._made[: self._known]
                 sender.send(
                     Topics("punto", table)(response("rounds")),
-                    answer(made, asked["id"], asked["after"], asked["limit"]),
+                    answer(there, asked["id"], asked["after"], asked["limit"]),
                 )
 
-    await Link(BrokerConfig(port=port), Backoff(0.1, 1)).run(talk)
+    async def tell(self) -> None:
+        """Tell the rounds that are not known yet, as fast as the broker takes them."""
+        if (sender := self._sender) is None:
+            raise RuntimeError("not connected yet")
+        for wire, *_ in self._made[self._known :]:
+            self._known += 1
+            for name in self._names:
+                await sender.room()
+                sender.send(Topics("punto", name)(ROUND), wire)
+
+
+async def run(port: int, tables: int, rounds: int, *, told: bool) -> None:
+    """Tell, and answer until the process is killed. A line on standard output says when the tables are there."""
+    made, names = payloads(rounds), [f"table-{number}" for number in range(1, tables + 1)]
+    parts = [Tables(made, names[part::CONNECTIONS], 1 if told else rounds) for part in range(CONNECTIONS)]
+    async with asyncio.TaskGroup() as tasks:
+        for part in parts:
+            tasks.create_task(Link(BrokerConfig(port=port), Backoff(0.1, 1)).run(part.talk))
+        for part in parts:
+            await part.ready.wait()
+        print("ready", flush=True)
+        if told:
+            await asyncio.to_thread(sys.stdin.readline)
+            await asyncio.gather(*(part.tell() for part in parts))
 
 
 if __name__ == "__main__":
     port, tables, rounds = map(int, sys.argv[1:4])
-    asyncio.run(tell(port, tables, rounds, told=sys.argv[4] == "told"))
+    asyncio.run(run(port, tables, rounds, told=sys.argv[4] == "told"))

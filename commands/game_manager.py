@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import signal
 import sys
 from contextlib import suppress
@@ -53,6 +54,9 @@ def main(args: argparse.Namespace) -> int:
 
 
 async def _until_stopped(config: GameManagerConfig) -> None:
+    # Rounds that wait for the store are many objects, none of them garbage: to look for it takes a tenth of the intake.
+    gc.freeze()
+    gc.set_threshold(100_000)
     service = asyncio.create_task(
         serve(config, entrance_of, lambda address: print(f"Game Manager on {address}", flush=True))
     )
