@@ -10,8 +10,9 @@ from punto.baccarat.progressive.events import ConfirmedBy
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.settings import Payer
 from punto.baccarat.progressive.state import AwardState
+from punto.controller.messages.amounts import Cents
+from punto.controller.messages.books import FromTray, NobodyWon
 from punto.controller.messages.models import Part, Timestamp
-from punto.game_manager.amounts import Cents
 from punto.game_manager.record import END, Logged, Posting, Record, Span
 
 AWARDS_A_PAGE: Final = 25
@@ -92,31 +93,6 @@ _AS_FIXED: Final = (
 """The fields that an award of a report has from the award as it was locked."""
 
 
-class NobodyWon(Part):
-    """A confirmation of NOBODY WON, or the reopening (`again`) of a game that ended so, which has only who and why.
-
-    `amount` is the amount that the award would have had for the `seats` that can have won it; the rest is as
-    in an award.
-    """
-
-    ts: Timestamp
-    progressive: str
-    again: bool
-    table: str
-    round: int
-    tier: str | None = None
-    seats: tuple[int, ...] = ()
-    amount: Cents | None = None
-    payer: Payer | None = None
-    who: str
-    by: ConfirmedBy | None = None
-    level: str | None = None
-    confirmed_by: str | None = None
-    reason: str
-    approved_by: str | None
-    input: int
-
-
 class Awards(Part):
     """Awards, the newest first, and the NOBODY WON entries of their time; `more` says if there are older awards."""
 
@@ -155,21 +131,6 @@ def nobody_won(record: Record, progressive: str | None, span: Span) -> tuple[Nob
         )
         for each in record.log(("nobody_won", "game_reopened"), progressive, span)
     )
-
-
-class FromTray(Part):
-    """An award that the tray paid; `amount` is negative if it was backed out."""
-
-    ts: Timestamp
-    award: int
-    tier: str
-    table: str
-    round: int
-    amount: Cents
-    who: str
-    reason: str | None
-    approved_by: str | None
-    input: int
 
 
 def from_tray(record: Record, progressive: str, span: Span) -> tuple[FromTray, ...]:

@@ -8,84 +8,31 @@ again, finds a change to all.
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
-from typing import Literal
 
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.money import amount, share
 from punto.baccarat.progressive.settings import Settings
 from punto.controller.gaming_days import Calendar
-from punto.controller.messages.models import Part, Timestamp
-from punto.game_manager.amounts import Cents, Exact, cents, exact
+from punto.controller.messages.amounts import cents, exact
+from punto.controller.messages.books import (
+    Accounts,
+    Check,
+    CoinCount,
+    Coins,
+    Difference,
+    Reconciled,
+    Reconciliation,
+)
 from punto.game_manager.awards import from_tray
-from punto.game_manager.record import EVERYTHING, Accounts, Posting, Record, Span, settings_at
-from punto.game_manager.reports import DayState, period
-
-
-class Check(Part):
-    """Two ways to the same amount: the ledger's, and the one computed from the rest of the record."""
-
-    what: Literal["contributions", "reserve", "awards", "back_outs", "seed"]
-    ledger: Exact
-    expected: Exact
-
-
-class Difference(Part):
-    """A wrong ledger entry, and its place on the record: the number of an input."""
-
-    input: int
-    text: str
-
-
-class Coins(Part):
-    """The wagers taken off the sensors, by the last count of the day. `difference` is counted less taken.
-
-    `taken` is None if wagers stay on the sensors and no coins are dropped; `counted` is None without a count.
-    """
-
-    taken: Cents | None
-    counted: Cents | None = None
-    who: str | None = None
-    ts: Timestamp | None = None
-    difference: Cents | None = None
-    todo: str
-
-
-class Reconciled(Part):
-    """A progressive's compared books of a gaming day. `from_tray` is the tray's payments of awards, less back-outs."""
-
-    progressive: str
-    balanced: bool
-    from_tray: Cents
-    checks: tuple[Check, ...]
-    differences: tuple[Difference, ...]
-    coins: Coins
-
-
-class Reconciliation(Part):
-    """The reconciliation of a gaming day. `agrees` if nothing differs, apart from the coins.
-
-    `elsewhere` counts the entries with a time of this day that are in another day's report.
-    """
-
-    day: date
-    begins: Timestamp
-    ends: Timestamp
-    state: DayState
-    elsewhere: int
-    agrees: bool
-    progressives: tuple[Reconciled, ...]
+from punto.game_manager.record import EVERYTHING, Posting, Record, Span, settings_at
+from punto.game_manager.reports import period
 
 
 def reconcile(record: Record, day: date, calendar: Calendar, now: datetime) -> Reconciliation:
     """Compare a gaming day's books."""
     span, about = period(record, calendar.begins(day), calendar.begins(day + timedelta(days=1)), now)
     found = tuple(_reconciled(record, name, span, day) for name in record.progressives(span.until))
-    agrees = all(
-        each.balanced
-        and not each.differences
-        and all(check.ledger == check.expected for check in each.checks)
-        for each in found
-    )
+    agrees = all(each.agrees for each in found)
     return Reconciliation(day=day, **about, agrees=agrees, progressives=found)
 
 
@@ -101,6 +48,7 @@ def _reconciled(record: Record, name: str, span: Span, day: date) -> Reconciled:
         checks=tuple(expected.checks(postings)),
         differences=tuple(expected.differences(postings)),
         coins=_coins(record, name, span, day, timeline),
+        counts=counts_in(record, name, span),
     )
 
 
@@ -197,20 +145,35 @@ def _sum(moved: Accounts) -> int:
 
 
 def _coins(record: Record, name: str, span: Span, day: date, timeline: list[tuple[int, Settings]]) -> Coins:
-    if timeline[-1][1].wager_stays:
+    _, _, taken = record.wagers(name, span)
+    dropped = None if timeline[-1][1].wager_stays else taken
+    counts = [each for each in counts_in(record, name, EVERYTHING) if each.day == day]
+    return coins(dropped, counts[-1] if counts else None)
+
+
+def counts_in(record: Record, name: str, span: Span) -> tuple[CoinCount, ...]:
+    """The counts of coins that were entered in a span, in order."""
+    return tuple(
+        CoinCount(
+            day=date.fromisoformat(each.entry.day), amount=each.entry.amount, who=each.entry.who, ts=each.ts
+        )
+        for each in record.log(("coins_counted",), name, span)
+    )
+
+
+def coins(taken: int | None, last: CoinCount | None) -> Coins:
+    """The coins that were taken, beside the last count of them, and what to do. None were dropped if `taken` is None."""
+    if taken is None:
         todo = "The wagers stay on the sensors until they are settled: no coins are dropped, so there is no count."
         return Coins(taken=None, todo=todo)
-    _, _, taken = record.wagers(name, span)
-    counts = record.log(("coins_counted",), name, EVERYTHING)
-    last = next((each for each in reversed(counts) if each.entry.day == day.isoformat()), None)
     if last is None:
         todo = "Count the wagers that were taken on this day, and enter their total."
         return Coins(taken=taken, todo=todo)
-    difference = last.entry.amount - taken
+    difference = last.amount - taken
     return Coins(
         taken=taken,
-        counted=last.entry.amount,
-        who=last.entry.who,
+        counted=last.amount,
+        who=last.who,
         ts=last.ts,
         difference=difference,
         todo=_todo(difference),

@@ -8,7 +8,6 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -18,8 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.table.settings import title_of
 from punto.controller.journal import books, schema
+from punto.controller.messages.books import Accounts
 from punto.controller.messages.building import timestamp
-from punto.game_manager.amounts import Exact
 
 _SETTINGS: Final[TypeAdapter[Settings]] = TypeAdapter(Settings)
 END: Final = 2**62
@@ -36,33 +35,6 @@ class Span(NamedTuple):
 EVERYTHING: Final = Span()
 
 
-@dataclass(frozen=True, slots=True)
-class Accounts:
-    """A progressive's balances, or their changes, in millionths of a minor unit; a source's balance is what it gave."""
-
-    seed_money: Exact = 0
-    contributions: Exact = 0
-    adjustments: Exact = 0
-    primary: Exact = 0
-    reserve: Exact = 0
-    overflow: Exact = 0
-    paid: Exact = 0
-
-    def __add__(self, other: "Accounts") -> "Accounts":
-        return Accounts(*(getattr(self, name) + getattr(other, name) for name in ACCOUNTS))
-
-    @property
-    def given(self) -> int:
-        """The total that the sources have given."""
-        return self.seed_money + self.contributions + self.adjustments
-
-    @property
-    def held(self) -> int:
-        """The money held for the players: on the meter, in the reserve and in the overflow."""
-        return self.primary + self.reserve + self.overflow
-
-
-ACCOUNTS: Final = tuple(field.name for field in fields(Accounts))
 _BALANCES: Final = (
     "-coalesce(sum(seed_money), 0), -coalesce(sum(contributions), 0), -coalesce(sum(adjustments), 0), "
     "coalesce(sum(primary_meter), 0), coalesce(sum(reserve), 0), coalesce(sum(overflow), 0), coalesce(sum(paid), 0)"

@@ -7,17 +7,28 @@ clock; later entries on the record belong to it or to a later one, also if a clo
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import date, datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.money import MINOR_UNIT, whole
 from punto.baccarat.progressive.settings import Settings
 from punto.controller.gaming_days import Calendar
+from punto.controller.messages.amounts import Cents, Exact
+from punto.controller.messages.books import (
+    Accounts,
+    Accrual,
+    Change,
+    Component,
+    Day,
+    DayState,
+    Deposit,
+    SettingsChange,
+    Week,
+)
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Part, Timestamp
-from punto.game_manager.amounts import Cents, Exact
-from punto.game_manager.awards import FromTray, NobodyWon, from_tray, nobody_won
-from punto.game_manager.record import EVERYTHING, Accounts, Record, Span
+from punto.game_manager.awards import from_tray, nobody_won
+from punto.game_manager.record import EVERYTHING, Record, Span
 
 # --- meters
 
@@ -67,68 +78,6 @@ def _meter(record: Record, name: str) -> Meter:
 
 
 # --- a gaming day
-
-DayState = Literal["ended", "open", "not_begun"]
-
-
-class Change(Part):
-    """A change of the accounts: all contributions of the day as one, every other change separately, in order."""
-
-    cause: Cause
-    ts: Timestamp | None = None
-    moved: Accounts
-    tier: str | None = None
-    table: str | None = None
-    round: int | None = None
-    award: int | None = None
-    who: str | None = None
-    reason: str | None = None
-    approved_by: str | None = None
-
-
-class SettingsChange(Part):
-    """A change of the settings; `changed` has each setting's value before and after."""
-
-    ts: Timestamp
-    who: str
-    reason: str
-    changed: dict[str, tuple[Any, Any]]
-
-
-class Accrual(Part):
-    """A progressive over a gaming day: `start` plus every change equals `end`, if it is `explained`.
-
-    `open_awards` are those locked by the end and not yet booked. `from_tray` are the awards that the tray
-    paid, which do not change the meter's accounts; `nobody_won` the games that ended with NOBODY WON.
-    """
-
-    progressive: str
-    rounds: int
-    wagers: int
-    staked: Cents
-    start: Accounts
-    changes: tuple[Change, ...]
-    end: Accounts
-    explained: bool
-    settings: tuple[SettingsChange, ...]
-    open_awards: tuple[int, ...]
-    from_tray: tuple[FromTray, ...]
-    nobody_won: tuple[NobodyWon, ...]
-
-
-class Day(Part):
-    """The accrual report of a gaming day, which begins and ends by the house's clock.
-
-    `elsewhere` counts the entries with a time of this day that are in another day's report: the clock was
-    changed.
-    """
-
-    day: date
-    begins: Timestamp
-    ends: Timestamp
-    state: DayState
-    elsewhere: int
-    progressives: tuple[Accrual, ...]
 
 
 def day_report(record: Record, day: date, calendar: Calendar, now: datetime) -> Day:
@@ -202,44 +151,6 @@ def changed(before: Settings, after: Settings) -> dict[str, tuple[Any, Any]]:
 
 
 # --- a gaming week
-
-
-class Component(Part):
-    """The change by a cause over a week of the held money: negative if it was paid out or taken off."""
-
-    cause: Cause
-    to_meter: Exact
-    to_reserve: Exact
-
-
-class Deposit(Part):
-    """The weekly deposit of the custodian of a progressive's fund: the change of the money held for the players.
-
-    Held money is on the meter, in the reserve and in the overflow. `deposit` is in whole cents; the fractions
-    of a cent at the week's start and end are `carried_in` and `carried_out`, and belong to the deposit of a
-    later week. A negative deposit must be drawn from the fund.
-    """
-
-    progressive: str
-    start: Exact
-    components: tuple[Component, ...]
-    end: Exact
-    carried_in: Exact
-    carried_out: Exact
-    deposit: Cents
-    explained: bool
-
-
-class Week(Part):
-    """The weekly deposit figure; the gaming week begins with the gaming day `first`. `elsewhere` is as in a day."""
-
-    first: date
-    last: date
-    begins: Timestamp
-    ends: Timestamp
-    state: DayState
-    elsewhere: int
-    progressives: tuple[Deposit, ...]
 
 
 def week_report(record: Record, day: date, calendar: Calendar, now: datetime) -> Week:

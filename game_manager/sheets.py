@@ -13,11 +13,20 @@ from functools import wraps
 from typing import Final, ParamSpec
 
 from punto.controller.gaming_days import by_the_clock
-from punto.game_manager.amounts import cents, exact
-from punto.game_manager.awards import Award, FromTray, NobodyWon
-from punto.game_manager.reconciliation import Reconciliation
-from punto.game_manager.record import ACCOUNTS, Accounts, Posting
-from punto.game_manager.reports import Change, Day, Meter, Week
+from punto.controller.messages.amounts import cents, exact
+from punto.controller.messages.books import (
+    ACCOUNTS,
+    Accounts,
+    Change,
+    Day,
+    FromTray,
+    NobodyWon,
+    Reconciliation,
+    Week,
+)
+from punto.game_manager.awards import Award
+from punto.game_manager.record import Posting
+from punto.game_manager.reports import Meter
 
 Cell = str | int | None
 Rows = Iterator[Sequence[Cell]]

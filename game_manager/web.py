@@ -23,12 +23,13 @@ from punto.baccarat.progressive.settings import Advice, advice
 from punto.baccarat.progressive.state import AwardState, State
 from punto.baccarat.table.state import TableState
 from punto.controller.gaming_days import Calendar, read_day, read_weekday
+from punto.controller.messages.books import Day, Reconciliation, Week
 from punto.controller.messages.models import Part
 from punto.game_manager import sheets
 from punto.game_manager.awards import AWARDS_A_PAGE, Award, award, awards
-from punto.game_manager.reconciliation import Reconciliation, reconcile
+from punto.game_manager.reconciliation import reconcile
 from punto.game_manager.record import Record, opened
-from punto.game_manager.reports import Day, Meter, Week, day_report, meters, week_report
+from punto.game_manager.reports import Meter, day_report, meters, week_report
 from punto.game_manager.slip import Encoding, PrinterError, reached, slip
 from punto.game_manager.win_page import WinPage, win_page
 

@@ -13,7 +13,8 @@ from punto.controller.journal import schema, store
 from punto.controller.journal.audit import audit
 from punto.controller.journal.entries import FIRST_HEAD, Entry
 from punto.controller.journal.recovery import replay
-from punto.game_manager.reconciliation import Reconciliation, reconcile
+from punto.controller.messages.books import Reconciliation
+from punto.game_manager.reconciliation import reconcile
 from punto.game_manager.record import opened
 from punto.game_manager.reports import day_report
 from tests.game_manager.house import (

@@ -19,8 +19,9 @@ import pytest
 
 from punto.controller.gaming_days import Calendar
 from punto.controller.journal.recovery import replay
-from punto.game_manager.record import Accounts, opened
-from punto.game_manager.reports import Accrual, day_report
+from punto.controller.messages.books import Accounts, Accrual
+from punto.game_manager.record import opened
+from punto.game_manager.reports import day_report
 from tests.service.a_year import FIRST_DAY, play
 from tests.table.croupier import settings
 
