@@ -31,6 +31,7 @@ from punto.drivers.ishoe.serial_line import SerialShoe
 from punto.drivers.keypad.configuration import ConfigurationKeypad
 from punto.drivers.keypad.serial_line import SerialKeypad
 from punto.drivers.seal import HostSeal
+from punto.game_manager.books import books_of_day
 
 if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate
@@ -102,7 +103,7 @@ async def _until_stopped(configs: Sequence[ServiceConfig], failures: dict[str, l
 
 
 async def _serve(config: ServiceConfig, process: Process) -> None:
-    await serve(config, devices_of(config), consoles_of, doors_of, process)
+    await serve(config, devices_of(config), consoles_of, doors_of, books_of_day, process)
 
 
 def consoles_of(config: ServiceConfig, desk: Desk, gate: "Gate") -> Consoles:

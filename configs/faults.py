@@ -25,6 +25,9 @@ _MUST: Final = {
     "string_too_long": "must have at most {max_length} characters",
     "literal_error": "must be {expected}",
     "enum": "must be {expected}",
+    "date_type": "must be a day such as 2026-11-21",
+    "date_parsing": "must be a day such as 2026-11-21",
+    "date_from_datetime_parsing": "must be a day such as 2026-11-21",
 }
 _JSON: Final = {
     "Expecting value": "a value is missing",

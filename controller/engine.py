@@ -130,7 +130,7 @@ class Engine:
         self.on_answer: Callable[[Answer], None] = lambda _: None
         self.direct_shoe: Callable[[], None] = lambda: None
         self.watchers: list[Callable[[TableState, int], None]] = []
-        self._calendar = calendar
+        self.calendar = calendar
         self._day_ends = self._end_of_day(datetime.now(UTC))
         self._journal = journal
         self._outbox = outbox
@@ -257,14 +257,14 @@ class Engine:
 
     def _begin_day(self, now: datetime) -> Awaitable[object]:
         """Submit the beginning of the gaming day."""
-        began = timestamp(self._calendar.begins(self._calendar.day_of(now)))
+        began = timestamp(self.calendar.begins(self.calendar.day_of(now)))
         self._day_ends = self._end_of_day(now)
         seq, moment, event = self._journal.last_seq + 1, timestamp(now), DayBegan(began)
         payload = EVENTS.dump_json(event).decode()
         return self._journal.append(moment, "service", [payload], lambda: self._handle(seq, moment, [event]))
 
     def _end_of_day(self, now: datetime) -> datetime:
-        return self._calendar.begins(self._calendar.day_of(now) + timedelta(days=1))
+        return self.calendar.begins(self.calendar.day_of(now) + timedelta(days=1))
 
     def _snapshot_is_due(self, events: Sequence[Event]) -> bool:
         """Whether to take a snapshot before these events. A start's first input must be the start itself."""

@@ -92,8 +92,13 @@ def read_day(text: str) -> date:
         day = None
     if day is None or len(text) != len("2026-11-21"):
         raise ValueError(f"{cut(text)!r} is not a day: write the day in the form 2026-11-21")
+    return in_reach(day)
+
+
+def in_reach(day: date) -> date:
+    """The day; raises ValueError if it is outside `FIRST_DAY` to `LAST_DAY`."""
     if not FIRST_DAY <= day <= LAST_DAY:
-        raise ValueError(f"{text} is too far from today: write a day from {FIRST_DAY} to {LAST_DAY}")
+        raise ValueError(f"{day} is too far from today: write a day from {FIRST_DAY} to {LAST_DAY}")
     return day
 
 

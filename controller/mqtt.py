@@ -8,7 +8,8 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Final, Literal
 
 import structlog
@@ -21,10 +22,13 @@ from punto.configs.faults import first_fault
 from punto.configs.problems import ConfigError
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.engine import Engine
+from punto.controller.gaming_days import Calendar
 from punto.controller.journal.answers import Answer
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.out_of_the_ordinary import incidents_after
+from punto.controller.journal.schema import RecordError
 from punto.controller.messages import topics
+from punto.controller.messages.books import Books
 from punto.controller.messages.building import (
     head_message,
     public_round,
@@ -43,6 +47,8 @@ from punto.controller.messages.models import (
     WagerRequest,
 )
 from punto.controller.messages.requests import (
+    BooksRequest,
+    BooksResponse,
     IncidentsRequest,
     IncidentsResponse,
     Response,
@@ -61,6 +67,8 @@ SNAPSHOTS_EVERY_SECONDS: Final = 0.003
 """The pause between two runs of snapshots: a very fast shoe is not published card by card."""
 REQUESTED_SNAPSHOTS_EVERY_SECONDS: Final = 1.0
 """How often clients together can have all retained messages sent again: one client's flood costs the others nothing."""
+MOST_BOOKS_WAITING: Final = 10
+"""Requests for books that wait, as many as a client may send at once. Each takes as long as a report at the Game Manager."""
 LONGEST_VERB: Final = 64
 LONGEST_REQUEST: Final = 4096
 """Bytes: several times as many as the longest request has."""
@@ -68,6 +76,9 @@ _TOO_LONG: Final = f"a request has at most {LONGEST_REQUEST} bytes: send what th
 _TOO_FAST: Final = (
     "too many requests in a short time: wait some seconds. Until then, requests are not answered"
 )
+_VERBS: Final = "request snapshot, rounds, incidents or books"
+_NO_METER: Final = "this service keeps no meter: request the books of the service that `kept_by` of the topic `progressive` names"
+_BOOKS_WAIT: Final = "too many requests for books wait: request them again later"
 _CLIENT: Final = re.compile(r"client( [\w.-]{1,64})?", re.ASCII)
 """All who ask on the shared topic, or a user of the broker."""
 _SEAT: Final = re.compile(r"\d{1,3}", re.ASCII)
@@ -77,6 +88,8 @@ _log = structlog.get_logger("punto.controller.mqtt")
 
 Take = Callable[[Received], Awaitable[None]]
 """Takes a message of another service."""
+BooksOf = Callable[[Path, date, Calendar, datetime], Books]
+"""Reads the books of a gaming day from a record, at this time (UTC); raises RecordError. It works in any thread."""
 
 
 class Broker:
@@ -101,6 +114,8 @@ class Broker:
             f"{broker.host}:{broker.port}", False, "not reached yet", self._since, None, {}
         )
         self.expectations: Callable[[Game], Expectations] = shipped
+        self.books_of: BooksOf | None = None
+        self._books_asked: asyncio.Queue[BooksRequest] = asyncio.Queue(MOST_BOOKS_WAITING)
         self._requested_snapshot = 0.0  # when, by the loop's clock, the last requested one is sent
         self._connection = ""  # identifies the connection in the ids of `availability`
         self._link = Link(
@@ -220,6 +235,7 @@ class Broker:
                 tasks.create_task(self._send_snapshots(events), name="mqtt snapshots")
                 tasks.create_task(self._send_rounds(Sender(connection)), name="mqtt rounds")
                 tasks.create_task(self._receive(connection), name="mqtt requests")
+                tasks.create_task(self._send_books(), name="mqtt books")
         finally:
             outbox.disconnect()
 
@@ -359,9 +375,7 @@ class Broker:
     async def _request(self, verb: str, client: str, payload: bytes) -> None:
         # The topic of the answer could be too long, and the client's name is on the record if it asks too often.
         if len(verb) > LONGEST_VERB or not _CLIENT.fullmatch(client):
-            _log.warning(
-                "request ignored", verb=verb[:LONGEST_VERB], hint="request snapshot, rounds or incidents"
-            )
+            _log.warning("request ignored", verb=verb[:LONGEST_VERB], hint=_VERBS)
             return
         refused = self._not_read(client, payload)
         if refused == ():
@@ -379,11 +393,17 @@ class Broker:
             elif verb == "incidents":
                 answer = await self._incidents(IncidentsRequest.model_validate_json(payload))
                 self._engine.pace.charge(client)
+            elif verb == "books":
+                self._ask_for_books(BooksRequest.model_validate_json(payload))
+                self._engine.pace.charge(client)
+                return
             else:
-                reason = f"there is no request {verb!r}: request snapshot, rounds or incidents"
-                answer = self._response(_id_of(payload), reason)
+                answer = self._response(_id_of(payload), f"there is no request {verb!r}: {_VERBS}")
         except ValidationError as error:
             answer = self._response(_id_of(payload), first_fault(error))
+        self._answer_request(verb, answer)
+
+    def _answer_request(self, verb: str, answer: Message) -> None:
         self._outbox.put(self.topic(topics.response(verb)), answer.wire())
 
     def _snapshot_requested(self) -> None:
@@ -433,6 +453,45 @@ class Broker:
             until=until,
             record=self._engine.record_name,
             more=until < last,
+        )
+
+    def _ask_for_books(self, asked: BooksRequest) -> None:
+        """Have the books answered after those that wait: meanwhile wagers and linked tables are not held up."""
+        progressive = self._engine.state.progressive
+        if progressive is None or progressive.link is not None or self.books_of is None:
+            self._answer_request("books", self._response(asked.id, _NO_METER))
+            return
+        try:
+            self._books_asked.put_nowait(asked)
+        except asyncio.QueueFull:
+            self._answer_request("books", self._response(asked.id, _BOOKS_WAIT))
+
+    async def _send_books(self) -> None:
+        """Answer the requests for books, one at a time."""
+        while True:
+            asked = await self._books_asked.get()
+            if self.books_of is not None:
+                self._answer_request("books", await self._books(asked, self.books_of))
+
+    async def _books(self, asked: BooksRequest, books_of: BooksOf) -> Message:
+        now, last = datetime.now(UTC), self._engine.seq
+        await (
+            self._engine.written()
+        )  # also what was recorded up to now, so that a day that has ended is whole
+        try:
+            found = await asyncio.to_thread(
+                books_of, self._journal.path, asked.day, self._engine.calendar, now
+            )
+        except RecordError as error:
+            return self._response(asked.id, str(error))
+        return BooksResponse(
+            id=f"{self.topic.table}/response/{asked.id}",
+            seq=last,
+            ts=timestamp(now),
+            simulation=self._simulation,
+            request=asked.id,
+            books=found,
+            record=self._engine.record_name,
         )
 
 

@@ -39,7 +39,7 @@ from punto.controller.linked import Authority, link_of
 from punto.controller.messages import topics
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Health, Info
-from punto.controller.mqtt import Broker
+from punto.controller.mqtt import BooksOf, Broker
 from punto.controller.orders import socket_door
 from punto.controller.orders.desk import Desk, Fitted
 from punto.controller.outbox import Outbox
@@ -98,12 +98,13 @@ async def serve(
     devices: Devices,
     consoles_of: ConsolesOf,
     doors_of: DoorsOf,
+    books_of: BooksOf,
     process: Process | None = None,
 ) -> None:
     """Run one table's service until cancelled. Each line of its log has the table's id.
 
     `consoles_of` makes the consoles, if they are configured. `doors_of` makes the doors of devices that no other
-    part of the table needs.
+    part of the table needs. `books_of` reads the books of its meter for the house.
 
     Raises:
         ConfigError: the operators' socket, the consoles, the accounts or the broker's password cannot be used.
@@ -130,6 +131,8 @@ async def serve(
         ended = "the service failed"
         try:
             service.connect(topic, doors_of)
+            if service.broker is not None:
+                service.broker.books_of = books_of
             _log.info("table recovered", phase=engine.state.phase, inputs=engine.seq)
             await service.run(consoles_of)
         except asyncio.CancelledError:

@@ -19,6 +19,7 @@ from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig
 from punto.controller.journal.schema import RecordError
 from punto.controller.supervisor import Process, serve
+from punto.game_manager.books import books_of_day
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.coins import Habits
 from punto.simulators.players import Players, PlayersOptions, ProgressivePlayers
@@ -71,7 +72,12 @@ class VirtualTable:
             running = asyncio.Event()
             begin(
                 serve(
-                    self._config, devices_of(self._config), consoles_of, doors_of, Process(opened=running.set)
+                    self._config,
+                    devices_of(self._config),
+                    consoles_of,
+                    doors_of,
+                    books_of_day,
+                    Process(opened=running.set),
                 )
             )
             await running.wait()

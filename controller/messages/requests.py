@@ -1,10 +1,13 @@
 """Requests that change nothing, and their answers."""
 
-from typing import Final, Literal
+from datetime import date
+from typing import Annotated, Final, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from punto.baccarat.table.state import RoundRecord
+from punto.controller.gaming_days import in_reach
+from punto.controller.messages.books import Books
 from punto.controller.messages.models import Message, Payload, RecordName, Request, RequestId, Timestamp
 
 
@@ -28,6 +31,13 @@ class IncidentsRequest(Request):
     id: RequestId
     after: int = Field(ge=0)
     limit: int = Field(100, ge=1, le=100)
+
+
+class BooksRequest(Request):
+    """A request for the books of the meter that this service keeps: those of a gaming day, and of its gaming week so far."""
+
+    id: RequestId
+    day: Annotated[date, AfterValidator(in_reach)] = Field(description="the gaming day, such as 2026-11-21")
 
 
 class Response(Message):
@@ -95,3 +105,16 @@ class IncidentsResponse(Message):
     more: bool = Field(
         description="whether the record has inputs after `until`. They may have no incidents, and so may this answer"
     )
+
+
+class BooksResponse(Message):
+    """The books of the requested gaming day. Only the house may read them, because they have the reserve. `seq` is the number of the last input.
+
+    An amount is text in decimals of the currency's unit: eight decimals on a meter, two of what was paid or counted. The books of
+    a day do not change after the day has ended, except for the count of its coins.
+    """
+
+    schema_: Literal["punto/books-response/1"] = Field("punto/books-response/1", alias="schema")
+    request: str
+    books: Books
+    record: RecordName = ""

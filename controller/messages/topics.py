@@ -162,6 +162,7 @@ CHANNELS: Final = (
         "rounds", requests.RoundsRequest, requests.RoundsResponse, requests.Response, users=("terminal",)
     ),
     *_requests("incidents", requests.IncidentsRequest, requests.IncidentsResponse, requests.Response),
+    *_requests("books", requests.BooksRequest, requests.BooksResponse, requests.Response),
 )
 
 

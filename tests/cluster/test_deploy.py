@@ -58,7 +58,7 @@ def test_a_bridge_sends_what_a_table_sends_and_receives_what_it_reads(tmp_path):
         each.filter: "0" if each.retained else "1" for each in CHANNELS if each.direction == "send"
     }
     assert into["table-1"] == {
-        *(f"punto/table-1/request/{verb}/by/+" for verb in ("snapshot", "rounds", "incidents")),
+        *(f"punto/table-1/request/{verb}/by/+" for verb in ("snapshot", "rounds", "incidents", "books")),
         "punto/meter-1/availability",
         "punto/meter-1/meter/answer/table-1",
         "punto/meter-1/progressive/dragon",

@@ -2,10 +2,12 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from random import Random
+from typing import Any
 
 from punto.baccarat.cards import Card
+from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.table import events as ev
 from punto.baccarat.table import order_kinds
@@ -17,7 +19,7 @@ from punto.baccarat.table.turn import RefusedError
 from punto.configs.expectations import shipped
 from punto.configs.game_files import load_game
 from punto.controller.linked import written
-from punto.controller.messages import linked, models, requests, restricted
+from punto.controller.messages import books, linked, models, requests, restricted
 from punto.controller.messages.building import (
     public_round,
     scoreboard_message,
@@ -300,6 +302,8 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
         text="signed on",
         where="127.0.0.1",
     )
+    yield requests.BooksRequest(id="books-1", day=date(2026, 3, 14))
+    yield from _books(ts)
     for incidents in ((incident, entrance), ()):
         yield requests.IncidentsResponse(
             id="table-1/response/incidents-1",
@@ -309,4 +313,68 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
             incidents=incidents,
             until=5000,
             more=True,
+        )
+
+
+def _books(ts: str) -> Iterator[Payload]:
+    """A day with an entry of each kind, and a day without a progressive in service."""
+    began = books.Accounts(seed_money=10**12, primary=10**12)
+    paid = books.Accounts(primary=-250_025_000_000, paid=250_025_000_000)
+    person: dict[str, Any] = {"who": "Eve", "reason": "a promotion", "approved_by": "Omar"}
+    won: dict[str, Any] = {"tier": "top", "table": "table-1", "round": 12, "award": 1}
+    tray: dict[str, Any] = {"ts": ts, "tier": "natural", "table": "table-1", "round": 13, "input": 99}
+    accrual = books.Accrual(
+        progressive="dragon",
+        rounds=2,
+        wagers=3,
+        staked=300,
+        start=books.Accounts(),
+        changes=(
+            books.Change(cause=Cause.SEED, ts=ts, moved=began, who="Eve"),
+            books.Change(cause=Cause.AWARD, ts=ts, moved=paid, **won),
+        ),
+        end=began + paid,
+        explained=True,
+        settings=(
+            books.SettingsChange(ts=ts, who="Eve", reason="new", changed={"display_limit": (None, 5)}),
+        ),
+        open_awards=(2,),
+        from_tray=(books.FromTray(award=3, amount=-4000, **person, **tray),),
+        nobody_won=(books.NobodyWon(progressive="dragon", again=False, amount=200, **person, **tray),),
+        left_out=7,
+    )
+    deposit = books.Deposit(
+        progressive="dragon",
+        start=0,
+        components=(books.Component(cause=Cause.SEED, to_meter=10**12, to_reserve=0),),
+        end=10**12,
+        carried_in=0,
+        carried_out=0,
+        deposit=1_000_000,
+        explained=True,
+    )
+    count = books.CoinCount(day=date(2026, 3, 13), amount=300, who="Eve", ts=ts)
+    counted = books.Coins(taken=300, counted=200, who="Eve", ts=ts, difference=-100, todo="Count again.")
+    compared = books.Reconciled(
+        progressive="dragon",
+        balanced=True,
+        from_tray=-4000,
+        checks=(books.Check(what="seed", ledger=10**12, expected=0),),
+        differences=(books.Difference(input=5, text="posting 5 does not sum to zero"),),
+        coins=counted,
+        counts=(count,),
+    )
+    day = date(2026, 3, 14)
+    about: dict[str, Any] = {"begins": ts, "ends": ts, "elsewhere": 0}
+    for names in (("dragon",), ()):
+        found = books.Books(
+            first=day if names else None,
+            day=books.Day(day=day, state="ended", progressives=(accrual,), **about),
+            week=books.Week(first=day, last=day, state="open", progressives=(deposit,), **about),
+            reconciliation=books.Reconciliation(
+                day=day, state="ended", agrees=False, progressives=(compared,), **about
+            ),
+        )
+        yield requests.BooksResponse(
+            id="table-1/response/books-1", seq=9000, ts=ts, request="books-1", books=found.of(*names)
         )

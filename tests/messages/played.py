@@ -10,9 +10,11 @@ import json
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from punto.controller.gaming_days import Calendar
 from punto.controller.messages import topics
 from punto.controller.messages.schema import EXAMPLES, MESSAGES
 from tests.service.linked_services import Service
@@ -90,6 +92,8 @@ _TAKEN: Final[Mapping[str, tuple[str, Callable[[Payloads], Payloads]]]] = {
     "RoundsResponse": ("response/rounds", _one),
     "IncidentsRequest": (topics.request("incidents", "game-manager"), _one),
     "IncidentsResponse": ("response/incidents", _one),
+    "BooksRequest": (topics.request("books", "game-manager"), _one),
+    "BooksResponse": ("response/books", _one),
 }
 
 
@@ -112,6 +116,8 @@ def play(folder: Path) -> dict[str, Payloads]:
         table.order("call_supervisor", reason="a dispute at seat 3")
         asked = {"id": "incidents-1", "after": 0, "limit": 10}
         broker.publish(f"punto/{TABLE}/request/incidents/by/game-manager", asked)
+        asked = {"id": "books-1", "day": Calendar.of().day_of(datetime.now(UTC)).isoformat()}
+        broker.publish(f"punto/{TABLE}/request/books/by/game-manager", asked)
         for topic, _ in _TAKEN.values():
             wait_until(lambda topic=topic: heard.heard(topic), topic)  # type: ignore[misc]
         wait_until(lambda: len(heard.heard("round")) == ROUNDS, "all rounds")

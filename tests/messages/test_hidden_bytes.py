@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from punto.baccarat.progressive.events import OpenMeter
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.events import CardDrawn
 from punto.baccarat.table.order_kinds import KeyCard, OpenBetting, Reveal, VoidCoup
+from punto.controller.gaming_days import Calendar
 from punto.controller.messages import topics
 from punto.controller.messages.building import progressive_message
 from punto.controller.messages.topics import CHANNELS
@@ -38,6 +40,8 @@ NOT_OF_CARDS = re.compile(
 
 They differ between two runs of the same hand.
 """
+
+TODAY = Calendar.of().day_of(datetime.now(UTC)).isoformat()
 
 # Hands with the same visible history: cards in the order of the shoe, those before the word "reveal" are shown.
 FOUR = part(["KS 9H 9D 2C", "KS 7H 7D KC", "2S 3H 3D 2C", "9S 9H KD KC", "KS KH KD 9C"], one_in=2)
@@ -93,8 +97,9 @@ class Overheard:
         asked = len(self.listening.wire)
         await self.listening.publish("request/rounds", {"id": f"r{len(self.told)}", "after": 0})
         await self.listening.publish("request/incidents", {"id": f"i{len(self.told)}", "after": 0})
+        await self.listening.publish("request/books", {"id": f"b{len(self.told)}", "day": TODAY})
         await self.listening.publish("request/snapshot", {"id": f"s{len(self.told)}"})
-        responses = {f"response/{verb}" for verb in ("rounds", "incidents", "snapshot")}
+        responses = {f"response/{verb}" for verb in ("rounds", "incidents", "books", "snapshot")}
         await self.hears(self.retained | responses, asked)
         for name, payload, kept in self.listening.wire:
             self.feed.take(TOPIC(name), payload, retained=kept)

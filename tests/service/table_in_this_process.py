@@ -43,6 +43,7 @@ from punto.controller.messages.models import Info
 from punto.controller.messages.topics import CHANNELS
 from punto.controller.mqtt import Broker
 from punto.controller.outbox import Outbox
+from punto.game_manager.books import books_of_day
 from punto.simulators.shoe.order import shuffled
 
 HERE = Path(__file__).parents[2]
@@ -170,7 +171,7 @@ def broker_of(table: Table, port: int, password: str | None = None, **broker: An
             configuration={},
         )
 
-    return Broker(
+    made = Broker(
         Login(port=port, secret=password, **broker),
         table.engine,
         table.journal,
@@ -179,6 +180,8 @@ def broker_of(table: Table, port: int, password: str | None = None, **broker: An
         info,
         lambda now: report.message(now, {}),
     )
+    made.books_of = books_of_day
+    return made
 
 
 @asynccontextmanager

@@ -602,7 +602,11 @@ async def test_each_request_is_answered(here, mosquitto):
         ("rounds", {"id": "r", "after": 0, "limit": 0}, "limit: must be 1 or more"),
         ("rounds", {"id": "r", "after": 0, "limit": 101}, "limit: must be 100 or less"),
         ("rounds", b"rounds, please", "the message is not JSON"),
-        ("shutdown", {"id": "r"}, "there is no request 'shutdown': request snapshot, rounds or incidents"),
+        (
+            "shutdown",
+            {"id": "r"},
+            "there is no request 'shutdown': request snapshot, rounds, incidents or books",
+        ),
     ]
     async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
         await online(listening)

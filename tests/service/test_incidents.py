@@ -32,6 +32,8 @@ from tests.service.test_broker import GuardedBroker, HousesBroker, online, wager
 from tests.service.test_broker_limits import SHIPPED
 
 OWN = "request/incidents/by/game-manager"
+HIDDEN: dict[str, dict[str, Any]] = {"incidents": {"after": 0}, "books": {"day": "2026-11-24"}}
+"""What only the house may read, with a request for it."""
 
 
 @pytest.fixture
@@ -194,7 +196,7 @@ def test_the_longest_answer_passes_the_broker_that_ships():
     ],
     ids=["configs/mosquitto.acl", "punto broker-users"],
 )
-async def test_the_game_manager_alone_requests_them_and_it_writes_nothing_else(
+async def test_the_game_manager_alone_requests_what_only_it_reads_and_it_writes_nothing_else(
     make, service, others, tmp_path
 ):
     with make(tmp_path) as guarded:
@@ -213,15 +215,17 @@ async def test_the_game_manager_alone_requests_them_and_it_writes_nothing_else(
                 await opened.enter_async_context(ear(port, **guarded.login(user))) for user in others
             ]
             for user, stranger in zip(others, strangers, strict=True):
-                for topic in ("request/incidents", OWN, f"request/incidents/by/{user}"):
-                    await stranger.publish(topic, {"id": "stranger", "after": 0})
+                for verb, asked in HIDDEN.items():
+                    for asks in ("", f"/by/{user}", "/by/game-manager"):
+                        await stranger.publish(f"request/{verb}{asks}", {"id": "stranger", **asked})
             for topic in (
-                *("state", "restricted/card", "request/rounds", "request/snapshot", "request/incidents"),
+                *("state", "restricted/card", "request/rounds", "request/snapshot"),
+                *(f"request/{verb}" for verb in HIDDEN),
                 *("request/incidents/by/table-1-seat-3", "request/shutdown/by/game-manager"),
             ):
                 await house.publish(topic, {"id": "not mine", "after": 0})
             await house.publish("wagers/3/set", wager(id="not mine"))
-            for verb, asked in (("snapshot", {}), ("rounds", {"after": 0}), ("incidents", {"after": 0})):
+            for verb, asked in {"snapshot": {}, "rounds": {"after": 0}, **HIDDEN}.items():
                 await house.publish(f"request/{verb}/by/game-manager", {"id": "mine", **asked})
                 await house.last(f"response/{verb}", lambda last: last["request"] == "mine")
             await here.play(1)
@@ -229,11 +233,9 @@ async def test_the_game_manager_alone_requests_them_and_it_writes_nothing_else(
             await eventually(lambda: "restricted/card" in surveillance.names(), "a hidden card")
 
             requests = {name for name in surveillance.names() if name.startswith(("request/", "wagers/"))}
-            assert requests == {
-                f"request/{verb}/by/game-manager" for verb in ("snapshot", "rounds", "incidents")
-            }
+            assert requests == {f"request/{verb}/by/game-manager" for verb in ("snapshot", "rounds", *HIDDEN)}
             assert "stranger" not in surveillance.said()
-            assert not any("response/incidents" in stranger.names() for stranger in strangers)
+            assert not any(f"response/{verb}" in each.names() for each in strangers for verb in HIDDEN)
             assert "not mine" not in surveillance.said()
             assert {"info", "health", "meters", "state", "round", "event"} <= house.names()
             assert not {"restricted/card", "restricted/head"} & house.names()

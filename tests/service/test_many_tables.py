@@ -23,6 +23,7 @@ from punto.controller.journal.recovery import Recovered, recover
 from punto.controller.journal.schema import RecordError
 from punto.controller.supervisor import Process, serve
 from punto.controller.tables import Tables
+from punto.game_manager.books import books_of_day
 from tests.command import punto
 from tests.service.table_in_this_process import eventually, table
 from tests.service.table_on_a_machine import (
@@ -259,7 +260,7 @@ async def test_a_failed_table_starts_again_when_its_record_is_restored(tmp_path,
             process.opened()
 
         own = Process(told, process.alive, process.replaying, process.counts)
-        await serve(config, devices_of(config), consoles_of, doors_of, own)
+        await serve(config, devices_of(config), consoles_of, doors_of, books_of_day, own)
 
     here = Tables(load_configs(house.config), run)
     running = asyncio.create_task(here.run())
