@@ -26,6 +26,7 @@ from punto.controller.accounts.refusals import AccountsError, RefusalError
 from punto.controller.accounts.roles import SEES_TO, Role, may_read
 from punto.controller.pace import Pace
 from punto.controller.web_server import SHARED
+from punto.game_manager.floor.books import Kept
 from punto.game_manager.floor.config import FloorAccounts, PagesConfig
 from punto.game_manager.floor.live import FloorView
 from punto.game_manager.floor.store import Store, StoreAwayError
@@ -33,7 +34,9 @@ from punto.game_manager.floor.web import Doors, application
 
 SIGN_ON: Final = "/sign-on/"
 _TEND_SECONDS: Final = 1
-_BY_ITSELF: Final = frozenset({"/api/floor", "/api/floor/events", "/api/alarms/events", "/api/reader"})
+_BY_ITSELF: Final = frozenset(
+    {"/api/floor", "/api/floor/events", "/api/alarms/events", "/api/progressives", "/api/reader"}
+)
 """What the pages ask for by themselves, which is no activity of a person."""
 _NOT_OF_ROLE: Final = "your roles do not allow seeing to alarms"
 
@@ -130,7 +133,7 @@ class FloorEntrance:
             self._publish(self._key.signed(self._gate.accounts.copy()))
             self._published = version
 
-    def application(self, view: Callable[[], FloorView], store: Store) -> ASGIApp:
+    def application(self, view: Callable[[], FloorView], store: Store, kept: Callable[[], Kept]) -> ASGIApp:
         """The pages. Nothing is open but the sign-on page and static files."""
         app = FastAPI(title="Punto Game Manager", docs_url=None, redoc_url=None, openapi_url=None)
         answer_refusals(app)
@@ -148,7 +151,7 @@ class FloorEntrance:
         app.mount(f"{SIGN_ON}static", StaticFiles(directory=PAGES))
         app.mount("/catalog", StaticFiles(directory=CATALOGS))
         app.mount("/shared", StaticFiles(directory=SHARED))
-        floor = application(view, store, self._doors(callers))
+        floor = application(view, store, self._doors(callers), kept)
         floor.add_exception_handler(RefusalError, _refused)
         app.mount("/", floor)
         return Guard(app, tls=self._place.tls, failed=_failed)

@@ -14,11 +14,12 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from punto.consoles import api, reports, view
+from punto.controller.messages import books
 from punto.controller.messages.models import Progressive, Scoreboard, State
 from punto.controller.orders.desk import OrderAnswer, Preview
-from punto.game_manager import awards, reconciliation, web
-from punto.game_manager import reports as books
+from punto.game_manager import awards, web
 from punto.game_manager.floor import alarms, edge_alarms, live, people
+from punto.game_manager.floor import books as house_books
 from punto.game_manager.floor import reports as floor_reports
 from punto.game_manager.floor import web as floor_web
 
@@ -44,6 +45,7 @@ SENT: Final[dict[str, Sequence[type[BaseModel]]]] = {
         floor_reports.FloorReport,
         floor_reports.ShiftReport,
         floor_web.Reader,
+        house_books.HouseBooks,
         live.FloorView,
         people.PeopleReport,
     ],
@@ -51,7 +53,7 @@ SENT: Final[dict[str, Sequence[type[BaseModel]]]] = {
         awards.Awards,
         books.Day,
         books.Week,
-        reconciliation.Reconciliation,
+        books.Reconciliation,
         web.Overview,
     ],
 }

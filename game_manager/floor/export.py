@@ -47,7 +47,7 @@ _PEOPLES: Final = frozenset({"who", "approved_by", "reason", "text", "where", "s
 
 
 def export_month(store: Store, month: date, folder: Path, kind: Format) -> list[Path]:
-    """Write a month's rounds, settlements and incidents to a file each, and note that they were exported.
+    """Write a month's rounds, settlements, incidents and books to a file each, and note that they were exported.
 
     Raises:
         OSError: a file cannot be written.
@@ -56,7 +56,7 @@ def export_month(store: Store, month: date, folder: Path, kind: Format) -> list[
     """
     written = []
     with store.reading() as connection:
-        for table in schema.PARTITIONED:
+        for table in schema.EXPORTED:
             _refuse_dropped(connection, month, table)
             path = folder / f"{table.name}-{month:%Y-%m}.{kind}"
             rows = _write(connection, table, month, path, kind)
@@ -106,7 +106,9 @@ def drop_month(store: Store, month: date, today: date) -> int:
                 connection.execute(text(f"DROP TABLE IF EXISTS {table.name}_{month:%Y_%m}"))
             else:
                 connection.execute(delete(table).where(_in(table, month)))
-        connection.execute(update(schema.EXPORTS).filter_by(month=month).values(dropped=True))
+        names = [table.name for table in schema.PARTITIONED]
+        of_month = update(schema.EXPORTS).filter_by(month=month).where(schema.EXPORTS.c.name.in_(names))
+        connection.execute(of_month.values(dropped=True))
     return dropped
 
 

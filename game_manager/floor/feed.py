@@ -22,7 +22,15 @@ from punto.controller.messages.models import (
     Round,
     State,
 )
-from punto.controller.messages.requests import IncidentsResponse, Response, RoundsRequest, RoundsResponse
+from punto.controller.messages.requests import (
+    BooksRequest,
+    BooksResponse,
+    IncidentsRequest,
+    IncidentsResponse,
+    Response,
+    RoundsRequest,
+    RoundsResponse,
+)
 from punto.controller.messages.restricted import Edge
 from punto.controller.messages.topics import (
     AVAILABILITY,
@@ -56,9 +64,11 @@ _KINDS: Final[dict[str, Any]] = {
     progressive("+"): Progressive,
     response("rounds"): RoundsResponse | Response,
     response("incidents"): IncidentsResponse | Response,
+    response("books"): BooksResponse | Response,
 }
 """What is read of each table, by the names of topics."""
 _READ: Final[dict[str, TypeAdapter[Any]]] = {name: TypeAdapter(kind) for name, kind in _KINDS.items()}
+_VERBS: Final = {RoundsRequest: "rounds", IncidentsRequest: "incidents", BooksRequest: "books"}
 _MOST_TABLES: Final = 20_000
 _LONGEST_NAME: Final = 64
 _ASK_SECONDS: Final = 0.1
@@ -120,8 +130,7 @@ class Feed:
         while True:
             for table, asked in self._intake.to_ask(clock()):
                 await sender.room()
-                verb = "rounds" if isinstance(asked, RoundsRequest) else "incidents"
-                topic = Topics(self._base, table)(request(verb, self._client))
+                topic = Topics(self._base, table)(request(_VERBS[type(asked)], self._client))
                 sender.send(topic, asked.model_dump_json().encode())
             while self._unsent:
                 await sender.room()
@@ -157,11 +166,15 @@ class Feed:
     def _pass(self, table: str, message: Payload, *, retained: bool) -> None:
         match message:
             case Response():
-                self._intake.refuse(table)
+                self._intake.refuse(table, message)
                 return
             case RoundsResponse() | IncidentsResponse():
                 self._intake.hear(table, message)
                 return
+            case BooksResponse():
+                self._intake.hear(table, message)
+            case Progressive() if not retained:
+                self._intake.hear_meter(table, message)
             case Info():
                 self._intake.learn(_game_of(message))
                 return

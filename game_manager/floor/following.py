@@ -1,4 +1,4 @@
-"""What has been heard of each table's rounds and incidents, and what must be asked for. It is pure: the intake sends and stores.
+"""What has been heard of each table's rounds, incidents and books, and what must be asked for. It is pure: the intake sends and stores.
 
 A table's rounds are taken in their order. At each connection the last round that was taken in is asked for again: if it ended
 at another moment, the table's record is not the one that was followed.
@@ -6,20 +6,24 @@ at another moment, the table's record is not the one that was followed.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
 from punto.baccarat.table.state import RoundRecord
 from punto.controller.messages.models import Round
 from punto.controller.messages.requests import (
+    BooksRequest,
+    BooksResponse,
     IncidentsRequest,
     IncidentsResponse,
     RoundEnd,
     RoundsRequest,
     RoundsResponse,
 )
-from punto.game_manager.floor.store import Cursors, Taken, TakenIncidents
+from punto.game_manager.floor.book_days import BookDays
+from punto.game_manager.floor.store import Cursors, Taken, TakenBooks, TakenIncidents
 
+Ask = RoundsRequest | IncidentsRequest | BooksRequest
 ASKS_AT_ONCE: Final = 9
 SECONDS_FOR_AN_ASK: Final = 2.1
 """A table answers ten requests for rounds at once, and then one every two seconds."""
@@ -66,6 +70,7 @@ class Following:
     def __init__(self, cursors: Cursors) -> None:
         self._cursors = cursors
         self._tables: dict[str, _Table] = {}
+        self._books: dict[str, BookDays] = {}
         self._asks = 0
 
     def faults(self) -> dict[str, str]:
@@ -81,6 +86,8 @@ class Following:
         for table in self._tables.values():
             table.compared, table.behind, table.asked, table.fault = False, True, None, ""
             table.after, table.after_at = None, float("-inf")
+        for books in self._books.values():
+            books.ask_again()
 
     def meet(self, name: str, rounds: int = 0, inputs: int = 0) -> None:
         """A table is there, with at least so many rounds and inputs on its record."""
@@ -131,14 +138,34 @@ class Following:
             table.after_at = float("-inf")
         return TakenIncidents(name, told.record, told.simulation, after, told.until, told.incidents)
 
-    def refuse(self, name: str) -> None:
-        """A table refused a request, because there were too many."""
-        table = self._tables.get(name)
+    def hear_meter(self, name: str, record: str, today: date) -> None:
+        """A service has told the meter that it keeps, and the name of its record. `today` is the house's gaming day."""
+        books = self._books.get(name)
+        if books is None or books.record != record:
+            cursor = self._cursors.get((name, record))
+            self._books[name] = BookDays(record, None if cursor is None else cursor.books, today)
+        else:
+            books.hear_meter(today)
+
+    def hear_books(self, name: str, told: BooksResponse) -> TakenBooks | None:
+        """The answer to a request for books. Returns those to take in."""
+        books = self._books.get(name)
+        return None if books is None else books.hear(name, told)
+
+    def unanswered(self) -> dict[str, str]:
+        """The services that refused the last request for books, and why."""
+        return {name: books.reason for name, books in self._books.items() if books.reason}
+
+    def refuse(self, name: str, request: str | None = None, reason: str = "") -> None:
+        """A table refused a request: one for books, or one of any kind because there were too many."""
+        table, books = self._tables.get(name), self._books.get(name)
+        if books is not None and books.refuse(request, reason):
+            return
         if table is not None:
             table.asked = table.after = None
             table.tokens = 0.0
 
-    def to_ask(self, now: float) -> Iterator[tuple[str, RoundsRequest | IncidentsRequest]]:
+    def to_ask(self, now: float) -> Iterator[tuple[str, Ask]]:
         """The requests to send now, by `now` in seconds; each is noted as sent."""
         for name, table in self._tables.items():
             table.tokens = min(ASKS_AT_ONCE, table.tokens + (now - table.refilled_at) / SECONDS_FOR_AN_ASK)
@@ -157,6 +184,15 @@ class Following:
                 table.tokens -= 1
                 table.after, table.after_at = table.incidents, now
                 yield name, IncidentsRequest(id=_of_incidents(table.after), after=table.after, limit=100)
+            yield from self._books_to_ask(name, table, now)
+
+    def _books_to_ask(self, name: str, table: _Table, now: float) -> Iterator[tuple[str, BooksRequest]]:
+        books = self._books.get(name)
+        if books is None or not table.compared or table.behind or table.fault or table.tokens < 1:
+            return
+        if books.record == table.record and (asked := books.to_ask(now)) is not None:
+            table.tokens -= 1
+            yield name, asked
 
     def _begin(self, name: str, table: _Table, record: str) -> None:
         """Follow this record from where it was left."""

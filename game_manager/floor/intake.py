@@ -3,23 +3,27 @@
 import asyncio
 from collections import deque
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Final
 
 import structlog
 
 from punto.baccarat.wagers.definition import Game
-from punto.controller.messages.models import Round
-from punto.controller.messages.requests import (
-    IncidentsRequest,
-    IncidentsResponse,
-    RoundsRequest,
-    RoundsResponse,
-)
+from punto.controller.messages.models import Progressive, Round
+from punto.controller.messages.requests import BooksResponse, IncidentsResponse, Response, RoundsResponse
 from punto.controller.messages.restricted import Edge
 from punto.drivers.backoff import Backoff
 from punto.game_manager.floor.edge_alarms import Heard, alarms_of, keep
-from punto.game_manager.floor.following import Following
-from punto.game_manager.floor.store import GapError, Store, StoreAwayError, Taken, TakenIncidents
+from punto.game_manager.floor.following import Ask, Following
+from punto.game_manager.floor.live import keeper_of
+from punto.game_manager.floor.store import (
+    GapError,
+    Store,
+    StoreAwayError,
+    Taken,
+    TakenBooks,
+    TakenIncidents,
+)
 
 ROUNDS_AT_ONCE: Final = 1000
 """The most rounds of a transaction."""
@@ -42,6 +46,7 @@ class Intake:
         self._following: Following | None = None
         self._rounds: deque[Taken] = deque()
         self._incidents: list[TakenIncidents] = []
+        self._books: list[TakenBooks] = []
         self._games: list[Game] = []
         self._edges = Heard()
         self._known: set[tuple[str, str]] = set()
@@ -63,8 +68,14 @@ class Intake:
         if self._following is not None:
             self._following.meet(table, rounds, inputs)
 
-    def hear(self, table: str, told: Round | RoundsResponse | IncidentsResponse) -> None:
-        """Rounds or incidents of a table."""
+    def hear_meter(self, table: str, told: Progressive) -> None:
+        """A meter as a table tells it now."""
+        keeper, record = keeper_of(told)
+        if self._following is not None and keeper == table:
+            self._following.hear_meter(table, record, self._store.calendar.day_of(datetime.now(UTC)))
+
+    def hear(self, table: str, told: Round | RoundsResponse | IncidentsResponse | BooksResponse) -> None:
+        """Rounds, incidents or books of a table."""
         self._tables.add(table)
         if self._following is None or len(self._rounds) >= MOST_WAITING:
             return
@@ -73,9 +84,12 @@ class Intake:
                 self._rounds += self._following.hear(table, told)
             case RoundsResponse():
                 self._rounds += self._following.hear_answer(table, told)
-            case _:
+            case IncidentsResponse():
                 found = self._following.hear_incidents(table, told)
                 self._incidents += [] if found is None else [found]
+            case _:
+                books = self._following.hear_books(table, told)
+                self._books += [] if books is None else [books]
         self._wake.set()
 
     def hear_edges(self, table: str, told: Edge) -> None:
@@ -87,10 +101,10 @@ class Intake:
         if self._edges.take([*alarms_of(table, told)]):
             self._wake.set()
 
-    def refuse(self, table: str) -> None:
+    def refuse(self, table: str, told: Response) -> None:
         """A table refused a request."""
         if self._following is not None:
-            self._following.refuse(table)
+            self._following.refuse(table, told.request, told.error or "")
 
     def learn(self, game: Game) -> None:
         """A game that a table has."""
@@ -99,7 +113,7 @@ class Intake:
             self._games.append(game)
             self._wake.set()
 
-    def to_ask(self, now: float) -> Iterator[tuple[str, RoundsRequest | IncidentsRequest]]:
+    def to_ask(self, now: float) -> Iterator[tuple[str, Ask]]:
         """The requests to send now."""
         if self._following is not None and len(self._rounds) < MOST_WAITING:
             yield from self._following.to_ask(now)
@@ -111,6 +125,10 @@ class Intake:
     def taken(self) -> dict[str, int]:
         """The number of each table's last round that was taken in or waits for the store."""
         return {} if self._following is None else self._following.taken()
+
+    def unanswered(self) -> dict[str, str]:
+        """The services that refused the last request for books, and why."""
+        return {} if self._following is None else self._following.unanswered()
 
     # --- to the store
 
@@ -139,6 +157,7 @@ class Intake:
         self._following, self.reason = None, reason
         self._rounds.clear()
         self._incidents.clear()
+        self._books.clear()
 
     async def _lead(self) -> None:
         while not await asyncio.to_thread(self._store.leads):
@@ -175,3 +194,6 @@ class Intake:
             if self._incidents:
                 told, self._incidents = self._incidents, []
                 await asyncio.to_thread(self._store.take_incidents, told)
+            if self._books:
+                books, self._books = self._books, []
+                await asyncio.to_thread(self._store.take_books, books)

@@ -26,6 +26,7 @@ from punto.controller.messages.models import (
     Timestamp,
     seconds_held,
 )
+from punto.controller.messages.requests import BooksResponse
 from punto.controller.messages.restricted import Edge
 
 _M = TypeVar("_M", bound=Payload)
@@ -48,6 +49,31 @@ class MeterView(Part):
     award: MeterAward | None
     live: bool
     as_of: Timestamp | None
+
+
+class LinkedTable(Part):
+    """A table that plays for a meter. It is `live` if its state and the meter that it shows came in time; `step` is that of its game."""
+
+    table: str
+    name: str
+    live: bool
+    step: str | None
+
+
+class KeptMeter(Part):
+    """A meter at the service that keeps it: a table, or the authority of linked tables. `record` is the name of its record.
+
+    `books` are those of the gaming day that is open, as the service told them last.
+    """
+
+    table: str
+    name: str
+    record: str
+    currency: str
+    simulation: bool
+    meter: MeterView
+    tables: tuple[LinkedTable, ...]
+    books: BooksResponse | None
 
 
 class Deviation(Part):
@@ -161,6 +187,8 @@ class Floor:
                 if not retained and message != table.of(type(message)):
                     table.until[type(message)] = self._clock() + held
                 table.last[type(message)] = message
+            case BooksResponse() if message.books.day.state != "open":
+                pass  # it is for the store
             case _:
                 table.last[type(message)] = message
                 if isinstance(message, Availability) and message.state == "offline":
@@ -172,6 +200,39 @@ class Floor:
             self._view(name, self._tables[name], now, known.get(name, Known()))
             for name in sorted(self._tables, key=_as_people_count)
             if not self._tables[name].keeps_a_meter_for_others(name)
+        )
+
+    def kept(self) -> tuple[KeptMeter, ...]:
+        """The meters, each at the service that keeps it, in the order of their ids."""
+        found = []
+        for name in sorted(self._tables, key=_as_people_count):
+            table = self._tables[name]
+            told, meter, state = table.of(Progressive), self._meter(table), table.of(State)
+            if told is None or meter is None or keeper_of(told)[0] != name:
+                continue
+            found.append(
+                KeptMeter(
+                    table=name,
+                    name=name if state is None else state.name,
+                    record=keeper_of(told)[1],
+                    currency=told.currency,
+                    simulation=told.simulation,
+                    meter=meter,
+                    tables=tuple(self._linked(each, told.kept_by) for each in told.tables),
+                    books=table.of(BooksResponse),
+                )
+            )
+        return tuple(found)
+
+    def _linked(self, name: str, kept_by: str) -> LinkedTable:
+        table = self._tables.get(name, _Table())
+        told, state = table.of(Progressive), table.of(State)
+        follows = told is not None and told.kept_by == kept_by and self._is_live(table, Progressive)
+        return LinkedTable(
+            table=name,
+            name=name if state is None else state.name,
+            live=follows and self._is_live(table, State),
+            step=None if told is None else told.step,
         )
 
     def _view(self, name: str, table: _Table, now: datetime, known: Known) -> TableView:
@@ -223,6 +284,12 @@ class Floor:
         return MeterView(
             **{name: getattr(told, name) for name in same}, live=live, as_of=None if live else told.ts
         )
+
+
+def keeper_of(told: Progressive) -> tuple[str, str]:
+    """The service that keeps a meter, and the name of its record; both are empty if they are not known."""
+    keeper, _, record = told.kept_by.partition(" ")
+    return keeper, record
 
 
 def deviations(meters: TableMeters) -> tuple[Deviation, ...]:

@@ -1,10 +1,10 @@
 """The tables of the house's store, for SQLite and PostgreSQL. `migrations` makes them.
 
 A table of the floor is known by its id and the name of its record: if a table begins a new record, its rounds are numbered
-from 1 again. `rounds_at` and `incidents_at` are the cursors: the number of the last round that was taken in, and the number
-of the input up to which all incidents were; `rounds_ts` is when that round ended. They move in the transaction that adds the rows, so nothing is lost or twice.
+from 1 again. `rounds_at`, `incidents_at` and `books_at` are the cursors: the number of the last round that was taken in, the number
+of the input up to which all incidents were, and the last gaming day whose books were; `rounds_ts` is when that round ended. They move in the transaction that adds the rows, so nothing is lost or twice.
 
-Rounds, settlements, incidents, accesses, alarms of edges and what was seen to are never changed. `drops` and `hits` are sums of them by gaming day, each round as it was
+Rounds, settlements, incidents, books, accesses, alarms of edges and what was seen to are never changed. `drops` and `hits` are sums of them by gaming day, each round as it was
 settled last, and follow from them.
 """
 
@@ -44,6 +44,7 @@ RECORDS: Final = Table(
     Column("rounds_at", BigInteger, nullable=False, server_default="0"),
     Column("rounds_ts", _MOMENT),
     Column("incidents_at", BigInteger, nullable=False, server_default="0"),
+    Column("books_at", Date),
     UniqueConstraint("table", "record"),
 )
 GAMES: Final = Table(
@@ -122,6 +123,16 @@ INCIDENTS: Final = Table(
     Index("incidents_of_record", "record_id", "seq", "place"),
     **BY_DAY,
 )
+BOOKS: Final = Table(
+    "books",
+    METADATA,
+    Column("day", Date, primary_key=True),
+    _of_record(),
+    Column("progressive", Text, primary_key=True),
+    Column("ts", _MOMENT, nullable=False),
+    Column("answer", Text, nullable=False),
+)
+"""The books of a progressive's gaming day that has ended: `answer` is the JSON of `controller.messages.books.Books`, told at `ts`."""
 SEEN_TO: Final = Table(
     "seen_to",
     METADATA,
@@ -195,6 +206,8 @@ HITS: Final = Table(
 )
 """Without a wager, `wager` is empty, and `rule` is the hand's winner or `natural`."""
 PARTITIONED: Final = (ROUNDS, SETTLEMENTS, INCIDENTS)
+EXPORTED: Final = (*PARTITIONED, BOOKS)
+"""What is exported by months. Books are few, and are not dropped."""
 EXPORTS: Final = Table(
     "exports",
     METADATA,

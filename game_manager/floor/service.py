@@ -16,6 +16,7 @@ from punto.controller.messages.topics import house_accounts
 from punto.controller.sd_notify import notify
 from punto.controller.web_server import Server, address_of, listen, tls_of
 from punto.drivers.backoff import Backoff
+from punto.game_manager.floor.books import Kept
 from punto.game_manager.floor.config import FloorAccounts, GameManagerConfig, PagesConfig
 from punto.game_manager.floor.feed import Feed
 from punto.game_manager.floor.intake import Intake
@@ -32,7 +33,7 @@ _STORE_SECONDS: Final = 5.0
 class Entrance(Protocol):
     """Sign-on before the pages."""
 
-    def application(self, view: Callable[[], FloorView], store: Store) -> ASGIApp:
+    def application(self, view: Callable[[], FloorView], store: Store, kept: Callable[[], Kept]) -> ASGIApp:
         """The pages behind the entrance."""
 
     async def tend(self) -> None:
@@ -104,12 +105,14 @@ async def serve(
             tables=floor.view(now, stored.known(intake)),
         )
 
+    kept = partial(_kept, floor, intake)
     entrance = None
     if config.accounts is not None:
-        port = listener.getsockname()[1]
         publish = partial(feed.publish, house_accounts(config.mqtt.base))
-        entrance = entrance_of(config.accounts, config.pages, port, store, publish)
-    pages = application(view, store) if entrance is None else entrance.application(view, store)
+        entrance = entrance_of(config.accounts, config.pages, listener.getsockname()[1], store, publish)
+    pages = (
+        application(view, store, kept=kept) if entrance is None else entrance.application(view, store, kept)
+    )
     server = Server(pages, tls=tls, reserved=config.pages.reserved)
     serving = asyncio.create_task(server.serve(sockets=[listener]), name="pages")
     try:
@@ -132,6 +135,10 @@ async def serve(
         if entrance is not None:
             entrance.close()
         await asyncio.to_thread(store.close)
+
+
+def _kept(floor: Floor, intake: Intake) -> Kept:
+    return Kept(floor.kept(), {**intake.unanswered(), **intake.faults()})
 
 
 async def _opened(config: GameManagerConfig) -> Store:

@@ -48,6 +48,7 @@ from punto.configs.problems import cut
 from punto.controller.gaming_days import Calendar
 from punto.controller.journal.meters import GAMES as DEFINITIONS
 from punto.controller.journal.out_of_the_ordinary import words_of_access
+from punto.controller.messages.books import Books
 from punto.controller.messages.requests import RecordedIncident
 from punto.game_manager.floor import schema
 from punto.game_manager.floor.tally import Counted, Place, Sums, as_settled, count
@@ -78,19 +79,21 @@ class GapError(Exception):
 class Cursor(NamedTuple):
     """What was taken in of a record, which has the number `id` in the store.
 
-    `rounds` is the number of its last round, `ended` when that ended, and `incidents` the input up to which its incidents were.
+    `rounds` is the number of its last round, `ended` when that ended, `incidents` the input up to which its incidents were, and
+    `books` the last gaming day whose books were.
     """
 
     id: int
     rounds: int
     ended: datetime | None
     incidents: int
+    books: date | None = None
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> Self:
         """From the columns of a record."""
-        id_, rounds, ended, incidents = row
-        return cls(id_, rounds, None if ended is None else aware(ended), incidents)
+        id_, rounds, ended, incidents, books = row
+        return cls(id_, rounds, None if ended is None else aware(ended), incidents, books)
 
 
 class OfRecord(Protocol):
@@ -120,7 +123,9 @@ def newest(cursors: Cursors) -> dict[str, int]:
     }
 
 
-_CURSOR: Final = tuple(schema.RECORDS.c[name] for name in ("id", "rounds_at", "rounds_ts", "incidents_at"))
+_CURSOR: Final = tuple(
+    schema.RECORDS.c[name] for name in ("id", "rounds_at", "rounds_ts", "incidents_at", "books_at")
+)
 
 
 class Taken(NamedTuple):
@@ -144,6 +149,17 @@ class TakenIncidents(NamedTuple):
     after: int
     until: int
     incidents: tuple[RecordedIncident, ...]
+
+
+class TakenBooks(NamedTuple):
+    """The books of a gaming day that has ended, as the service told them at `ts`. `after` is the last day that was taken in before."""
+
+    table: str
+    record: str
+    simulation: bool
+    after: date | None
+    ts: str
+    books: Books
 
 
 class Store:
@@ -334,6 +350,30 @@ class Store:
             _move(connection, moved)
             self._make_room(connection, {row[0] for row in rows})
             self._add(connection, schema.INCIDENTS, rows)
+
+    def take_books(self, told: Sequence[TakenBooks]) -> None:
+        """Add books, each record's in the order of their days, in one transaction.
+
+        Raises:
+            GapError: the last day that the store has is not the one after which they were asked for.
+        """
+        rows: list[tuple[Any, ...]] = []
+        moved: list[dict[str, Any]] = []
+        with self._reached(), self._writer.begin() as connection:
+            cursors = dict(self.cursors_of(connection, told))
+            for each in sorted(told, key=lambda each: (each.table, each.record, each.books.day.day)):
+                key, day = (each.table, each.record), each.books.day.day
+                cursor = cursors[key]
+                if cursor.books != each.after:
+                    raise GapError(f"{each.table}: books after {each.after} came after {cursor.books}")
+                cursors[key] = cursor._replace(books=day)
+                moved.append({"moved": cursor.id, "books_at": day})
+                ts = datetime.fromisoformat(each.ts)
+                for accrual in each.books.day.progressives:
+                    own = each.books.of(accrual.progressive).model_dump_json()
+                    rows.append((day, cursor.id, accrual.progressive, ts, own))
+            _move(connection, moved)
+            self._add(connection, schema.BOOKS, rows)
 
     def note_accesses(self, noted: Sequence[tuple[datetime, Access]]) -> None:
         """Add accesses to the Game Manager's own pages, and when each was (UTC), in one transaction."""

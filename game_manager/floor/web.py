@@ -33,6 +33,7 @@ from punto.game_manager.floor.alarms import (
     choices,
     see_to,
 )
+from punto.game_manager.floor.books import HouseBooks, Kept, Sheet, books_sheet, house_books
 from punto.game_manager.floor.edge_alarms import shoes_report
 from punto.game_manager.floor.live import FloorView
 from punto.game_manager.floor.markup import HOUSE, PAGES, Page, html_of
@@ -52,6 +53,7 @@ _HEADERS: Final = {
     "Cache-Control": "no-cache",
 }
 _Day = Annotated[date, BeforeValidator(read_day), InPath()]
+_AnyDay = Annotated[Annotated[date, BeforeValidator(read_day)] | None, Query()]
 _Number = Annotated[int, InPath(ge=0, le=2**53)]  # above every number that a browser holds exactly
 _Hours = Annotated[int, Query(ge=1, le=168)]
 _Place = Annotated[int, InPath(ge=0, lt=2**31)]
@@ -103,8 +105,10 @@ class EndingError(Exception):
     """The service ends: there is no floor to show."""
 
 
-def application(view: Callable[[], FloorView], store: Store, doors: Doors = OPEN) -> FastAPI:
-    """The pages. `view` is the floor as it is now. Only static files are outside the `doors`."""
+def application(
+    view: Callable[[], FloorView], store: Store, doors: Doors = OPEN, kept: Callable[[], Kept] = Kept
+) -> FastAPI:
+    """The pages. `view` is the floor as it is now, and `kept` its meters. Only static files are outside the `doors`."""
     app = FastAPI(
         title="Punto Game Manager",
         version=__version__,
@@ -137,6 +141,8 @@ def application(view: Callable[[], FloorView], store: Store, doors: Doors = OPEN
     _add_shift(app, store)
 
     _add_alarms(app, view, store, doors)
+
+    _add_progressives(app, store, kept)
 
     @app.exception_handler(EndingError)
     async def ending(_: Request, __: Exception) -> Response:
@@ -227,6 +233,20 @@ def _add_shift(app: FastAPI, store: Store) -> None:
     @app.get("/api/shift")
     async def shift(hours: _Hours = 8) -> Response:
         return _json(await shift_of(hours))
+
+
+def _add_progressives(app: FastAPI, store: Store, kept: Callable[[], Kept]) -> None:
+    async def books_of(day: date | None) -> HouseBooks:
+        return await asyncio.to_thread(house_books, store, kept(), datetime.now(UTC), day)
+
+    @app.get("/api/progressives")
+    async def progressives(day: _AnyDay = None) -> Response:
+        return _json(await books_of(day))
+
+    @app.get("/api/progressives/{day}/{sheet}.csv")
+    async def sheet_of_books(day: _Day, sheet: Sheet) -> Response:
+        found = await books_of(day)
+        return _sheet(books_sheet(found, sheet, store.calendar.zone), f"progressives-{sheet}-{day}")
 
 
 def _add_alarms(app: FastAPI, view: Callable[[], FloorView], store: Store, doors: Doors) -> None:

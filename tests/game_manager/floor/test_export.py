@@ -40,7 +40,7 @@ def test_a_month_is_whole_in_its_files(filled, tmp_path, kind):
     files = export_month(filled, OCTOBER, tmp_path, kind)
 
     assert [each.name for each in files] == [
-        f"{name}-2026-10.{kind}" for name in ("rounds", "settlements", "incidents")
+        f"{name}-2026-10.{kind}" for name in ("rounds", "settlements", "incidents", "books")
     ]
     assert total(files[0], "count(DISTINCT round)") == 30
     with filled.reading() as connection:
@@ -93,4 +93,4 @@ def test_the_command_exports_and_drops(filled, tmp_path, url):
         ended = punto("house", *arguments, *out, "--config", str(config))
         assert (ended.returncode > 0, message in ended.stderr) == (True, True), ended.stderr
     done = punto("house", "export", "--month", "2026-10", "--out", str(tmp_path), "--config", str(config))
-    assert (done.returncode, len(done.stdout.splitlines())) == (0, 3)
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 4)

@@ -166,7 +166,9 @@ def test_a_table_that_was_followed_is_asked_for_nothing():
 
     assert [*house.following.to_ask(1000.0)] == []
     house.following.meet("t", 251)
-    assert [asked.after for _, asked in house.following.to_ask(1000.0)] == [250]
+    assert [asked for _, asked in house.following.to_ask(1000.0)] == [
+        RoundsRequest(id="rounds-5", after=250, limit=100)
+    ]
 
 
 @pytest.mark.parametrize("played_on", [0, 3, 30])

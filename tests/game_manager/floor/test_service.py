@@ -4,9 +4,12 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
@@ -17,11 +20,27 @@ from punto.configs.expectations import shipped
 from punto.configs.game_files import load_game, shipped_games
 from punto.controller.config.file import load_config
 from punto.controller.journal.meters import GAMES
+from punto.controller.linked import Keeper
+from punto.controller.messages.books import Books
 from punto.controller.messages.metering import metered
+from punto.controller.messages.topics import progressive
+from punto.game_manager.books import books_of_day
 from punto.game_manager.floor import schema
+from tests.game_manager.floor.conftest import CALENDAR
 from tests.game_manager.floor.house import GameManager, Tables, is_made, reading, stored, stored_incidents
+from tests.game_manager.house import Clock, House, house
 from tests.postgresql import Cluster, cluster
-from tests.service.table_in_this_process import connected, ear, eventually, settings, table
+from tests.service.linked_services import Service
+from tests.service.table_in_this_process import (
+    TOPIC,
+    Table,
+    broker_of,
+    connected,
+    ear,
+    eventually,
+    settings,
+    table,
+)
 from tests.service.table_on_a_machine import Broker, wait_until
 from tests.share import soaked
 
@@ -202,3 +221,85 @@ def test_it_waits_for_a_database_that_is_away_at_its_start(tmp_path, broker, own
         )
         own_cluster.start()
         wait_until(lambda: manager.opened, "it has pages")
+
+
+async def test_the_books_of_each_day_are_taken_in_once_after_a_kill(tmp_path, broker):
+    """A real table that kept a meter for days before the Game Manager came, and is played on."""
+    url, record = f"sqlite:///{tmp_path}/store.db", tmp_path / "table.db"
+    today = CALENDAR.day_of(datetime.now(UTC))
+    clock = Clock("2000-01-01T00:00:00+00:00")
+    with clock.turned():
+        async with table(record, house()) as before:
+            playing = House(before, clock, record)
+            for days in (4, 3, 1):  # and nothing two days ago
+                clock.now = CALENDAR.begins(today - timedelta(days=days)) + timedelta(hours=1)
+                await (playing.open() if days == 4 else playing.game([1, 2, 3][:days]))
+
+    def told() -> dict[date, str]:
+        with reading(url) as connection:
+            return dict(connection.execute(select(schema.BOOKS.c.day, schema.BOOKS.c.answer)).all())
+
+    async with table(record, house()) as here:
+        link_broker = broker_of(here, broker.port)
+        keeper = Keeper(here.engine, link_broker, TOPIC)
+        link_broker.retain(progressive("dragon"), keeper.message)
+        beat = asyncio.create_task(tell_every_second(here, progressive("dragon")))
+        running = asyncio.create_task(link_broker.run())
+        with GameManager(tmp_path, broker.port, str(tmp_path / "store.db")) as manager:
+            await eventually(lambda: is_made(url) and told(), "the first day is taken in")
+            manager.kill()
+            manager.start()
+            ended = [today - timedelta(days=days) for days in (4, 3, 2, 1)]
+            await eventually(lambda: sorted(told()) == ended, "all days are taken in")
+            await eventually(
+                lambda: manager.asked("/api/progressives")["progressives"][0]["books"], "the open day is told"
+            )
+            (shown,) = manager.asked("/api/progressives")["progressives"]
+        for task in (beat, running):
+            task.cancel()
+        await asyncio.wait([beat, running])
+
+    own = {day: books_of_day(record, day, CALENDAR, datetime.now(UTC)) for day in ended}
+    assert {day: Books.model_validate_json(answer) for day, answer in told().items()} == {
+        day: each.of("dragon") for day, each in own.items()
+    }
+    assert [accrual.rounds for each in own.values() for accrual in each.day.progressives] == [0, 1, 0, 1]
+    assert (shown["table"], shown["meter"]["live"], shown["warnings"]) == ("table-1", True, [])
+    assert shown["books"]["day"]["state"] == "open"
+
+
+async def tell_every_second(here: Table, topic: str) -> None:
+    """The meter, as the service tells it."""
+    while True:
+        here.outbox.snapshot_due(topic)
+        await asyncio.sleep(0.5)
+
+
+def test_linked_tables_and_the_open_books_of_their_authority_are_shown(tmp_path, broker):
+    authority, at = (Service(tmp_path, broker, name) for name in ("meter-1", "t1"))
+    with ExitStack() as running:
+        running.enter_context(authority)
+        authority.order("open_meter")
+        running.enter_context(at)
+        at.open()
+        at.bet(3)
+        manager = running.enter_context(GameManager(tmp_path, broker.port, str(tmp_path / "store.db")))
+
+        def shown() -> Any:
+            return manager.asked("/api/progressives")["progressives"]
+
+        wait_until(lambda: manager.opened, "it has pages")
+        wait_until(lambda: shown() and shown()[0]["tables"][0]["live"], "the linked table is live")
+        wait_until(lambda: shown()[0]["books"], "the open day is told")
+        (found,) = shown()
+    assert (found["table"], found["meter"]["phase"], found["meter"]["meter"]) == (
+        "meter-1",
+        "open",
+        1_000_020,
+    )
+    assert [(each["table"], each["live"], each["step"]) for each in found["tables"]] == [
+        ("t1", True, "playing"),
+        ("t2", False, None),
+    ]
+    (accrual,) = found["books"]["day"]["progressives"]
+    assert (accrual["wagers"], accrual["end"]["contributions"]) == (1, "0.20000000")

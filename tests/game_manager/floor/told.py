@@ -7,13 +7,14 @@ from random import Random
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Health, Round
 from punto.controller.messages.requests import (
+    BooksRequest,
     IncidentsRequest,
     IncidentsResponse,
     RecordedIncident,
     RoundEnd,
-    RoundsRequest,
     RoundsResponse,
 )
+from punto.game_manager.floor.following import Ask
 from tests.game_manager.floor.tables import BEGAN, played
 
 AT = played(11, 30)
@@ -58,7 +59,8 @@ class Told:
             if seq % 97 == 0
         )
 
-    def answer(self, asked: RoundsRequest | IncidentsRequest) -> RoundsResponse | IncidentsResponse:
+    def answer(self, asked: Ask) -> RoundsResponse | IncidentsResponse:
+        assert not isinstance(asked, BooksRequest)  # it keeps no meter
         if isinstance(asked, IncidentsRequest):
             until = min(asked.after + 2000, self.inputs)
             return IncidentsResponse(
