@@ -1,7 +1,7 @@
 // What the service says by codes and numbers, in words.
 
-import { spaced } from "/shared/words.js";
-import { orElse, t } from "./language.js";
+import { plain as named } from "/shared/catalogue.js";
+import { t } from "./language.js";
 
 /** @import { RoundRecord } from "#sent/consoles" */
 
@@ -23,11 +23,7 @@ export const PHASES = {
   settled: t("phase.settled"),
 };
 
-/**
- * A name of programs in words, in the language of the page if it is known there.
- * @param {string} name
- */
-export const plain = (name) => orElse(`name.${name}`, spaced(name));
+export const plain = named;
 
 /**
  * The local day and time of a moment in UTC.

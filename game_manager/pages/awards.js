@@ -1,9 +1,9 @@
 // The drawing of awards, and of games that nobody won.
 
 import { element, table } from "/shared/elements.js";
+import { exact } from "/shared/exact.js";
+import { dayAndClock } from "/shared/times.js";
 import { plain } from "/static/words.js";
-import { exact } from "./money.js";
-import { dayAndClock } from "./times.js";
 
 /** @import { Award, NobodyWon } from "#sent/game-manager" */
 

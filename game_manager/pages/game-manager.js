@@ -1,7 +1,10 @@
 // The Game Manager: five parts, one of them visible.
 
+import { dayReport, metersTable, reconciliation, weekReport } from "/shared/books.js";
 import { button, byId, element, one, put, refresh, submitted, svg, table } from "/shared/elements.js";
+import { minor } from "/shared/exact.js";
 import { readMoney } from "/shared/money.js";
+import { tellTimesBy } from "/shared/times.js";
 import { sentence } from "/shared/words.js";
 import { askOrder, say } from "/static/dialogs.js";
 import { showPart } from "/static/parts.js";
@@ -9,9 +12,6 @@ import { ask, follow, goToSignOn, live, reasonOf } from "/static/service.js";
 import { begin, pageLink, showTop } from "/static/top.js";
 import { plain } from "/static/words.js";
 import { awardsTable, nobodyWon } from "./awards.js";
-import { minor } from "./money.js";
-import { dayReport, metersTable, reconciliation, weekReport } from "./reports.js";
-import { tellTimesBy } from "./times.js";
 
 /** @import { View } from "#sent/consoles" */
 /** @import { Advice, Award, Awards, Day, InForce, Overview, Own, Reconciliation, Week } from "#sent/game-manager" */

@@ -191,7 +191,7 @@ async def test_times_are_by_the_houses_clock_wherever_the_screen_is(browser, mon
         await expect(page.locator("#award-list tbody tr").last).to_contain_text(
             re.compile(r"22 Nov 2026, 12:00:\d\d GMT\+8, eve, approved by omar")
         )
-        unknown = "import('/game-manager/static/times.js').then(times => times.tellTimesBy('Nowhere'))"
+        unknown = "import('/shared/times.js').then(times => times.tellTimesBy('Nowhere'))"
         assert await page.evaluate(unknown) == "UTC"
         await context.close()
 

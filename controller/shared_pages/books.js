@@ -1,10 +1,10 @@
-// The drawing of the reports. Their data comes only from the record.
+// The drawing of a progressive's books: at the table that keeps them, and at the Game Manager of the house.
 
+import { plain } from "/shared/catalogue.js";
 import { element, facts, scrolling, table } from "/shared/elements.js";
+import { change, exact } from "/shared/exact.js";
+import { dayAndClock } from "/shared/times.js";
 import { sentence } from "/shared/words.js";
-import { plain } from "/static/words.js";
-import { change, exact } from "./money.js";
-import { dayAndClock } from "./times.js";
 
 /** @import { Accounts, Accrual, Change, Coins, Day, Meter, Reconciliation, Week } from "#sent/game-manager" */
 /** @import { Content } from "/shared/elements.js" */
@@ -146,9 +146,25 @@ export function dayReport(day) {
     ...(each.open_awards.length > 0
       ? [element("p", { class: "fault" }, `Awards locked but not booked by the end: ${each.open_awards.join(", ")}.`)]
       : []),
+    ...notListed(each.left_out),
   ]);
   return [period(day), ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")])];
 }
+
+/**
+ * A message to the house lists only so many entries.
+ * @param {number} number
+ */
+const notListed = (number) =>
+  number === 0
+    ? []
+    : [
+        element(
+          "p",
+          { class: "quiet" },
+          `${number} more entries are not listed here one by one. The Game Manager of the service lists them all.`,
+        ),
+      ];
 
 /** @param {unknown} setting */
 const value = (setting) => (setting === null ? "none" : String(setting));
@@ -247,6 +263,8 @@ export function reconciliation(found) {
     ...each.differences.map((other) => element("p", { class: "fault" }, `Input ${other.input}: ${other.text}.`)),
     element("p", {}, "Awards paid from the tray, less those taken back: ", exact(each.from_tray)),
     coins(each.coins),
+    ...each.counts.filter(({ day }) => day !== found.day).map(countOfAnotherDay),
+    ...notListed(each.left_out),
   ]);
   return [
     period(found),
@@ -258,6 +276,10 @@ export function reconciliation(found) {
     ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")]),
   ];
 }
+
+/** @param {{ day: string, amount: string, who: string, ts: string }} count */
+const countOfAnotherDay = ({ day, amount: counted, who, ts }) =>
+  element("p", {}, `${dayAndClock(ts)}, ${who} entered the count of the coins of ${day}: `, exact(counted), ".");
 
 /** @param {string | null} text */
 const amount = (text) => (text === null ? "–" : exact(text));
