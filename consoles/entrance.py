@@ -165,6 +165,12 @@ class FloorEntrance:
                 self._gate.note_activity(session)
             return session
 
+        async def books_reader(session: Annotated[Session, Depends(reader)]) -> Session:
+            if not may_read(session.roles, "progressive"):
+                await self._gate.refuse_role(session.name, "read progressive", session.where)
+                raise RefusalError(403, "not_of_role", "your roles do not allow reading the books of a meter")
+            return session
+
         def bars(session: Session) -> str:
             return _NOT_OF_ROLE if SEES_TO.isdisjoint(session.roles) else ""
 
@@ -174,7 +180,7 @@ class FloorEntrance:
                 raise RefusalError(403, "not_of_role", _NOT_OF_ROLE)
             return session
 
-        return Doors(reader, overseer, bars)
+        return Doors(reader, overseer, bars, books_reader)
 
 
 def _house_key(path: Path) -> HouseKey:

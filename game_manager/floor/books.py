@@ -281,7 +281,8 @@ def _day(
     books = _with_coins(found[0], counts.get(day))
     (compared,) = books.reconciliation.progressives
     ended = books.day.state == "ended"
-    warnings = [*_warnings(books, asked.calendar), *_gap(told, day)]
+    currency = "" if told.meter is None else told.meter.currency
+    warnings = [*_warnings(books, asked.calendar, currency), *_gap(told, day)]
     if not ended and day < asked.today:
         warnings.append("the day has ended, and its service has not told its last books yet")
     return BooksDay(
@@ -335,7 +336,7 @@ def _figures(books: Books) -> Figures:
 # --- what is wrong
 
 
-def _warnings(books: Books, calendar: Calendar) -> Iterator[str]:
+def _warnings(books: Books, calendar: Calendar, currency: str) -> Iterator[str]:
     day = books.day
     (accrual,), (compared,) = day.progressives, books.reconciliation.progressives
     replay = "keep the record as it is, and run punto replay to find the change"
@@ -345,7 +346,8 @@ def _warnings(books: Books, calendar: Calendar) -> Iterator[str]:
         yield f"the ledger and the record differ: {replay}"
     if compared.coins.difference:
         off = compared.coins.difference
-        yield f"{cents(abs(off))} of the coins {'are missing' if off < 0 else 'are too much'}: count again"
+        amount = f"{cents(abs(off))} {currency}".strip()
+        yield f"{amount} of the coins {'are missing' if off < 0 else 'are too much'}: count again"
     if day.state == "ended" and accrual.open_awards:
         awards = ", ".join(map(str, accrual.open_awards))
         yield f"awards that were locked and not booked by the end of the day: {awards}"

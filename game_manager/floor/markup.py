@@ -14,18 +14,29 @@ PAGES: Final = Path(__file__).parent / "pages"
 
 
 class Page(NamedTuple):
-    """A page of the house by its address; `name` is that of its files, and `style` that of its style sheet."""
+    """A page of the house by its address; `name` is that of its files, and `style` that of its style sheet.
+
+    `also` are the addresses of further style sheets, before its own.
+    """
 
     path: str
     title: str
     name: str
     style: str
+    also: tuple[str, ...] = ()
 
 
 HOUSE: Final = (
     Page("/", "Floor", "floor", "floor"),
     Page("/alarms", "Alarms", "alarms", "alarms"),
     Page("/reports", "Reports", "reports", "reports"),
+    Page(
+        "/progressives",
+        "Progressives",
+        "progressives",
+        "progressives",
+        also=("/static/reports.css", "/shared/books.css"),
+    ),
     Page("/people", "People", "people", "reports"),
     Page("/shoes", "Shoes", "shoes", "reports"),
 )
@@ -36,11 +47,20 @@ HOUSE: Final = (
 def html_of(page: Page) -> str:
     """The page as a browser gets it."""
     parts = {
-        "head": _filled("head", title=escape(page.title), name=page.name, style=page.style),
+        "head": _filled(
+            "head",
+            title=escape(page.title),
+            name=page.name,
+            styles="\n".join(map(_style, (*page.also, f"/static/{page.style}.css"))),
+        ),
         "nav": _filled("nav", links="\n    ".join(_link(each, page) for each in HOUSE)),
         "days": _filled("days"),
     }
     return _filled(page.name, **parts)
+
+
+def _style(address: str) -> str:
+    return f'<link rel="stylesheet" href="{address}">'
 
 
 def _link(page: Page, here: Page) -> str:

@@ -69,15 +69,16 @@ class Person(Protocol):
 
 @dataclass(frozen=True)
 class Doors:
-    """Dependencies that admit the people who may read the floor, and from their own pages those who may see to its alarms.
+    """Dependencies that admit the people who may read the floor, those who may see to its alarms, and those who may read the books.
 
-    Each returns the `Person`; None for a reader if the pages ask nobody to sign on. `bars` says why a reader cannot see to an
-    alarm; it is empty if the reader can.
+    Alarms are seen to from the pages alone. Each returns the `Person`; None for a reader if the pages ask nobody to sign on. `bars`
+    says why a reader cannot see to an alarm; it is empty if the reader can.
     """
 
     reader: Callable[..., Any]
     overseer: Callable[..., Any]
     bars: Callable[[Any], str]
+    books_reader: Callable[..., Any]
 
 
 async def _anybody() -> None:
@@ -91,7 +92,7 @@ async def _nobody() -> None:
     raise HTTPException(403, _NOBODY)
 
 
-OPEN: Final = Doors(_anybody, _nobody, lambda _: _NOBODY)
+OPEN: Final = Doors(_anybody, _nobody, lambda _: _NOBODY, _anybody)
 
 
 class Reader(BaseModel):
@@ -142,7 +143,7 @@ def application(
 
     _add_alarms(app, view, store, doors)
 
-    _add_progressives(app, store, kept)
+    _add_progressives(app, store, doors, kept)
 
     @app.exception_handler(EndingError)
     async def ending(_: Request, __: Exception) -> Response:
@@ -235,15 +236,17 @@ def _add_shift(app: FastAPI, store: Store) -> None:
         return _json(await shift_of(hours))
 
 
-def _add_progressives(app: FastAPI, store: Store, kept: Callable[[], Kept]) -> None:
+def _add_progressives(app: FastAPI, store: Store, doors: Doors, kept: Callable[[], Kept]) -> None:
+    admitted = [Depends(doors.books_reader)]
+
     async def books_of(day: date | None) -> HouseBooks:
         return await asyncio.to_thread(house_books, store, kept(), datetime.now(UTC), day)
 
-    @app.get("/api/progressives")
+    @app.get("/api/progressives", dependencies=admitted)
     async def progressives(day: _AnyDay = None) -> Response:
         return _json(await books_of(day))
 
-    @app.get("/api/progressives/{day}/{sheet}.csv")
+    @app.get("/api/progressives/{day}/{sheet}.csv", dependencies=admitted)
     async def sheet_of_books(day: _Day, sheet: Sheet) -> Response:
         found = await books_of(day)
         return _sheet(books_sheet(found, sheet, store.calendar.zone), f"progressives-{sheet}-{day}")

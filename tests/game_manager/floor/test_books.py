@@ -153,7 +153,7 @@ def test_a_count_that_was_entered_later_is_with_the_day_that_it_is_of(open_store
     (compared,) = found.books.reconciliation.progressives
     assert (compared.coins.difference, compared.coins.who) == (-500, "Eve")
     assert found.days[1].coins == compared.coins
-    assert found.warnings == ("2026-11-17: 5.00 of the coins are missing: count again",)
+    assert found.warnings == ("2026-11-17: 5.00 USD of the coins are missing: count again",)
 
 
 # --- what is wrong

@@ -22,6 +22,8 @@ ADDRESSES = [
     "/api/shoes/2026-01-01/2026-01-02",
     "/api/alarms/choices",
     "/api/reader",
+    "/api/progressives",
+    "/api/progressives/2026-01-01/day.csv",
     "/api/nothing",
 ]
 
@@ -58,7 +60,8 @@ async def test_the_roles_that_may_read_the_floor_sign_on_and_it_is_in_the_store(
         for name in READERS:
             browser = await here.signed_on(name)
             for path in ADDRESSES[:1] + ADDRESSES[2:-1]:
-                assert (await browser.get(path)).status == 200
+                if "progressives" not in path:  # books have readers of their own
+                    assert (await browser.get(path)).status == 200
             page = await browser.get("/")
             assert page.status == 200
             assert page.headers["cache-control"] == "no-cache"
@@ -116,6 +119,16 @@ async def test_nobody_signs_on_while_the_store_is_away_and_then_everybody_can(tm
         assert len(here.accesses()) == 3
 
 
+async def test_only_those_who_may_read_a_meters_books_at_a_table_read_those_of_the_house(tmp_path):
+    async with house(tmp_path) as here:
+        for name in READERS:
+            browser = await here.signed_on(name)
+            for path in ("/api/progressives", "/api/progressives/2026-01-01/week.csv"):
+                answer = await browser.get(path)
+                assert (name, answer.status) == (name, 403 if name == "Tom" else 200)
+        assert ("access_refused", "Tom") in {each[:2] for each in here.accesses()}
+
+
 async def test_a_disabled_account_ends_its_session_and_its_stream(tmp_path):
     async with house(tmp_path) as here:
         browser = await here.signed_on("Ada")
@@ -136,7 +149,7 @@ async def test_a_page_that_nobody_touches_signs_off(tmp_path):
         for _ in range(3):
             here.clock.now += 300
             await reads.get("/api/alarms")
-            for path in ("/api/floor", "/api/reader"):
+            for path in ("/api/floor", "/api/reader", "/api/progressives"):
                 await shows.get(path)
 
         assert (await reads.get("/api/floor")).status == 200

@@ -78,13 +78,30 @@ async def test_a_supervisor_sees_to_an_alarm_and_signs_off_and_an_ended_session_
 
         # Each page notices by itself that the session has ended.
         pages = [page]
-        for path in ("/reports", "/people", "/shoes"):
+        for path in ("/reports", "/progressives", "/people", "/shoes"):
             other = await context.new_page()
             await other.goto(f"{address}{path}")
             await expect(other.locator("main")).to_have_attribute("aria-busy", "false")
             pages.append(other)
         here.accounts.set_disabled("Ada", disabled=True)
-        for other, path in zip(pages, ("alarms", "reports", "people", "shoes"), strict=True):
+        for other, path in zip(pages, ("alarms", "reports", "progressives", "people", "shoes"), strict=True):
             await other.wait_for_url(f"{address}/sign-on/?to=/{path}")
             await expect(other.get_by_label("Password")).to_be_visible()
         await context.close()
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_person_who_may_not_read_books_is_told_so_once(browser, tmp_path):
+    async with house(tmp_path) as here:
+        page = await browser.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url.rpartition("/api/")[2]))
+        await page.goto(f"http://127.0.0.1:{here.port}/progressives")
+        await sign_on(page, "Tom")
+        await page.wait_for_url(f"http://127.0.0.1:{here.port}/progressives")
+        text = "Your roles do not allow reading the books of a meter."
+        await expect(page.locator("#fault")).to_have_text(text)
+        await expect(page.locator("#not-live-reason")).to_have_text(text)
+        await page.wait_for_timeout(2500)  # it asks every two seconds
+        assert asked.count("progressives") == 1
+        await page.close()

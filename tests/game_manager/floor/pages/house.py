@@ -4,23 +4,34 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.table.state import Phase
 from punto.controller.gaming_days import Calendar
+from punto.controller.messages.books import Accounts, Change
 from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Notice, ShoeStatus
-from punto.controller.messages.requests import RecordedIncident
+from punto.controller.messages.models import MeterAward, Notice, ShoeStatus
+from punto.controller.messages.requests import BooksRequest, RecordedIncident
 from punto.controller.web_server import Server, address_of, listen
 from punto.game_manager.floor.alarms import alarms, see_to
+from punto.game_manager.floor.books import Kept
 from punto.game_manager.floor.edge_alarms import EdgeAlarm, keep
-from punto.game_manager.floor.live import Deviation, FloorView, MeterView, TableView
+from punto.game_manager.floor.live import (
+    Deviation,
+    FloorView,
+    KeptMeter,
+    LinkedTable,
+    MeterView,
+    TableView,
+)
 from punto.game_manager.floor.store import Store, TakenIncidents
 from punto.game_manager.floor.web import OPEN, Doors, application
+from tests.game_manager.floor.bookkeeping import A_DAY, CALENDAR, CENT, Keeper
 from tests.game_manager.floor.tables import BEGAN, played, told
 
 GAMES = ("Dragon Bonus Baccarat", "EZ Baccarat", "Commission-free Baccarat")
@@ -145,7 +156,7 @@ async def _sue() -> Signed:
     return Signed("Sue")
 
 
-OF_SUE = Doors(_sue, _sue, lambda _: "")
+OF_SUE = Doors(_sue, _sue, lambda _: "", _sue)
 """The pages as a supervisor has them."""
 
 
@@ -156,13 +167,14 @@ async def served(
     port: int = 0,
     fill: Callable[[Store], None] | None = None,
     doors: Doors = OPEN,
+    kept: Callable[[], Kept] = Kept,
 ) -> AsyncIterator[str]:
     """The pages over a store of their own; gives their address."""
     listener = listen("127.0.0.1", port)
     store = Store(f"sqlite:///{folder}/floor.db", Calendar.of())
     if fill is not None:
         fill(store)
-    server = Server(application(view, store, doors))
+    server = Server(application(view, store, doors, kept))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield address_of(listener)
@@ -256,3 +268,69 @@ def fill_all(store: Store) -> None:
             edge_alarm(3, 1, 75, "tie", -0.0204),
         ],
     )
+
+
+def meters(today: date, *, wrong: bool = True) -> tuple[list[Keeper], Kept]:
+    """A meter with two linked tables and a last award, and a table with a meter of its own; with `wrong`, a day does not balance."""
+    dragon, tiger = Keeper(today - 10 * A_DAY, today), Keeper(today - 3 * A_DAY, today, "bb", "tiger")
+    paid = Accounts(primary=-250_036 * CENT, paid=250_036 * CENT)
+    won: dict[str, Any] = {"tier": "two_three_four_suited", "table": "table-2", "round": 412, "award": 7}
+    given = Accounts(adjustments=100_00 * CENT, primary=100_00 * CENT)
+    person: dict[str, Any] = {"who": "Eve", "reason": "a promotion", "approved_by": "Omar"}
+    ts = timestamp(CALENDAR.begins(today - A_DAY) + timedelta(hours=5))
+    dragon.extra[today - A_DAY] = (
+        Change(cause=Cause.INCREASE, ts=ts, moved=given, **person),
+        Change(cause=Cause.AWARD, ts=ts, moved=paid, who="Sue", **won),
+    )
+    counted = {today - n * A_DAY: 100 * dragon.wagers(today - n * A_DAY) for n in (2, 1)}
+    dragon.counts[today] = {**counted, today - 2 * A_DAY: counted[today - 2 * A_DAY] - 500 * wrong}
+    if wrong:
+        tiger.spoiled.add(today - A_DAY)
+    award = MeterAward(
+        award=7,
+        rule="two_three_four_suited",
+        title="Player wins 2-3-4 over 0, suited",
+        amount=250_036,
+        table="table-2",
+        round=412,
+        seats=(2, 5),
+        whole_meter=False,
+        state="booked",
+        won=ts,
+    )
+    kept = []
+    for keeper, table_, tables in (
+        (dragon, "meter-1", ("table-1", "table-2")),
+        (tiger, "table-3", ("table-3",)),
+    ):
+        told = keeper.meter(table_, tables, award if keeper is dragon else None)
+        answer = keeper.answer(BooksRequest(id="b", day=today))
+        kept.append(
+            KeptMeter(
+                table=table_,
+                name=table_ if keeper is dragon else "Baccarat 3",
+                record=keeper.record,
+                currency="USD",
+                simulation=False,
+                meter=MeterView(
+                    **{
+                        name: getattr(told, name)
+                        for name in MeterView.model_fields
+                        if name not in {"live", "as_of"}
+                    },
+                    live=True,
+                    as_of=None,
+                ),
+                tables=tuple(
+                    LinkedTable(
+                        table=each,
+                        name=each.replace("table-", "Baccarat "),
+                        live=each != "table-2",
+                        step="playing",
+                    )
+                    for each in tables
+                ),
+                books=answer,
+            )
+        )
+    return [dragon, tiger], Kept(tuple(kept))

@@ -2,12 +2,15 @@
 
 import asyncio
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 from playwright.async_api import Browser, async_playwright
 
+from punto.game_manager.floor.store import Store
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
-from tests.game_manager.floor.pages.house import OF_SUE, Floor, an_evening, fill_all, served
+from tests.game_manager.floor.bookkeeping import CALENDAR, taken
+from tests.game_manager.floor.pages.house import OF_SUE, Floor, an_evening, fill_all, meters, served
 
 IMAGES = Path(__file__).parents[4] / "docs" / "images"
 REPORTS = "reports?since=2026-11-18&until=2026-11-24"
@@ -42,6 +45,24 @@ async def make(folder: Path) -> None:
         await browser.close()
 
 
+async def make_progressives(folder: Path) -> None:
+    """Take a picture of the progressives."""
+    keepers, kept = meters(CALENDAR.day_of(datetime.now(UTC)))
+
+    def fill_books(store: Store) -> None:
+        for keeper, table in zip(keepers, ("meter-1", "table-3"), strict=True):
+            store.take_books(taken(keeper, table=table))
+
+    async with (
+        served(folder, Floor().view, fill=fill_books, kept=lambda: kept) as address,
+        async_playwright() as playwright,
+    ):
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+        for name, scheme in (("floor-progressives", "light"), ("floor-progressives-dark", "dark")):
+            await _picture(browser, name, f"{address}progressives", 1280, 800, scheme)
+        await browser.close()
+
+
 async def _picture(browser: Browser, name: str, address: str, width: int, height: int, scheme: str) -> None:
     page = await browser.new_page(
         viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light"
@@ -56,5 +77,6 @@ async def _picture(browser: Browser, name: str, address: str, width: int, height
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(make(Path(folder)))
+    for each in (make, make_progressives):
+        with tempfile.TemporaryDirectory() as folder:
+            asyncio.run(each(Path(folder)))

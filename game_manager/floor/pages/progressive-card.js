@@ -1,0 +1,217 @@
+// One progressive: its meter now, its tables, the days of the week, and the books of a day. Only what has changed is drawn again.
+
+import { dayReport, reconciliation, weekReport } from "/shared/books.js";
+import { element, facts, refresh, scrolling, table } from "/shared/elements.js";
+import { change, exact } from "/shared/exact.js";
+import { moneyIn } from "/shared/money.js";
+import { dayAndClock, hourAndMinute } from "/shared/times.js";
+import { sentence, spaced } from "/shared/words.js";
+
+/** @import { BooksDay, HouseBooks, HouseProgressive, LinkedTable, MeterView } from "#sent/floor" */
+/** @import { Content } from "/shared/elements.js" */
+
+const PHASES = { new: "Not in service yet", open: "In service", retired: "Retired for good" };
+const STATES = {
+  ended: "Ended",
+  open: "Open",
+  missing: "Missing",
+  unused: "Not in service",
+  to_come: "To come",
+};
+const AWARDS = { locked: "locked, not taken off the meter yet", booked: "booked" };
+const COLUMNS = [
+  "Gaming day",
+  "State",
+  "Books",
+  "Coins",
+  ">Wagers",
+  ">Contributions",
+  ">To the reserve",
+  ">Awards",
+  ">Put back",
+  ">Adjusted",
+  ">Seed",
+  ">Meter at the end",
+  ">Reserve",
+];
+
+export class ProgressiveCard {
+  constructor() {
+    ProgressiveCard.#made += 1;
+    const number = ProgressiveCard.#made;
+    this.element = element(
+      "article",
+      { class: "progressive", "aria-labelledby": `progressive-${number}` },
+      this.#head,
+      this.#now,
+      this.#tables,
+      this.#warnings,
+      this.#week,
+      ...Object.values(this.#reports).map(({ box, summary, report }) => {
+        box.append(summary, report);
+        return box;
+      }),
+    );
+    this.#title.id = `progressive-${number}`;
+    this.#head.append(this.#title, this.#keeper);
+  }
+
+  static #made = 0;
+  #title = element("h2");
+  #keeper = element("p", { class: "quiet" });
+  #head = element("header");
+  #now = element("div");
+  #tables = element("div");
+  #warnings = element("div");
+  #week = element("div", { class: "week" });
+  #reports = { day: folded(), deposit: folded(), compared: folded() };
+
+  /** @type {(of: HouseProgressive, house: HouseBooks) => void} */
+  show(of, { day, first, last }) {
+    refresh(this.#title, [of.title, of.progressive], () => [
+      of.title === of.progressive ? of.title : `${of.title}, ${of.progressive}`,
+    ]);
+    refresh(this.#keeper, [of.name, of.table, of.record, of.simulation], () => [
+      `Kept by ${of.name === of.table ? of.table : `${of.name} (${of.table})`}, record ${of.record}${of.simulation ? ", simulation" : ""}`,
+    ]);
+    this.element.classList.toggle("warned", of.warnings.length > 0);
+    this.#now.classList.toggle("frozen", of.meter?.live === false);
+    refresh(this.#now, of.meter, (meter) => meterNow(meter, of.currency));
+    refresh(this.#tables, of.tables, tablesNow);
+    refresh(this.#warnings, of.warnings, (warnings) =>
+      warnings.length === 0
+        ? []
+        : element("ul", { class: "warnings" }, ...warnings.map((text) => element("li", {}, `${sentence(text)}.`))),
+    );
+    refresh(this.#week, [of.days, day], () => weekTable(of, day, `Gaming week ${first} to ${last}`));
+    this.#showReports(of, day);
+  }
+
+  /** @type {(of: HouseProgressive, day: string) => void} */
+  #showReports({ books, week, days }, day) {
+    const { day: accrual, deposit, compared } = this.#reports;
+    const chosen = days.find((each) => each.day === day);
+    draw(accrual, books?.day ?? null, () => `Accrual of ${day}`, dayReport);
+    draw(deposit, week, (told) => depositOf(told), weekReport);
+    draw(
+      compared,
+      books?.reconciliation ?? null,
+      () => `Reconciliation of ${day}: ${verdictOf(chosen)}`,
+      reconciliation,
+    );
+  }
+}
+
+const folded = () => ({ box: element("details"), summary: element("summary"), report: element("div") });
+
+/**
+ * @template Told
+ * @param {ReturnType<typeof folded>} into
+ * @param {Told | null} told
+ * @param {(told: Told) => string} title
+ * @param {(told: Told) => Node[]} drawn
+ */
+function draw({ box, summary, report: inner }, told, title, drawn) {
+  box.hidden = told === null;
+  if (told === null) return;
+  refresh(summary, title(told), (text) => element("h3", {}, text));
+  refresh(inner, told, drawn);
+}
+
+/** @param {NonNullable<HouseProgressive["week"]>} week */
+const depositOf = ({ first, last, state, progressives }) =>
+  `Weekly deposit, ${first} to ${last}${state === "ended" ? "" : ", so far"}: ${progressives.map(({ deposit }) => exact(deposit).textContent).join(", ")}`;
+
+/** @type {(meter: MeterView | null, currency: string) => Node[]} */
+function meterNow(meter, currency) {
+  if (meter === null) {
+    return [element("p", { class: "quiet" }, "The service does not keep this meter now, or it was not heard of yet.")];
+  }
+  const { award, phase, as_of: asOf, live } = meter;
+  const money = moneyIn(currency, { whole: false });
+  return [
+    facts(
+      [
+        [live ? "Meter now" : `NOT LIVE${asOf === null ? "" : `, as of ${dayAndClock(asOf)}`}`, money(meter.meter)],
+        ["Phase", PHASES[/** @type {keyof typeof PHASES} */ (phase)] ?? phase],
+        [
+          "Last award",
+          award === null
+            ? "None"
+            : `${money(award.amount)}, ${AWARDS[award.state]}: ${award.title}, ${award.table}, game ${award.round}, ${dayAndClock(award.won)}`,
+        ],
+      ],
+      { class: "now" },
+    ),
+  ];
+}
+
+/** @param {LinkedTable[]} tables */
+const tablesNow = (tables) =>
+  tables.length === 0
+    ? []
+    : element(
+        "ul",
+        { class: "tables", "aria-label": "Tables" },
+        ...tables.map(({ table: id, name, live, step }) =>
+          element(
+            "li",
+            { class: live ? "live-table" : "away" },
+            `${name === id ? id : `${name} (${id})`}: ${live ? `live${step === null ? "" : `, ${spaced(step)}`}` : "NOT LIVE"}`,
+          ),
+        ),
+      );
+
+/** @type {(of: HouseProgressive, day: string, caption: string) => Node} */
+function weekTable({ progressive, table: keeper, record, days }, day, caption) {
+  const made = table(caption, COLUMNS, days.map(rowOf));
+  days.forEach((each, at) => {
+    const row = made.tBodies[0].rows[at];
+    row.classList.toggle("outside", each.warnings.length > 0);
+    row.classList.toggle("chosen", each.day === day);
+    if (each.day === day) row.querySelector("a")?.setAttribute("aria-current", "date");
+  });
+  return scrolling(`${progressive} of ${keeper}, record ${record}, ${caption}`, made);
+}
+
+/**
+ * @param {BooksDay} of
+ * @returns {Content[]}
+ */
+function rowOf(of) {
+  const { day, state, as_of: asOf, figures, coins } = of;
+  const date = element("a", { href: `/progressives?${new URLSearchParams({ day })}` }, day);
+  const told = STATES[state] + (state === "open" && asOf !== null ? `, as of ${hourAndMinute(asOf)}` : "");
+  if (figures === null) return [date, told, ...COLUMNS.slice(2).map(() => "")];
+  return [
+    date,
+    told,
+    verdictOf(of),
+    coinsOf(coins),
+    figures.wagers,
+    amount(figures.contributed),
+    amount(figures.to_reserve),
+    amount(figures.awarded),
+    amount(figures.put_back),
+    change(figures.adjusted),
+    amount(figures.seeded),
+    exact(figures.meter),
+    exact(figures.reserve),
+  ];
+}
+
+/**
+ * An amount that is always taken, or always given; a dash for zero.
+ * @param {string} text
+ */
+const amount = (text) => (/[1-9]/u.test(text) ? exact(text) : element("span", { class: "nothing" }, "–"));
+
+/** @param {BooksDay | undefined} of */
+const verdictOf = (of) => (of === undefined || of.balanced === null ? "" : of.balanced ? "balanced" : "NOT BALANCED");
+
+/** @param {BooksDay["coins"]} coins */
+function coinsOf(coins) {
+  if (coins === null || coins.taken === null) return "–";
+  if (coins.difference === null) return "not counted";
+  return coins.difference === "0.00" ? "counted" : element("span", {}, "counted, ", change(coins.difference));
+}

@@ -1,0 +1,99 @@
+// The progressives of the house: each meter as it is now, and the books of a gaming day and its week.
+
+import { byId, faultOf, one, put, refresh } from "/shared/elements.js";
+import { tellTimesBy } from "/shared/times.js";
+import { get } from "./house.js";
+import { ProgressiveCard } from "./progressive-card.js";
+
+/** @import { HouseBooks } from "#sent/floor" */
+
+const EVERY_MILLISECONDS = 2000;
+const SILENT_MILLISECONDS = 8000;
+const DAY_MILLISECONDS = 86_400_000;
+const form = byId("days", HTMLFormElement);
+const day = /** @type {HTMLInputElement} */ (form.elements.namedItem("day"));
+const asked = new URLSearchParams(location.search).get("day");
+
+/** @type {Map<string, ProgressiveCard>} by what names a progressive of a record */
+const cards = new Map();
+let shown = "";
+let heard = performance.now();
+
+/** @returns {Promise<HouseBooks>} */
+const load = () => get(`/api/progressives${asked === null ? "" : `?${new URLSearchParams({ day: asked })}`}`);
+
+/** @param {HouseBooks} books */
+function show(books) {
+  put("zone", `The house's clock: ${tellTimesBy(books.zone)}`);
+  if (shown !== books.day) day.value = books.day; // what a person writes now stays
+  shown = books.day;
+  const there = new Set(books.progressives.map(keyOf));
+  for (const [key, card] of [...cards].filter(([known]) => !there.has(known))) {
+    card.element.remove();
+    cards.delete(key);
+  }
+  books.progressives.forEach((each, at) => {
+    const card = cards.get(keyOf(each)) ?? new ProgressiveCard();
+    cards.set(keyOf(each), card);
+    card.show(each, books);
+    const box = byId("progressives");
+    if (box.children[at] !== card.element) box.insertBefore(card.element, box.children[at] ?? null);
+  });
+  showFound(books);
+  for (const link of byId("downloads").querySelectorAll("a")) {
+    link.href = `/api/progressives/${books.day}/${link.dataset.sheet}.csv`;
+  }
+  byId("downloads").hidden = false;
+}
+
+/** @param {HouseBooks["progressives"][number]} of */
+const keyOf = ({ table, record, progressive }) => JSON.stringify([table, record, progressive]);
+
+/** @param {HouseBooks} books */
+function showFound({ first, last, progressives }) {
+  const warnings = progressives.reduce((sum, each) => sum + each.warnings.length, 0);
+  const found = byId("found");
+  found.hidden = false;
+  found.classList.toggle("some", warnings > 0);
+  refresh(found, [first, last, progressives.length, warnings], () => [
+    progressives.length === 0
+      ? "No service has told a meter yet, and the store has no books of this week."
+      : `${warnings === 0 ? "No warning" : warnings === 1 ? "1 warning" : `${warnings} warnings`} in the books of the gaming week ${first} to ${last}.`,
+  ]);
+}
+
+/** @param {string} other */
+const go = (other) => location.assign(`/progressives?${new URLSearchParams({ day: other })}`);
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  go(day.value);
+});
+for (const key of form.querySelectorAll("[data-step]")) {
+  key.addEventListener("click", () => {
+    const days = Number(key.getAttribute("data-step"));
+    go(new Date(Date.parse(day.value) + days * DAY_MILLISECONDS).toISOString().slice(0, 10));
+  });
+}
+
+async function look() {
+  try {
+    show(await load());
+    put("fault", "");
+    heard = performance.now();
+    document.body.classList.add("live");
+  } catch (error) {
+    put("fault", faultOf(error));
+    put("not-live-reason", "The Game Manager does not answer");
+    if (performance.now() - heard > SILENT_MILLISECONDS) document.body.classList.remove("live");
+    if (error instanceof Error && "code" in error && error.code === "not_of_role") {
+      put("not-live-reason", error.message);
+      return;
+    }
+  } finally {
+    one("main").ariaBusy = "false";
+  }
+  setTimeout(look, EVERY_MILLISECONDS);
+}
+
+await look();
