@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from punto.baccarat.progressive.events import Adjust, CountCoins
+from punto.baccarat.progressive.events import Adjust, CountCoins, Retire
 from punto.baccarat.progressive.ledger import Cause
 from punto.controller.messages.amounts import Cents, Exact
 from punto.controller.messages.books import Books
@@ -80,6 +80,19 @@ async def test_a_retired_progressive_is_there_until_its_week_has_ended(tmp_path)
         SUNDAY: ["dragon", "dragon-2"],
         MONDAY: ["dragon-2"],
     }
+
+
+async def test_a_retired_progressive_is_there_on_a_later_day_on_which_its_coins_are_counted(tmp_path):
+    async with at_the_house(tmp_path, "2026-11-20 19:00") as here:
+        await here.open()
+        await here.game([1])
+        await here.give(Retire("its time was over", "eve", "vera"))
+        here.clock.at("2026-11-24 09:00")
+        await here.give(CountCoins("2026-11-20", 100, "eve"))
+
+    tuesday = date(2026, 11, 24)
+    assert books(here.record, MONDAY).day.progressives == ()
+    assert [each.progressive for each in books(here.record, tuesday).day.progressives] == ["dragon"]
 
 
 async def test_without_a_progressive_there_is_no_first_day(tmp_path):

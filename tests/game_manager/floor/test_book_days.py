@@ -154,6 +154,15 @@ def test_a_refusal_is_said_until_the_next_answer_and_the_request_is_repeated_lat
     assert (again.id != asked.id, house.days.reason) == (True, "")
 
 
+def test_an_answer_to_the_request_of_another_is_not_taken_in():
+    keeper = Keeper(FIRST, FIRST + 2 * A_DAY)
+    house = House(keeper)
+    asked = house.asks()
+    house.hears(keeper.answer(BooksRequest(id="of another", day=FIRST)))
+
+    assert (house.days.asked, house.days.next) == (asked, None)
+
+
 def test_an_answer_of_another_record_is_not_taken_in():
     keeper = Keeper(FIRST, FIRST + 2 * A_DAY)
     house = House(keeper)

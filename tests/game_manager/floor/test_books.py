@@ -220,6 +220,17 @@ def test_a_day_that_ended_while_its_service_was_away_is_shown_as_it_was_told_las
     )
 
 
+def test_an_answer_about_a_day_that_has_ended_does_not_take_the_place_of_the_open_day(keeper):
+    floor = Floor(lambda: 0.0)
+    floor.take("meter-1", keeper.meter("meter-1"), retained=False)
+    for day in (TODAY, TODAY - A_DAY):
+        floor.take("meter-1", keeper.answer(BooksRequest(id="b", day=day)), retained=False)
+    (found,) = floor.kept()
+
+    assert found.books is not None
+    assert found.books.books.day.day == TODAY
+
+
 # --- which progressives
 
 
