@@ -24,9 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     export = actions.add_parser(
         "export",
-        help="write a month's rounds, settlements and incidents to files",
-        description="Write a month's rounds, settlements and incidents to a file each, such as rounds-2026-10.parquet. The month "
-        "may be exported again.",
+        help="write a month's rounds, settlements, incidents and books to files",
+        description="Write a month's rounds, settlements, incidents and the books of the meters to a file each, such as "
+        "rounds-2026-10.parquet. The month may be exported again.",
     )
     export.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="the folder for the files; it must exist"
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "drop",
         help="delete a month that was exported",
         description="Delete a month's rounds, settlements and incidents, if each of them was exported and the month ended 30 days "
-        "ago or more. The reports stay: their sums by gaming day are kept.",
+        "ago or more. The reports stay: their sums by gaming day are kept. The books stay too.",
     )
     for action in (export, drop):
         action.add_argument(

@@ -11,7 +11,7 @@ _READING: Final[dict[Read, str]] = {
     "inputs": "a round's inputs",
     "shift": "the report of the shift",
     "games": "the games on offer",
-    "progressive": "a progressive's books",
+    "progressive": "a progressive's books, and at the Game Manager of a house those of all progressives",
     "floor": "the floor of a house, at its Game Manager",
 }
 
