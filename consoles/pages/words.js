@@ -1,6 +1,6 @@
 // What the service says by codes and numbers, in words.
 
-import { plain as named } from "/shared/catalogue.js";
+import { plain as named } from "/shared/words.js";
 import { t } from "./language.js";
 
 /** @import { RoundRecord } from "#sent/consoles" */

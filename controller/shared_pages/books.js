@@ -1,10 +1,9 @@
 // The drawing of a progressive's books: at the table that keeps them, and at the Game Manager of the house.
 
-import { plain } from "/shared/catalogue.js";
 import { element, facts, scrolling, table } from "/shared/elements.js";
 import { change, exact } from "/shared/exact.js";
 import { dayAndClock } from "/shared/times.js";
-import { sentence } from "/shared/words.js";
+import { plain, sentence } from "/shared/words.js";
 
 /** @import { Accounts, Accrual, Change, Coins, Day, Meter, Reconciliation, Week } from "#sent/game-manager" */
 /** @import { Content } from "/shared/elements.js" */

@@ -1,7 +1,5 @@
 // The words of the current language, from its catalogue.
 
-import { spaced } from "/shared/words.js";
-
 /** @type {Record<string, string>} */
 let words = {};
 
@@ -36,12 +34,6 @@ export function t(key, values = {}) {
  * @param {string} own
  */
 export const orElse = (key, own) => words[key] ?? own;
-
-/**
- * A name of programs in words, in the language of the page if it is known there.
- * @param {string} name
- */
-export const plain = (name) => orElse(`name.${name}`, spaced(name));
 
 /**
  * Fill in the words of everything in `part` that names a key, and the labels that only readers of the screen say.

@@ -1,5 +1,7 @@
 // Words and times, whatever the page's language.
 
+import { orElse } from "/shared/catalogue.js";
+
 /**
  * Text of the service as a sentence begins.
  * @param {string} text
@@ -11,6 +13,12 @@ export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1);
  * @param {string} name
  */
 export const spaced = (name) => name.replaceAll("_", " ");
+
+/**
+ * A name of programs in words, in the language of the page if it is known there.
+ * @param {string} name
+ */
+export const plain = (name) => orElse(`name.${name}`, spaced(name));
 
 /**
  * Local time of a moment in UTC: screens show local time, the record never does.
