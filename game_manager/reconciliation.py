@@ -122,7 +122,8 @@ class _Expected:
             if moved.given != moved.held + moved.paid:
                 yield Difference(input=posting.input, text=f"posting {number} does not sum to zero")
             must = left.pop((posting.input, posting.cause), None)
-            if posting.cause in checked and (must is None or _told(must) != _told(moved)):
+            differs = must is None or (must != moved and _told(must) != _told(moved))
+            if posting.cause in checked and differs:
                 yield Difference(
                     input=posting.input,
                     text=f"the ledger has a {posting.cause} of {exact(_sum(moved))}, but the rest of the record gives "

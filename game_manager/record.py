@@ -142,11 +142,12 @@ class Record:
         ).fetchone()[0]
         return found
 
-    def balances(self, progressive: str, span: Span) -> Accounts:
-        """The changes of a progressive's accounts in a span; from the beginning, its balances."""
+    def balances(self, progressive: str, span: Span, *, cause: str | None = None) -> Accounts:
+        """The changes of a progressive's accounts in a span, by one cause or all; from the beginning, its balances."""
         row = self._connection.execute(
-            f"SELECT {_BALANCES} FROM postings WHERE progressive = ? AND input >= ? AND input < ?",  # noqa: S608 - a literal
-            (progressive, *span),
+            f"SELECT {_BALANCES} FROM postings WHERE progressive = :of AND (:cause IS NULL OR cause = :cause) "  # noqa: S608 - a literal
+            "AND input >= :since AND input < :until",
+            {"of": progressive, "cause": cause, **span._asdict()},
         ).fetchone()
         return Accounts(*row)
 
@@ -179,13 +180,18 @@ class Record:
         return times[0], times[1]
 
     def postings(
-        self, progressive: str | None = None, span: Span = EVERYTHING, *, cause: str | None = None
+        self,
+        progressive: str | None = None,
+        span: Span = EVERYTHING,
+        *,
+        cause: str | None = None,
+        but: str | None = None,
     ) -> Iterator[Posting]:
-        """The rows of the ledger in order, of one progressive or of all, of one cause or of any."""
+        """The rows of the ledger in order, of one progressive or of all, of one cause or of any `but` one."""
         rows = self._connection.execute(
             "SELECT * FROM postings WHERE (:of IS NULL OR progressive = :of) AND (:cause IS NULL OR cause = "
-            ":cause) AND input >= :since AND input < :until ORDER BY input, place",
-            {"of": progressive, "cause": cause, **span._asdict()},
+            ":cause) AND (:but IS NULL OR cause != :but) AND input >= :since AND input < :until ORDER BY input, place",
+            {"of": progressive, "cause": cause, "but": but, **span._asdict()},
         )
         return map(Posting._make, rows)
 

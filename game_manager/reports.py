@@ -131,17 +131,14 @@ def _accrual(record: Record, name: str, span: Span) -> Accrual:
 
 
 def _changes(record: Record, name: str, span: Span) -> Iterator[Change]:
-    contributed = sum(
-        (posting.moved for posting in record.postings(name, span, cause=Cause.CONTRIBUTION)), Accounts()
-    )
+    contributed = record.balances(name, span, cause=Cause.CONTRIBUTION)
     if contributed != Accounts():
         yield Change(cause=Cause.CONTRIBUTION, moved=contributed)
-    for posting in record.postings(name, span):
-        if posting.cause != Cause.CONTRIBUTION:
-            yield Change(
-                moved=posting.moved,
-                **{name: getattr(posting, name) for name in Change.model_fields if name != "moved"},
-            )
+    for posting in record.postings(name, span, but=Cause.CONTRIBUTION):
+        yield Change(
+            moved=posting.moved,
+            **{name: getattr(posting, name) for name in Change.model_fields if name != "moved"},
+        )
 
 
 def changed(before: Settings, after: Settings) -> dict[str, tuple[Any, Any]]:

@@ -15,8 +15,10 @@ MOST_DAYS: Final = 400
 """How many gaming days back books are asked for: a year, and a month for the accounts of that year."""
 OPEN_EVERY_SECONDS: Final = 60.0
 """How often the books of the open day are asked for. A service that refuses is asked again as often."""
-BOOKS_ANSWER_SECONDS: Final = 15.0
-"""A request for books without an answer for this time is repeated: a report of a large authority takes its time."""
+OPEN_TIMES: Final = 30
+"""The open day is asked for after so many times the time that its last answer took: an authority of a hundred tables takes seconds."""
+BOOKS_ANSWER_SECONDS: Final = 30.0
+"""A request for books without an answer for this time is repeated."""
 _SILENT_SECONDS: Final = 10.0
 """A service whose meter has not come for this time is not asked."""
 _A_DAY: Final = timedelta(days=1)
@@ -27,7 +29,8 @@ class BookDays:
     """The books of one record. `taken` is the last gaming day that was taken in, and `today` the house's gaming day now.
 
     `next` is the first day that was not taken in, None until the service has told the first day of its record. `asked` is the
-    request that is not answered yet, and `reason` why the last one was refused.
+    request that is not answered yet, `answered` is true until the time that the answer took is known, and `reason` is why the last
+    request was refused.
     """
 
     record: str
@@ -37,6 +40,7 @@ class BookDays:
     asked: BooksRequest | None = None
     asked_at: float = float("-inf")
     pause: float = 0.0
+    answered: bool = False
     asks: int = 0
     heard: bool = True
     heard_at: float = float("-inf")
@@ -62,6 +66,9 @@ class BookDays:
         """The request to send now, by `now` in seconds; it is noted as sent."""
         if self.heard:
             self.heard, self.heard_at = False, now
+        if self.answered and self.pause:
+            self.pause = max(self.pause, OPEN_TIMES * (now - self.asked_at))
+        self.answered = False
         if now - self.heard_at > _SILENT_SECONDS or now - self.asked_at < self.pause:
             return None
         if self.asked is None:
@@ -75,7 +82,7 @@ class BookDays:
         """The answer to a request. Returns the books to take in, if it has those of the day that is next."""
         if self.asked is None or told.request != self.asked.id:
             return None
-        self.asked, self.pause, self.reason = None, OPEN_EVERY_SECONDS, ""
+        self.asked, self.answered, self.pause, self.reason = None, True, OPEN_EVERY_SECONDS, ""
         if told.record != self.record:
             return None
         day, first = told.books.day, told.books.first

@@ -10,6 +10,7 @@ from punto.game_manager.floor.book_days import (
     BOOKS_ANSWER_SECONDS,
     MOST_DAYS,
     OPEN_EVERY_SECONDS,
+    OPEN_TIMES,
     BookDays,
 )
 from punto.game_manager.floor.following import Following
@@ -96,6 +97,17 @@ def test_a_new_meter_is_asked_for_its_open_day_now_and_then():
 
     assert house.keeper.asked == [FIRST] * 5
     assert house.stored == []
+
+
+def test_a_service_whose_books_take_long_is_asked_for_its_open_day_less_often():
+    house = House(Keeper(FIRST, FIRST))
+    asked = house.asks()
+    assert asked is not None
+    house.asks(10)
+    house.hears(house.keeper.answer(asked))
+    seconds = [n for n in range(11, 400) if house.asks() is not None]
+
+    assert seconds[0] == OPEN_TIMES * 11
 
 
 def test_after_a_long_time_only_the_last_days_are_asked_for():
