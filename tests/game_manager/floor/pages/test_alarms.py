@@ -174,6 +174,6 @@ async def test_everybody_can_read_it_and_without_accounts_it_says_why_nobody_see
         assert await faults_of(page) == []
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         await expect(page.get_by_role("navigation").get_by_role("link")).to_have_text(
-            ["Floor", "Alarms", "Reports", "People", "Shoes"]
+            ["Floor", "Alarms", "Reports", "Progressives", "People", "Shoes"]
         )
         await expect(page.locator("nav [aria-current]")).to_have_text("Alarms")
