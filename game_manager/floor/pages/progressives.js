@@ -8,6 +8,7 @@ import { ProgressiveCard } from "./progressive-card.js";
 /** @import { HouseBooks } from "#sent/floor" */
 
 const EVERY_MILLISECONDS = 2000;
+const LOOK_MILLISECONDS = 500;
 const SILENT_MILLISECONDS = 8000;
 const DAY_MILLISECONDS = 86_400_000;
 const form = byId("days", HTMLFormElement);
@@ -82,10 +83,9 @@ async function look() {
     put("fault", "");
     heard = performance.now();
     document.body.classList.add("live");
+    put("not-live-reason", "The Game Manager does not answer");
   } catch (error) {
     put("fault", faultOf(error));
-    put("not-live-reason", "The Game Manager does not answer");
-    if (performance.now() - heard > SILENT_MILLISECONDS) document.body.classList.remove("live");
     if (error instanceof Error && "code" in error && error.code === "not_of_role") {
       put("not-live-reason", error.message);
       return;
@@ -95,5 +95,11 @@ async function look() {
   }
   setTimeout(look, EVERY_MILLISECONDS);
 }
+
+/** Also if a request has no answer at all, nothing old is shown as live. */
+setInterval(() => {
+  if (performance.now() - heard < SILENT_MILLISECONDS) return;
+  document.body.classList.remove("live");
+}, LOOK_MILLISECONDS);
 
 await look();

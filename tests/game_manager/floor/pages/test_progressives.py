@@ -164,7 +164,7 @@ async def test_the_meter_goes_on_and_what_is_open_stays_open(page, tmp_path, mon
         await expect(accrual).to_contain_text("Contributions")
 
 
-async def test_a_store_that_is_away_is_said_and_soon_nothing_is_live(page, tmp_path, monkeypatch):
+async def test_a_store_that_is_away_is_said(page, tmp_path, monkeypatch):
     told = Meters()
     async with shown(page, tmp_path, monkeypatch, told):
 
@@ -173,6 +173,12 @@ async def test_a_store_that_is_away_is_said_and_soon_nothing_is_live(page, tmp_p
 
         monkeypatch.setattr(Store, "cursors", refuse)
         await expect(page.locator("#fault")).to_have_text("The store is away: the disk is full.")
+
+
+async def test_without_an_answer_nothing_is_live_any_more(page, tmp_path, monkeypatch):
+    async with shown(page, tmp_path, monkeypatch, Meters()):
+        await page.route("**/api/progressives*", lambda route: None)  # it never answers
+        await expect(page.locator("#not-live")).to_have_text("NOT LIVE The Game Manager does not answer")
         await expect(page.locator("#not-live")).to_be_visible(timeout=20_000)
 
 
