@@ -145,7 +145,7 @@ class Broker:
         if engine.restricted:
             self.retain(
                 topics.RESTRICTED_HEAD,
-                lambda now: head_message(engine.state.settings, journal.head.seq, str(journal.head), now),
+                lambda now: head_message(engine.state.settings, str(journal.head), now),
             )
 
     def retain(self, name: str, build: Callable[[datetime], Message | None]) -> None:

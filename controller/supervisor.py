@@ -19,7 +19,7 @@ from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations
 from punto.configs.problems import ConfigError
-from punto.controller import health
+from punto.controller import health, local_socket
 from punto.controller.components import own_components, own_version
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
@@ -37,12 +37,13 @@ from punto.controller.journal.journal import Journal
 from punto.controller.journal.schema import RecordError
 from punto.controller.linked import Authority, link_of
 from punto.controller.messages import topics
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Health, Info
+from punto.controller.messages.building import head_message, timestamp
+from punto.controller.messages.models import Health, Info, Message
 from punto.controller.mqtt import BooksOf, Broker
-from punto.controller.orders import socket_door
 from punto.controller.orders.desk import Desk, Fitted
+from punto.controller.orders.socket_door import SocketDoor
 from punto.controller.outbox import Outbox
+from punto.controller.signing.head_signer import HeadSigner
 from punto.drivers.base import Devices, DeviceWatch, LinkHealth
 from punto.version import __version__
 
@@ -165,6 +166,7 @@ class _Service:
     doors: list[DeviceDoor[Any]] = field(default_factory=list)
     fitted: Fitted = field(default_factory=Fitted)
     authority: Authority | None = None
+    signer: HeadSigner | None = None
     opened: ExitStack = field(default_factory=ExitStack)
     """What must not stay open for the table's next start, also if the task that serves it never began."""
 
@@ -190,8 +192,20 @@ class _Service:
         # The consoles show the broker and the record too.
         parts = {**links, **({} if self.broker is None else {"broker": self.broker})}
         parts["record"] = health.RecordHealth(self.journal, config.record.path)
+        if config.record.signer is not None:
+            self.signer = HeadSigner(
+                config.record.signer, config.table.id, self.journal, self._head_signed, self._differs
+            )
+            parts["signer"] = self.signer
         fitted = _fitted(config, self.doors, spots, cards)
         self.fitted = replace(fitted, links=lambda: _health_of(parts), meter=self._meter)
+
+    def _head_signed(self) -> None:
+        if self.engine.restricted:
+            self.outbox.snapshot_due(topics.RESTRICTED_HEAD)
+
+    async def _differs(self, place: str) -> None:
+        await self.engine.submit([RecordDiffers(place)], "service")
 
     def _meter(self) -> int | None:
         return None if self.authority is None else self.authority.meter
@@ -212,11 +226,11 @@ class _Service:
         replay = BackgroundReplay(
             config.record.path,
             self.journal,
-            lambda place: engine.submit([RecordDiffers(place)], "service"),
+            self._differs,
             self.process.replaying,
         )
         of = config.operator
-        door = None if of is None else socket_door.open_at(of.socket, of.mode_bits, of.group)
+        door = None if of is None else local_socket.open_at(of.socket, of.mode_bits, of.group)
         if door is not None:
             self.opened.callback(door.close)
         async with asyncio.TaskGroup() as tasks:
@@ -225,8 +239,10 @@ class _Service:
             tasks.create_task(beat, name="heartbeat")
             tasks.create_task(replay.run(), name="replay")
             tasks.create_task(exact.run(), name="expectations")
+            if self.signer is not None:
+                tasks.create_task(self.signer.run(), name="signer")
             if door is not None:
-                tasks.create_task(socket_door.serve(door, desk), name="operators")
+                tasks.create_task(local_socket.serve(door, SocketDoor(desk)), name="operators")
             if console is not None:
                 tasks.create_task(console.serve(), name="console")
             for each in self.doors:
@@ -246,11 +262,19 @@ class _Service:
         self.journal.add_expectations(game, found)
         self.outbox.snapshot_due(topics.METERS)
 
+    def _signed_head(self, now: datetime) -> Message:
+        """The last signed head; before the first one, the head as it is."""
+        signed = None if self.signer is None else self.signer.signed
+        fields = None if signed is None else signed.model_dump(exclude={"table"})
+        return head_message(self.engine.state.settings, str(self.journal.head), now, fields)
+
     def _publish(self, tasks: asyncio.TaskGroup, broker: Broker) -> None:
         """Start the broker's link with the retained messages of devices, edges and meters."""
         config, engine = self.config, self.engine
         for each in self.doors:
             broker.retain(topics.device(each.device), each.message)
+        if self.signer is not None and engine.restricted:
+            broker.retain(topics.RESTRICTED_HEAD, self._signed_head)
         if config.edge is not None:
             edge = LiveEdge(engine.state.settings, engine.record_name, config.edge.share, self.outbox)
             engine.watchers.append(edge.see)

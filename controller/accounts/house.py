@@ -4,24 +4,17 @@ A message is the copy's signature (Ed25519, 64 bytes) and then the copy in JSON.
 nothing else that this key may ever sign is a copy.
 """
 
-import os
-from base64 import b64decode, b64encode
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Self
+from typing import Annotated, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from punto.configs.faults import first_fault
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
-from punto.controller.config.sections import read_public
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from punto.controller.signing.keys import KEY_BYTES, SIGNATURE_BYTES, KeyFileError, SigningKey, signed_by
 
 _PURPOSE: Final = b"punto house accounts 1\n"
-_SIGNATURE_BYTES: Final = 64
-_KEY_BYTES: Final = 32
 
 
 class CopyError(Exception):
@@ -63,7 +56,7 @@ class HouseCopy(_Part):
     """All accounts of the house. `version` grows with each change of an account; `card_secret` is what hashes of cards are keyed with."""
 
     version: Annotated[int, Field(ge=1)]
-    card_secret: Annotated[bytes, Field(min_length=_KEY_BYTES, max_length=_KEY_BYTES)]
+    card_secret: Annotated[bytes, Field(min_length=KEY_BYTES, max_length=KEY_BYTES)]
     accounts: tuple[CopiedAccount, ...]
 
 
@@ -73,7 +66,7 @@ class HouseCopy(_Part):
 class HouseKey:
     """The key with which a house signs."""
 
-    def __init__(self, key: "Ed25519PrivateKey") -> None:
+    def __init__(self, key: SigningKey) -> None:
         self._key = key
 
     @classmethod
@@ -83,33 +76,20 @@ class HouseKey:
         Raises:
             AccountsError: the file cannot be read or made, or is not a key.
         """
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415 - 30 ms
-
         try:
-            if not path.exists():
-                made = Ed25519PrivateKey.generate().private_bytes_raw()
-                with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                    file.write(b64encode(made) + b"\n")
-                    os.fsync(file.fileno())
-            return cls(
-                Ed25519PrivateKey.from_private_bytes(b64decode(path.read_bytes().strip(), validate=True))
-            )
-        except OSError as error:
-            raise AccountsError(f"the house's key {path} cannot be read or made: {error.strerror}") from error
-        except ValueError as error:
-            raise AccountsError(
-                f"{path} is not a key of a house: give another path, and a key is made there"
-            ) from error
+            return cls(SigningKey.open(path))
+        except KeyFileError as error:
+            raise AccountsError(f"the house's key: {error}") from error
 
     @property
     def public(self) -> str:
         """The public key, for `house` in the `[accounts]` of the tables: 44 characters."""
-        return b64encode(self._key.public_key().public_bytes_raw()).decode()
+        return self._key.public
 
     def signed(self, copy: HouseCopy) -> bytes:
         """A copy as it is sent."""
         body = copy.model_dump_json().encode()
-        return self._key.sign(_PURPOSE + body) + body
+        return self._key.sign(_PURPOSE, body) + body
 
 
 # --- the tables
@@ -121,14 +101,9 @@ def read_copy(payload: bytes, house: str) -> HouseCopy:
     Raises:
         CopyError: another signed it, it is not whole, or this program cannot read it.
     """
-    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - as above
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
-
-    signature, body = payload[:_SIGNATURE_BYTES], payload[_SIGNATURE_BYTES:]
-    try:
-        Ed25519PublicKey.from_public_bytes(read_public(house)).verify(signature, _PURPOSE + body)
-    except InvalidSignature:
-        raise CopyError("forged", "the house whose key this table has did not sign it") from None
+    signature, body = payload[:SIGNATURE_BYTES], payload[SIGNATURE_BYTES:]
+    if not signed_by(house, signature, _PURPOSE, body):
+        raise CopyError("forged", "the house whose key this table has did not sign it")
     try:
         return HouseCopy.model_validate_json(body)
     except ValidationError as error:

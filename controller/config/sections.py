@@ -2,7 +2,6 @@
 
 import ipaddress
 import re
-from base64 import b64decode
 from collections.abc import Callable
 from fractions import Fraction
 from importlib.util import find_spec
@@ -21,8 +20,8 @@ from punto.configs.toml_file import FromFolder, Host, OneLine, Reserved, Unit
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.section import Section
 from punto.controller.gaming_days import Calendar, read_start, read_zone
+from punto.controller.signing.keys import read_public
 
-_KEY_BYTES = 32
 # ISO 4217, list one: the currencies whose minor unit is not a hundredth. Babel has the list too, but takes 30 ms to load
 # and 33 MB of disk.
 _NOT_IN_HUNDREDTHS = re.compile(
@@ -102,6 +101,10 @@ class RecordConfig(Section):
 
     path: FromFolder
     """The table's record, an SQLite database on a local disk. Its folder must exist."""
+    signer: FromFolder | None = None
+    """The socket of this machine's signer (`punto signer`), which signs the head of the record every ten seconds. Without it, heads
+    are published without a signature.
+    """
 
 
 class MqttConfig(Section, BrokerConfig):
@@ -132,17 +135,13 @@ class SignOnConfig(Section):
     """After this number of refused attempts in a minute, an address must wait until the minute ends."""
 
 
-def read_public(text: str) -> bytes:
-    """The public key of a house, 32 bytes, from its text in base64; raises ValueError if the text is not one."""
+def _read_house(text: str) -> None:
     try:
-        key = b64decode(text, validate=True)
+        read_public(text)
     except ValueError:
-        key = b""
-    if len(key) != _KEY_BYTES:
         raise ValueError(
             f"house {cut(text)!r} is not the public key of a house: write the key that the Game Manager prints at its start"
-        )
-    return key
+        ) from None
 
 
 class AccountsConfig(SignOnConfig):
@@ -151,7 +150,7 @@ class AccountsConfig(SignOnConfig):
     Without this section, no person can give a supervisor's orders.
     """
 
-    house: Annotated[str, _valid(read_public)] | None = None
+    house: Annotated[str, _valid(_read_house)] | None = None
     """The public key of the house, if the house's Game Manager keeps the accounts: it prints the key at its start. The file at
     `path` then has a copy of the house's accounts, and `punto operators` does not change them here. The key needs `[mqtt]`.
     """

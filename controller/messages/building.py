@@ -1,8 +1,10 @@
 """Makes messages from the table's state, with only what the public may see."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
+from typing import Any
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, Side, total
@@ -278,14 +280,14 @@ def _last_award(progressive: TablesProgressive, won: str | None) -> MeterAward |
     )
 
 
-def head_message(settings: Settings, seq: int, head: str, now: datetime) -> RestrictedHead:
-    """The record's head at the input `seq`, to be stored elsewhere."""
+def head_message(
+    settings: Settings, head: str, now: datetime, signed: Mapping[str, Any] | None = None
+) -> RestrictedHead:
+    """The record's head, to be stored elsewhere: with the fields of the signed one, or as of now."""
+    told: Mapping[str, Any] = {"head": head, "ts": timestamp(now)} if signed is None else signed
+    seq = int(told["head"].partition(":")[0])
     return RestrictedHead(
-        id=f"{settings.table}/restricted/head/{seq}",
-        seq=seq,
-        ts=timestamp(now),
-        simulation=settings.simulation,
-        head=head,
+        id=f"{settings.table}/restricted/head/{seq}", seq=seq, simulation=settings.simulation, **told
     )
 
 

@@ -27,6 +27,17 @@ class RestrictedHead(Message):
         pattern=r"^[0-9]+:[0-9a-f]{64}$",
         description="the input's number and its hash, as `punto replay --head` takes it",
     )
+    record: RecordName = ""
+    key: str | None = Field(
+        None, description="the public key of the machine's signer, in base64; null if it is not signed"
+    )
+    signature: str | None = Field(
+        None,
+        description=(
+            "the signer's signature (Ed25519, in base64) over the line `punto head 1` and the lines with the table's id, `record`, "
+            "`head` and `ts`, each with a newline"
+        ),
+    )
 
 
 class PositionEdge(Payload):

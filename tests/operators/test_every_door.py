@@ -33,15 +33,16 @@ from punto.baccarat.table.state import Phase, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.commands import operator
+from punto.controller import local_socket
 from punto.controller.accounts.at_a_table import SOURCE
 from punto.controller.accounts.roles import Role, card_level, orders_of
 from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices.keypad_door import REASON, KeypadDoor
 from punto.controller.engine import Handled
-from punto.controller.orders import socket_door
 from punto.controller.orders.countersigning import APPROVAL_SECONDS
 from punto.controller.orders.desk import Desk, Peer
 from punto.controller.orders.one_signature import refusals_at_a_desk
+from punto.controller.orders.socket_door import SocketDoor
 from punto.controller.pace import Pace
 from punto.drivers.keypad.keys import DEFAULT
 from punto.drivers.keypad.serial_line import SerialKeypad
@@ -296,8 +297,8 @@ async def doors(folder: Path) -> AsyncIterator[Doors]:
             found.consoles[role] = await here.signed_on(role)
         found.second = await here.signed_on(SECOND)
         here.table.engine.submit = found.submit  # type: ignore[method-assign]  # see the module's docstring
-        door = socket_door.open_at(found.path, 0o600)
-        serving = asyncio.create_task(socket_door.serve(door, here.desk))
+        door = local_socket.open_at(found.path, 0o600)
+        serving = asyncio.create_task(local_socket.serve(door, SocketDoor(here.desk)))
         assert (await asyncio.to_thread(operator.ask, found.path, {"order": "status"}))["accepted"]
         try:
             yield found

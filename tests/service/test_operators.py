@@ -27,11 +27,12 @@ from punto.commands import operator
 from punto.commands.cli import main
 from punto.commands.operator import ask
 from punto.configs.problems import ConfigError
+from punto.controller import local_socket
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.controller.config.sections import AccountsConfig
-from punto.controller.orders import socket_door
 from punto.controller.orders.desk import Desk
+from punto.controller.orders.socket_door import SocketDoor
 from punto.controller.supervisor import gate_of
 from tests.ports import free_port
 from tests.service.table_in_this_process import HERE, Table, rows, settings, table
@@ -60,7 +61,7 @@ async def door(
         config = AccountsConfig.model_validate({"path": accounts, **policy})
         gate = gate_of(config, None, own.engine)
     desk = Desk(own.engine, path.parent, accounts=gate)
-    serving = asyncio.create_task(socket_door.serve(socket_door.open_at(path, mode), desk))
+    serving = asyncio.create_task(local_socket.serve(local_socket.open_at(path, mode), SocketDoor(desk)))
     try:
         yield path
     finally:
@@ -94,7 +95,7 @@ async def order(path: Path, **request: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("mode", [0o600, 0o660, 0o666])
 def test_the_socket_has_the_permissions_it_is_to_have(tmp_path, mode):
     path = tmp_path / "operator.sock"
-    with socket_door.open_at(path, mode):
+    with local_socket.open_at(path, mode):
         assert path.stat().st_mode & 0o777 == mode
 
 
@@ -112,7 +113,7 @@ def test_at_no_moment_has_it_more(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "chmod", noting)
     before = os.umask(0)
     try:
-        socket_door.open_at(path, 0o660).close()
+        local_socket.open_at(path, 0o660).close()
     finally:
         os.umask(before)
 
@@ -174,7 +175,7 @@ def test_a_socket_that_cannot_be_made_is_said_and_nothing_is_lost(tmp_path, make
     make(path)
     before = path.is_file() and path.read_text()
     with pytest.raises(ConfigError, match=sentence):
-        socket_door.open_at(path, 0o600, group)
+        local_socket.open_at(path, 0o600, group)
 
     assert (path.is_file() and path.read_text()) == before
 
@@ -200,7 +201,7 @@ def test_the_socket_of_a_dead_service_is_replaced(tmp_path):
 async def test_the_socket_of_a_live_service_is_not_stolen(tmp_path):
     async with table(tmp_path / "table.db") as own, door(own, tmp_path / "door") as path:
         with pytest.raises(ConfigError, match="another service listens at"):
-            socket_door.open_at(path, 0o600)
+            local_socket.open_at(path, 0o600)
 
         assert (await order(path, order="status"))["accepted"]
 

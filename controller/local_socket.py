@@ -1,0 +1,169 @@
+"""A Unix socket for programs of this machine, protected by its file permissions: a request is one line, and so is its answer."""
+
+import asyncio
+import os
+import shutil
+import socket
+import struct
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final, Protocol
+
+import structlog
+
+from punto.configs.problems import ConfigError, Problem
+
+WAITING_AT_THE_DOOR: Final = 100
+_PEER: Final = struct.Struct("3i")  # struct ucred: process, user and group
+
+_log = structlog.get_logger("punto.controller")
+
+
+class Answers(Protocol):
+    """What a program at a socket answers. Its exceptions end the service."""
+
+    longest: int
+    """The most bytes of a request."""
+
+    async def answer(self, line: bytes, user: int) -> bytes:
+        """The answer to a request of the operating system's user with this number, without the newline."""
+
+    def unreadable(self, reason: str) -> bytes:
+        """The answer to a request that is not a line."""
+
+
+def open_at(
+    path: Path,
+    mode: int,
+    group: str | None = None,
+    *,
+    whose: str = "the operators' socket",
+    key: str = "operator",
+) -> socket.socket:
+    """Make the socket with the permissions `mode` and `group`; its file never has wider ones.
+
+    A socket that a dead service left behind is replaced. Errors name `whose` socket it is, and the `key` of the configuration.
+
+    Raises:
+        ConfigError: the socket cannot be made, or something else is at this path.
+    """
+    with ExitStack() as unless_made:
+        door = unless_made.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        try:
+            _make_way(path, whose, key)
+            _bind(door, path)
+            if group is not None:
+                shutil.chown(path, group=group)
+            path.chmod(mode)
+            door.listen(WAITING_AT_THE_DOOR)
+        except LookupError:
+            raise _problem(
+                f"there is no group {group!r} on this machine: make this group, or name another", key
+            ) from None
+        except OSError as error:
+            raise _problem(f"{whose} {path} cannot be made: {error.strerror or error}", key) from error
+        unless_made.pop_all()
+    return door
+
+
+def _make_way(path: Path, whose: str, key: str) -> None:
+    if not path.parent.is_dir():
+        raise _problem(
+            f"the folder {path.parent} of {whose} does not exist: make it, or correct the path", key
+        )
+    if not path.exists():
+        return
+    if not path.is_socket():
+        raise _problem(f"{path} exists and is not a socket: give another path, or remove this file", key)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+        except BlockingIOError:
+            pass  # a service listens, and its queue is full
+    raise _problem(f"another service listens at {path}: stop that service, or give another path", key)
+
+
+def _bind(door: socket.socket, path: Path) -> None:
+    before = os.umask(0o177)
+    try:
+        door.bind(str(path))
+    finally:
+        os.umask(before)
+
+
+def _problem(message: str, key: str) -> ConfigError:
+    return ConfigError([Problem(message, key=key)])
+
+
+async def serve(door: socket.socket, answers: Answers) -> None:
+    """Serve a socket of `open_at` until cancelled. Exceptions of `answers` propagate."""
+    path = Path(door.getsockname())
+    failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    visits: set[asyncio.Task[None]] = set()
+
+    async def visit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await _attend(reader, writer, answers)
+        except (ConnectionError, TimeoutError) as error:
+            _log.info("local connection ended", reason=str(error))
+        except Exception as error:  # noqa: BLE001 - it must end the service, not only this connection
+            if not failure.done():
+                failure.set_exception(error)
+
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if failure.done():  # `serve` has ended since the client connected
+            writer.close()
+            return
+        this = asyncio.create_task(visit(reader, writer))
+        visits.add(this)
+        this.add_done_callback(visits.discard)
+        # Also for a task that is cancelled before it has begun; otherwise its client would wait for ever.
+        this.add_done_callback(lambda _: writer.close())
+
+    server = await asyncio.start_unix_server(accept, sock=door, limit=answers.longest)
+    try:
+        await failure
+    finally:
+        # Connected clients do not delay the end; a request that is being carried out is finished.
+        failure.cancel()
+        asyncio.get_running_loop().remove_reader(door)
+        # A client that was just accepted gets its task first: `close` would lose the connection, and it would wait for ever.
+        await asyncio.sleep(0)
+        server.close()
+        for each in visits:
+            each.cancel()
+        await asyncio.gather(*visits, return_exceptions=True)
+        path.unlink(missing_ok=True)
+
+
+async def _attend(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answers: Answers) -> None:
+    user = _user(writer.get_extra_info("socket"))
+    while True:
+        try:
+            line = await reader.readline()
+        except ValueError:
+            too_long = answers.unreadable(f"the request is longer than {answers.longest} bytes")
+            await _send(writer, too_long)
+            return
+        if not line:
+            return
+        if not line.endswith(b"\n"):  # it may be incomplete
+            await _send(writer, answers.unreadable("the request does not end with a newline"))
+            return
+        await _send(writer, await answers.answer(line, user))
+
+
+async def _send(writer: asyncio.StreamWriter, answer: bytes) -> None:
+    writer.write(answer + b"\n")
+    await writer.drain()
+
+
+def _user(connection: socket.socket) -> int:
+    """The number of the operating system's user at the other end, as the kernel reports it."""
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
+    _, user, _ = _PEER.unpack(credentials)
+    return int(user)

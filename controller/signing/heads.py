@@ -1,0 +1,49 @@
+"""The signed head of a record: a statement that a record had this hash at this input, and when.
+
+A head alone proves to whoever noted it that a record was not changed. Signed, it also proves to others that the table's signer
+said so: a signer never signs two hashes of one input, so two signed heads that contradict each other prove a forged record.
+"""
+
+from base64 import b64decode
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from punto.controller.journal.entries import Head
+from punto.controller.messages.models import Part, Timestamp
+from punto.controller.signing.keys import signed_by
+
+PURPOSE: Final = b"punto head 1\n"
+TableName = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^\x00-\x1f]+$")]
+
+
+class HeadStatement(Part):
+    """That the record of a table had this head at this time."""
+
+    table: TableName
+    record: Annotated[str, Field(pattern=r"^[0-9a-zA-Z-]{1,64}$")]
+    head: Annotated[str, Field(pattern=r"^[1-9][0-9]{0,17}:[0-9a-f]{64}$")]
+    ts: Annotated[Timestamp, Field(max_length=40, pattern=r"^[0-9T:.+Z-]+$")]
+
+    @property
+    def at(self) -> Head:
+        """The head."""
+        return Head.of(self.head)
+
+    def body(self) -> bytes:
+        """What is signed: the four fields, each on a line, in UTF-8."""
+        return f"{self.table}\n{self.record}\n{self.head}\n{self.ts}\n".encode()
+
+
+class SignedHead(HeadStatement):
+    """A statement with the signer's public key and its signature, both in base64."""
+
+    key: Annotated[str, Field(min_length=44, max_length=44)]
+    signature: Annotated[str, Field(min_length=88, max_length=88)]
+
+    def holds(self) -> bool:
+        """Whether the owner of the key signed it."""
+        try:
+            return signed_by(self.key, b64decode(self.signature, validate=True), PURPOSE, self.body())
+        except ValueError:  # the key or the signature is no base64
+            return False

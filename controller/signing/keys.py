@@ -1,0 +1,78 @@
+"""Ed25519 keys in files, and signatures with a purpose, so that a signature for one purpose is none for another."""
+
+import os
+from base64 import b64decode, b64encode
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+SIGNATURE_BYTES: Final = 64
+KEY_BYTES: Final = 32
+
+
+class KeyFileError(Exception):
+    """A key's file cannot be read or made, or has no key. The message says what to do."""
+
+
+class SigningKey:
+    """A private key. `sign` is for one purpose: a line that no other kind of statement begins with."""
+
+    def __init__(self, key: "Ed25519PrivateKey") -> None:
+        self._key = key
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Read the key's file, or make it; only its owner may read it.
+
+        Raises:
+            KeyFileError: the file cannot be read or made, or is not a key.
+        """
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415 - 30 ms
+
+        try:
+            if not path.exists():
+                made = Ed25519PrivateKey.generate().private_bytes_raw()
+                with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                    file.write(b64encode(made) + b"\n")
+                    os.fsync(file.fileno())
+            return cls(
+                Ed25519PrivateKey.from_private_bytes(b64decode(path.read_bytes().strip(), validate=True))
+            )
+        except OSError as error:
+            raise KeyFileError(f"the key {path} cannot be read or made: {error.strerror}") from error
+        except ValueError as error:
+            raise KeyFileError(f"{path} is not a key: give another path, and a key is made there") from error
+
+    @property
+    def public(self) -> str:
+        """The public key: 44 characters."""
+        return b64encode(self._key.public_key().public_bytes_raw()).decode()
+
+    def sign(self, purpose: bytes, body: bytes) -> bytes:
+        """The signature over the purpose and the body: 64 bytes."""
+        return self._key.sign(purpose + body)
+
+
+def read_public(text: str) -> bytes:
+    """A public key, 32 bytes, from its text in base64; raises ValueError if the text is not one."""
+    try:
+        key = b64decode(text, validate=True)
+    except ValueError:
+        key = b""
+    if len(key) != KEY_BYTES:
+        raise ValueError("is not a public key of 44 characters")
+    return key
+
+
+def signed_by(public: str, signature: bytes, purpose: bytes, body: bytes) -> bool:
+    """Whether the owner of this public key signed the body for this purpose."""
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - as above
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
+
+    try:
+        Ed25519PublicKey.from_public_bytes(read_public(public)).verify(signature, purpose + body)
+    except InvalidSignature:
+        return False
+    return True
