@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE := node_modules/.ready
 DOCS := .venv-docs
-SOURCES := docs/site_links.py punto/*.py baccarat commands configs consoles controller displays drivers game_manager odds simulators tests benchmarks examples
+SOURCES := docs/site_links.py punto/*.py baccarat commands configs consoles controller displays drivers game_manager odds simulators witness tests benchmarks examples
 COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers ishoe keypad coin_spot card_reader)
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))

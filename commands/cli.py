@@ -67,6 +67,7 @@ _HELP: Final = {
     "broker-users": "make the broker's users of all tables, with passwords and access list",
     "device-key": "make the key of a device on a serial line",
     "signer": "sign the heads of this machine's records, with a key that no table can read",
+    "witness": "keep the signed heads of many tables, and report what contradicts them",
     "check-config": "report the errors of a configuration",
     "score": "compute the results of coups (deals) and settle their wagers",
     "roads": "draw the five roads (score charts) of a shoe",

@@ -79,6 +79,11 @@ def house_accounts(base: str) -> str:
     return f"{base}/house/accounts"
 
 
+def house_witness(base: str) -> str:
+    """The topic of the reports of the witness of a house. It belongs to no table."""
+    return f"{base}/house/witness"
+
+
 def of_authority(authority: Topics, table: str, name: str) -> tuple[str, str, str]:
     """What a linked table reads of the authority of the progressive `name`: its answers, whether it is online, and the meter."""
     return authority(meter_answer(table)), authority(AVAILABILITY), authority(progressive(name))

@@ -16,6 +16,7 @@ from punto.controller.messages.topics import (
     Topics,
     User,
     house_accounts,
+    house_witness,
 )
 
 _ACCESS_LIST: Final = """\
@@ -42,6 +43,11 @@ topic deny punto/+/restricted/card
 topic deny punto/+/restricted/head
 topic write punto/house/accounts
 {game-manager}
+
+# The witness: it reads the heads of all records, and writes its report.
+user witness
+topic read punto/+/restricted/head
+topic write punto/house/witness
 
 # Surveillance: it reads everything but the house's accounts, and writes nothing.
 user surveillance
@@ -112,18 +118,19 @@ keepalive_interval 10
 restart_timeout 1 10
 """
 _SURVEILLANCE: Final = "surveillance"
+_WITNESS: Final = "witness"
 _DISPLAYS: Final = "displays"
 """A display of several tables."""
 
 
 def users_of(house: House) -> list[str]:
-    """The users of the broker: each table's service, its displays and each of its seats; displays of all tables; the Game Manager; surveillance.
+    """The users of the broker: of each table the service, displays and each seat; then those of the whole house.
 
     Raises:
         ConfigError: two of them would have one name, and so the rights of both.
     """
     own = ([each.topics.table, *(name for name, _ in _others(each))] for each in house)
-    names = [*chain.from_iterable(own), _DISPLAYS, _GAME_MANAGER, _SURVEILLANCE]
+    names = [*chain.from_iterable(own), _DISPLAYS, _GAME_MANAGER, _WITNESS, _SURVEILLANCE]
     for name, users in Counter(names).items():
         if users > 1:
             message = f"{users} users of the broker would have the name {name!r}, and each the rights of all: give the tables other ids"
@@ -148,6 +155,12 @@ def house_access_list(house: House) -> str:
     accounts = [house_accounts(base) for base in bases]
     told = (f"topic write {topic}" for topic in accounts)
     parts.append("\n".join([f"user {_GAME_MANAGER}", *everything, *but, *asked, *told]))
+    heads = (
+        line
+        for base in bases
+        for line in (f"topic read {base}/+/{RESTRICTED_HEAD}", f"topic write {house_witness(base)}")
+    )
+    parts.append("\n".join([f"user {_WITNESS}", *heads]))
     parts.append(
         "\n".join([f"user {_SURVEILLANCE}", *everything, *(f"topic deny {topic}" for topic in accounts)])
     )

@@ -1,0 +1,76 @@
+"""What a witness reports of the heads that it hears."""
+
+import pytest
+
+from punto.controller.signing.heads import SignedHead
+from punto.controller.signing.keys import SigningKey
+from punto.controller.signing.signer import Signer
+from punto.witness.store import WitnessStore, heads_of
+from punto.witness.watching import Seen, Watch
+from tests.signing.test_signer import said
+
+
+@pytest.fixture
+def sign(tmp_path):
+    """Signs a statement as if nothing had been signed before, with the key of this name."""
+
+    def signed(key: str = "key", *head: object, **changes: str) -> SignedHead:
+        with Signer(SigningKey.open(tmp_path / key), ":memory:") as signer:  # type: ignore[arg-type]
+            found = signer.sign(said(*head, **changes), 0)  # type: ignore[arg-type]
+        assert isinstance(found, SignedHead)
+        return found
+
+    return signed
+
+
+def test_each_contradiction_is_found(sign):
+    watch = Watch({}, {}, 60)
+
+    def found(told: SignedHead) -> tuple[bool, list[str]]:
+        new, findings = watch.hear(told, 0)
+        return new, [each.kind for each in findings]
+
+    assert found(sign("key", 5)) == (True, [])
+    assert found(sign("key", 5)) == (False, [])
+    assert found(sign("key", 7)) == (True, [])
+    assert found(sign("key", 7, "b")) == (False, ["forked"])
+    assert found(sign("key", 6)) == (False, ["behind"])
+    assert found(sign("other", 8)) == (False, ["key"])
+    assert found(sign("key", 8).model_copy(update={"head": f"9:{'a' * 64}"})) == (False, ["forged"])
+    assert found(sign("key", 1, record="bb")) == (True, ["other_record"])
+    assert found(sign("key", 8)) == (True, ["other_record"])
+    assert found(sign("key", 9)) == (True, [])
+    assert found(sign("other", 1, table="t2")) == (True, [])
+
+
+def test_a_key_in_the_configuration_is_the_only_one_from_the_start(sign, tmp_path):
+    watch = Watch({}, {"t1": SigningKey.open(tmp_path / "key").public}, 60)
+
+    assert [each.kind for each in watch.hear(sign("other", 5), 0)[1]] == ["key"]
+    assert watch.hear(sign("key", 5), 0) == (True, [])
+
+
+def test_a_table_whose_heads_do_not_come_is_silent_until_one_comes(sign):
+    watch = Watch({"t1": Seen()}, {"t3": sign("key", 1).key}, 60)
+
+    def silent(now: float) -> list[str]:
+        return [each.table for each in watch.silent(now)]
+
+    assert silent(100) == []
+    assert silent(161) == ["t1", "t3"]
+    watch.hear(sign("key", 5), 170)
+    watch.hear_unsigned("t3", None)  # retained: it may be of a table that is off
+    assert silent(171) == ["t3"]
+
+
+def test_after_a_start_it_knows_what_it_had_heard(sign, tmp_path):
+    key = SigningKey.open(tmp_path / "witness")
+    with WitnessStore(tmp_path / "witness.db", key) as store:
+        for told in (sign("key", 5), sign("key", 7), sign("key", 1, record="bb")):
+            store.keep(told)
+    with WitnessStore(tmp_path / "witness.db", key) as store:
+        watch = Watch(store.seen(), {}, 60)
+        kinds = [each.kind for told in (sign("key", 6), sign("other", 8)) for each in watch.hear(told, 0)[1]]
+
+    assert kinds == ["behind", "key"]
+    assert [each.head.seq for each in heads_of(tmp_path / "witness.db", "aa")] == [5, 7]

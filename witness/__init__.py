@@ -1,0 +1,1 @@
+"""The witness: keeps the signed heads of many tables on another machine, and reports what contradicts them."""

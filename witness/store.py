@@ -1,0 +1,110 @@
+"""The witness's file (SQLite): the heads that it has heard, each with its own signature, and what it reported. Rows are never changed."""
+
+import sqlite3
+from base64 import b64encode
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple, Self
+
+from punto.controller.journal.entries import Head
+from punto.controller.messages.building import timestamp
+from punto.controller.signing.heads import SignedHead
+from punto.controller.signing.keys import SigningKey
+from punto.witness.watching import Finding, Seen
+
+PURPOSE: Final = b"punto witness 1\n"
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS heads (
+    "table" TEXT NOT NULL,
+    record TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    ts TEXT NOT NULL,
+    key TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    witnessed TEXT NOT NULL,
+    witness TEXT NOT NULL,
+    countersignature TEXT NOT NULL,
+    PRIMARY KEY ("table", record, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS findings (
+    number INTEGER PRIMARY KEY,
+    ts TEXT NOT NULL,
+    "table" TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    text TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER IF NOT EXISTS heads_stay BEFORE DELETE ON heads BEGIN SELECT RAISE(ABORT, 'heads are never deleted'); END;
+CREATE TRIGGER IF NOT EXISTS heads_same BEFORE UPDATE ON heads BEGIN SELECT RAISE(ABORT, 'heads are never changed'); END;
+CREATE TRIGGER IF NOT EXISTS findings_stay BEFORE DELETE ON findings BEGIN SELECT RAISE(ABORT, 'findings are never deleted'); END;
+CREATE TRIGGER IF NOT EXISTS findings_same BEFORE UPDATE ON findings BEGIN SELECT RAISE(ABORT, 'findings are never changed'); END;
+"""
+
+
+class Witnessed(NamedTuple):
+    """A head of a record as the witness has it."""
+
+    head: Head
+    ts: str
+    key: str
+    signature: str
+    witnessed: str
+    witness: str
+    countersignature: str
+
+
+class WitnessStore:
+    """An open file. Each of its methods raises sqlite3.Error if it cannot be read or written."""
+
+    def __init__(self, path: Path, key: SigningKey) -> None:
+        self._key = key
+        self._file = sqlite3.connect(path, isolation_level=None)
+        self._file.execute("PRAGMA journal_mode = WAL")
+        self._file.execute("PRAGMA synchronous = FULL")
+        self._file.executescript(_SCHEMA)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def seen(self) -> dict[str, Seen]:
+        """What was heard before this start."""
+        found: dict[str, Seen] = {}
+        newest = 'SELECT "table", record, max(seq), hash, key FROM heads GROUP BY "table", record ORDER BY max(witnessed)'
+        for table, record, seq, hash_, key in self._file.execute(newest):
+            seen = found.setdefault(table, Seen())
+            seen.key, seen.record, seen.heads[record] = key, record, Head(seq, hash_)
+        return found
+
+    def keep(self, told: SignedHead) -> None:
+        """Add a head with the witness's signature: over the table's signature, and the time at which it was heard."""
+        now = timestamp(datetime.now(UTC))
+        body = f"{told.signature}\n{now}\n".encode()
+        row = (
+            *(told.table, told.record, *told.at, told.ts, told.key, told.signature),
+            *(now, self._key.public, b64encode(self._key.sign(PURPOSE, body)).decode()),
+        )
+        self._file.execute(f"INSERT INTO heads VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608 - places
+
+    def note(self, found: Finding) -> None:
+        """Add a finding."""
+        row = (timestamp(datetime.now(UTC)), found.table, found.kind, found.text)
+        self._file.execute('INSERT INTO findings (ts, "table", kind, text) VALUES (?, ?, ?, ?)', row)
+
+
+def heads_of(path: Path, record: str) -> Iterator[Witnessed]:
+    """The heads of a record in a witness's file, in order.
+
+    Raises:
+        sqlite3.Error: the file cannot be read.
+    """
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        asked = "SELECT seq, hash, ts, key, signature, witnessed, witness, countersignature FROM heads WHERE record = ? ORDER BY seq"
+        for seq, hash_, *rest in connection.execute(asked, (record,)):
+            yield Witnessed(Head(seq, hash_), *rest)
+    finally:
+        connection.close()

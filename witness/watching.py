@@ -1,0 +1,92 @@
+"""What a witness finds in the heads that it hears. It is pure: heads and times go in, findings come out."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+from punto.controller.journal.entries import Head
+from punto.controller.signing.heads import SignedHead
+
+Kind = Literal["unsigned", "forged", "key", "forked", "behind", "silent", "other_record"]
+_WORDS: Final[dict[Kind, str]] = {
+    "unsigned": "its heads are not signed: configure `signer` in [record] of the table",
+    "forged": "a signature does not hold: another program writes its heads, or changes them on their way",
+    "key": "another key signed: find out why, and write the new key into the witness's configuration",
+    "forked": "input {seq} has another hash than before: the record was changed, or another program writes it",
+    "behind": "the record ends at input {seq}, and had {last}: inputs were cut off, or a backup was restored",
+    "silent": "no head has come for {seconds:.0f} s: the table is off, or its messages are held back",
+    "other_record": "it has another record than before: ask why, and keep the files of both",
+}
+LASTS: Final[frozenset[Kind]] = frozenset({"unsigned", "silent"})
+"""These end by themselves: all others are reported once, and stay until a person has seen them."""
+
+
+class Finding(NamedTuple):
+    """What a witness reports of a table."""
+
+    table: str
+    kind: Kind
+    text: str
+
+
+@dataclass(slots=True)
+class Seen:
+    """The last head of each record of a table, its key, the record that was heard last, and when (seconds of any clock)."""
+
+    key: str | None = None
+    record: str | None = None
+    heads: dict[str, Head] = field(default_factory=dict)
+    heard: float | None = None
+
+
+class Watch:
+    """Compares the heads of tables with those before.
+
+    `keys` are the public keys of the tables by their ids; the first key that is heard of any other table is its key from then on.
+    A table whose head has not come for `silence` seconds is silent.
+    """
+
+    def __init__(self, seen: dict[str, Seen], keys: Mapping[str, str], silence: float) -> None:
+        self._seen = seen
+        self._keys = keys
+        self._silence = silence
+
+    def hear_unsigned(self, table: str, now: float | None) -> Finding:
+        """A head without a signature, which came now, or at an unknown time before if `now` is None."""
+        seen = self._at(table)
+        seen.heard = seen.heard if now is None else now
+        return _finding(table, "unsigned")
+
+    def hear(self, told: SignedHead, now: float | None) -> tuple[bool, list[Finding]]:
+        """A head, as above. Returns whether it is new and true, so that it is to be kept, and what is to be reported."""
+        seen = self._at(told.table)
+        if not told.holds():
+            return False, [_finding(told.table, "forged")]
+        expected = self._keys.get(told.table, seen.key)
+        if expected is not None and told.key != expected:
+            return False, [_finding(told.table, "key")]
+        seen.heard = seen.heard if now is None else now
+        head, last = told.at, seen.heads.get(told.record)
+        if last is not None and head.seq == last.seq and head.hash != last.hash:
+            return False, [_finding(told.table, "forked", seq=head.seq)]
+        if last is not None and head.seq < last.seq:
+            return False, [_finding(told.table, "behind", seq=head.seq, last=last.seq)]
+        other = seen.record not in {None, told.record}
+        seen.key, seen.record, seen.heads[told.record] = told.key, told.record, head
+        return last != head, [_finding(told.table, "other_record")] if other else []
+
+    def silent(self, now: float) -> Iterator[Finding]:
+        """The tables from which no head has come for too long."""
+        for table in sorted(self._seen.keys() | self._keys.keys()):
+            seen = self._at(table)
+            if seen.heard is None:
+                seen.heard = now  # counted from the start of the witness
+            elif now - seen.heard > self._silence:
+                yield _finding(table, "silent", seconds=now - seen.heard)
+
+    def _at(self, table: str) -> Seen:
+        return self._seen.setdefault(table, Seen())
+
+
+def _finding(table: str, kind: Kind, **values: float) -> Finding:
+    return Finding(table, kind, f"{table}: {_WORDS[kind].format(**values)}")
