@@ -1,6 +1,7 @@
 """`punto replay`: derive everything in a record again, and report the first difference."""
 
 import argparse
+import sqlite3
 import sys
 from pathlib import Path
 from typing import Final
@@ -9,7 +10,9 @@ from punto.commands.arguments import checked
 from punto.controller.components import own_version
 from punto.controller.journal.entries import Head
 from punto.controller.journal.recovery import Replayed, replay
-from punto.controller.journal.schema import RecordError
+from punto.controller.journal.schema import RecordError, reading
+from punto.controller.journal.store import name as name_of
+from punto.witness.store import Witnessed, heads_of
 
 HELP: Final = (
     "Compute everything in a table's record again from the inputs of the record, compare the result with the record, and report "
@@ -32,13 +35,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="check that the record still has this head: the number and the hash of an input. An earlier replay printed them, "
         "or the topic restricted/head published them. You can give this option more than once",
     )
+    parser.add_argument(
+        "--witness",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="check that the record still has each head in this file of a witness, and that the signatures of these heads hold. You "
+        "can give this option more than once",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print the result of the replay; status 1 if there is a difference, 2 if the record cannot be opened."""
+    """Print the result of the replay; status 1 if there is a difference, 2 if a file cannot be opened."""
     try:
-        found = replay(args.record, version=own_version(), noted=args.head)
-    except RecordError as error:
+        witnessed = [each for path in args.witness for each in _witnessed(path, args.record)]
+        noted = [*args.head, *(each.told.at for each in witnessed)]
+        found = replay(args.record, version=own_version(), noted=noted)
+    except (RecordError, sqlite3.Error, ValueError) as error:
         print(f"punto replay: {error}", file=sys.stderr)
         return 2
     print(f"{found.title}: {found.inputs} inputs and {found.rounds} rounds derived again")
@@ -49,9 +63,39 @@ def main(args: argparse.Namespace) -> int:
         print(
             f"the rows of the last {found.waiting} rounds are missing: the next start of the service adds them"
         )
+    forged = next((each.told for each in witnessed if not each.holds()), None)
+    if forged is not None:
+        print(f"first difference: the signatures of the witnessed head {forged.head} do not hold")
+        return 1
     print_proof(found, args.head)
+    _print_witnesses(witnessed)
     print("no difference")
     return 0
+
+
+def _witnessed(file: Path, record: Path) -> list[Witnessed]:
+    """The heads of this record in the file of a witness.
+
+    Raises:
+        ValueError: the witness has none.
+    """
+    with reading(record) as connection:
+        name = name_of(connection)
+    found = heads_of(file, name)
+    if not found:
+        raise ValueError(f"{file} has no head of this record, whose name is {name}")
+    return found
+
+
+def _print_witnesses(witnessed: list[Witnessed]) -> None:
+    """Who signed the heads; whether these are the right keys, a person must compare."""
+    for signer, witness in sorted({(each.told.key, each.witness) for each in witnessed}):
+        of_these = [each for each in witnessed if (each.told.key, each.witness) == (signer, witness)]
+        last = max(of_these, key=lambda each: each.told.at.seq)
+        print(
+            f"{len(of_these)} heads, the last of input {last.told.at.seq} at {last.witnessed}, match the record"
+        )
+        print(f"their signer's key is {signer}, and their witness's key is {witness}")
 
 
 def print_proof(found: Replayed, noted: list[Head]) -> None:

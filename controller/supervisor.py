@@ -262,9 +262,11 @@ class _Service:
         self.journal.add_expectations(game, found)
         self.outbox.snapshot_due(topics.METERS)
 
-    def _signed_head(self, now: datetime) -> Message:
-        """The last signed head; before the first one, the head as it is."""
+    def _signed_head(self, now: datetime) -> Message | None:
+        """The last signed head; the head as it is while the signer is away from the start on."""
         signed = None if self.signer is None else self.signer.signed
+        if self.signer is not None and not self.signer.tried:
+            return None
         fields = None if signed is None else signed.model_dump(exclude={"table"})
         return head_message(self.engine.state.settings, str(self.journal.head), now, fields)
 

@@ -1,16 +1,17 @@
 """The witness's file (SQLite): the heads that it has heard, each with its own signature, and what it reported. Rows are never changed."""
 
 import sqlite3
-from base64 import b64encode
-from collections.abc import Iterator
+from base64 import b64decode, b64encode
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, Self
+from urllib.parse import quote
 
 from punto.controller.journal.entries import Head
 from punto.controller.messages.building import timestamp
 from punto.controller.signing.heads import SignedHead
-from punto.controller.signing.keys import SigningKey
+from punto.controller.signing.keys import SigningKey, signed_by
 from punto.witness.watching import Finding, Seen
 
 PURPOSE: Final = b"punto witness 1\n"
@@ -43,15 +44,27 @@ CREATE TRIGGER IF NOT EXISTS findings_same BEFORE UPDATE ON findings BEGIN SELEC
 
 
 class Witnessed(NamedTuple):
-    """A head of a record as the witness has it."""
+    """A head as the witness has it: the table's signed head, the time at which it came, and the witness's key and signature."""
 
-    head: Head
-    ts: str
-    key: str
-    signature: str
+    told: SignedHead
     witnessed: str
     witness: str
     countersignature: str
+
+    def holds(self) -> bool:
+        """Whether the table's signer and the witness signed it."""
+        try:
+            countersignature = b64decode(self.countersignature, validate=True)
+            return self.told.holds() and signed_by(
+                self.witness, countersignature, PURPOSE, _body(self.told, self.witnessed)
+            )
+        except ValueError:  # no base64
+            return False
+
+
+def _body(told: SignedHead, witnessed: str) -> bytes:
+    """What the witness signs: the signature of the table's signer, which covers the head, and the time at which it came."""
+    return f"{told.signature}\n{witnessed}\n".encode()
 
 
 class WitnessStore:
@@ -82,10 +95,9 @@ class WitnessStore:
     def keep(self, told: SignedHead) -> None:
         """Add a head with the witness's signature: over the table's signature, and the time at which it was heard."""
         now = timestamp(datetime.now(UTC))
-        body = f"{told.signature}\n{now}\n".encode()
         row = (
             *(told.table, told.record, *told.at, told.ts, told.key, told.signature),
-            *(now, self._key.public, b64encode(self._key.sign(PURPOSE, body)).decode()),
+            *(now, self._key.public, b64encode(self._key.sign(PURPOSE, _body(told, now))).decode()),
         )
         self._file.execute(f"INSERT INTO heads VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608 - places
 
@@ -95,16 +107,24 @@ class WitnessStore:
         self._file.execute('INSERT INTO findings (ts, "table", kind, text) VALUES (?, ?, ?, ?)', row)
 
 
-def heads_of(path: Path, record: str) -> Iterator[Witnessed]:
+def heads_of(path: Path, record: str) -> list[Witnessed]:
     """The heads of a record in a witness's file, in order.
 
     Raises:
         sqlite3.Error: the file cannot be read.
+        ValueError: a row is not a head.
     """
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    try:
-        asked = "SELECT seq, hash, ts, key, signature, witnessed, witness, countersignature FROM heads WHERE record = ? ORDER BY seq"
-        for seq, hash_, *rest in connection.execute(asked, (record,)):
-            yield Witnessed(Head(seq, hash_), *rest)
-    finally:
-        connection.close()
+    asked = (
+        'SELECT "table", record, seq, hash, ts, key, signature, witnessed, witness, countersignature FROM heads '
+        "WHERE record = ? ORDER BY seq"
+    )
+    with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
+        return [
+            Witnessed(
+                SignedHead(
+                    table=table, record=name, head=f"{seq}:{hash_}", ts=ts, key=key, signature=signature
+                ),
+                *rest,
+            )
+            for table, name, seq, hash_, ts, key, signature, *rest in connection.execute(asked, (record,))
+        ]

@@ -31,11 +31,15 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Seen:
-    """The last head of each record of a table, its key, the record that was heard last, and when (seconds of any clock)."""
+    """The last head of each record of a table, its key, the record that was heard last, and when (seconds of any clock).
+
+    `ts` is when that head was signed: the same head again, from a broker or a table without its signer, is not news.
+    """
 
     key: str | None = None
     record: str | None = None
     heads: dict[str, Head] = field(default_factory=dict)
+    ts: str | None = None
     heard: float | None = None
 
 
@@ -65,7 +69,8 @@ class Watch:
         expected = self._keys.get(told.table, seen.key)
         if expected is not None and told.key != expected:
             return False, [_finding(told.table, "key")]
-        seen.heard = seen.heard if now is None else now
+        seen.heard = seen.heard if now is None or told.ts == seen.ts else now
+        seen.ts = told.ts
         head, last = told.at, seen.heads.get(told.record)
         if last is not None and head.seq == last.seq and head.hash != last.hash:
             return False, [_finding(told.table, "forked", seq=head.seq)]

@@ -28,7 +28,7 @@ _log = structlog.get_logger("punto.controller")
 class HeadSigner:
     """The link to the signer at a socket. `signed` is the last head that it signed, None before the first.
 
-    `changed` is called after each signature. `differs` is awaited once, with the reason, if the signer has signed another
+    `changed` is called after each attempt. `differs` is awaited once, with the reason, if the signer has signed another
     record of this table.
     """
 
@@ -41,6 +41,8 @@ class HeadSigner:
         differs: Callable[[str], Awaitable[object]],
     ) -> None:
         self.signed: SignedHead | None = None
+        self.tried = False
+        """Whether the signer has answered, or could not be reached: until then there is nothing to publish."""
         self._door = door
         self._table = table
         self._journal = journal
@@ -80,6 +82,7 @@ class HeadSigner:
             self._set(getattr(error, "strerror", None) or "the program at the socket is not a signer")
         else:
             await self._take(statement, answer)
+        self._changed()
 
     async def _take(self, statement: HeadStatement, answer: SignedHead | Refused) -> None:
         if isinstance(answer, Refused):
@@ -93,9 +96,9 @@ class HeadSigner:
             self._set("")
             self._count += 1
             self.signed = answer
-            self._changed()
 
     def _set(self, reason: str) -> None:
+        self.tried = True
         if reason != self._reason:
             self._since = datetime.now(UTC)
             (_log.warning if reason else _log.info)("signer", reason=reason or "heads are signed")

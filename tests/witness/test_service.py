@@ -5,6 +5,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from tests.command import punto
 from tests.service.table_in_this_process import rows
 from tests.service.table_on_a_machine import Broker, Listener, Program, Table, wait_until
 
@@ -38,6 +39,10 @@ def test_a_record_that_was_exchanged_with_the_signers_memory_is_found(tmp_path):
                 lambda: kept.exists() and rows(kept, "SELECT count(*) FROM heads")[0][0], "a head is kept"
             )
             assert rows(kept, "SELECT count(*) FROM findings") == [(0,)]
+            proven = punto("replay", str(table.record), "--witness", str(kept))
+            assert proven.returncode == 0, proven.stderr
+            assert "match the record\n" in proven.stdout
+            assert f"their signer's key is {signer.said()[0].split()[-1]}" in proven.stdout
 
             table.kill()
             signer.kill()

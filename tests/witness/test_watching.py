@@ -7,7 +7,7 @@ from punto.controller.signing.keys import SigningKey
 from punto.controller.signing.signer import Signer
 from punto.witness.store import WitnessStore, heads_of
 from punto.witness.watching import Seen, Watch
-from tests.signing.test_signer import said
+from tests.signing.test_signer import TS, said
 
 
 @pytest.fixture
@@ -61,6 +61,10 @@ def test_a_table_whose_heads_do_not_come_is_silent_until_one_comes(sign):
     watch.hear(sign("key", 5), 170)
     watch.hear_unsigned("t3", None)  # retained: it may be of a table that is off
     assert silent(171) == ["t3"]
+    watch.hear(sign("key", 5), 200)  # the same again, with the same time
+    assert silent(231) == ["t1", "t3"]
+    watch.hear(sign("key", 5, ts=TS.replace("12:00:00", "12:00:10")), 232)
+    assert silent(233) == ["t3"]
 
 
 def test_after_a_start_it_knows_what_it_had_heard(sign, tmp_path):
@@ -73,4 +77,7 @@ def test_after_a_start_it_knows_what_it_had_heard(sign, tmp_path):
         kinds = [each.kind for told in (sign("key", 6), sign("other", 8)) for each in watch.hear(told, 0)[1]]
 
     assert kinds == ["behind", "key"]
-    assert [each.head.seq for each in heads_of(tmp_path / "witness.db", "aa")] == [5, 7]
+    kept = heads_of(tmp_path / "witness.db", "aa")
+    assert [(each.told.at.seq, each.holds()) for each in kept] == [(5, True), (7, True)]
+    assert not kept[0]._replace(witnessed=kept[1].witnessed + " ").holds()
+    assert not kept[0]._replace(told=kept[1].told).holds()
