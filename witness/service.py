@@ -8,7 +8,6 @@ import structlog
 from pydantic import ValidationError
 
 from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import WitnessFinding, WitnessReport
 from punto.controller.messages.restricted import RestrictedHead
 from punto.controller.messages.topics import RESTRICTED_HEAD, Topics, house_witness
 from punto.controller.mqtt_link import Connection, Link, Received, Sender
@@ -16,6 +15,7 @@ from punto.controller.sd_notify import notify
 from punto.controller.signing.heads import SignedHead
 from punto.drivers.backoff import Backoff
 from punto.witness.config import WitnessConfig
+from punto.witness.report import WitnessFinding, WitnessReport
 from punto.witness.store import WitnessStore
 from punto.witness.watching import LASTS, Finding, Watch
 

@@ -253,7 +253,7 @@ def test_the_command_writes_both(tmp_path):
     assert (tmp_path / "acl" / "punto").read_text(encoding="utf-8") == access_list()
 
 
-def test_what_is_restricted_is_for_surveillance_alone_but_that_the_game_manager_reads_the_edges():
+def test_what_is_restricted_is_for_surveillance_alone_but_edges_for_the_house_and_heads_for_the_witness():
     restricted = [channel for channel in CHANNELS if channel.name.startswith("restricted/")]
 
     assert len(restricted) == 3
@@ -262,7 +262,9 @@ def test_what_is_restricted_is_for_surveillance_alone_but_that_the_game_manager_
     assert [line for line in lines if "/restricted" in line] == [
         "topic deny punto/+/restricted/card",
         "topic deny punto/+/restricted/head",
+        "topic read punto/+/restricted/head",
     ]
+    assert "\n".join(lines).partition("user witness\n")[2].startswith("topic read punto/+/restricted/head\n")
 
 
 def test_a_display_subscribes_to_what_its_user_may_read_and_its_page_says_which():

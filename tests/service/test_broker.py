@@ -941,6 +941,7 @@ def test_passwords_stay_when_a_table_is_added_and_only_their_owner_reads_them(tm
         "table-1-display",
         "displays",
         "game-manager",
+        "witness",
         "surveillance",
         *(f"table-1-seat-{n}" for n in (1, 2, 3)),
     }
