@@ -77,6 +77,8 @@ _HELP: Final = {
     "edge-report": "draw the exact edge of each wager over a shoe",
     "progressive": "report and audit the books of a progressive (jackpot)",
     "schema": "write the JSON Schemas and the AsyncAPI document",
+    "backup": "copy a table's record, and prove the copy",
+    "restore": "put a backup in the place of a table's record",
     "replay": "compute a table's record again from the record's inputs, and compare the result with the record",
 }
 SUBCOMMANDS: Final = {

@@ -6,6 +6,7 @@ A failure ends the writer; it is raised to every waiting caller and from `watch`
 
 import asyncio
 import fcntl
+import glob
 import os
 import secrets
 import sqlite3
@@ -46,6 +47,37 @@ class _Job:
     done: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
+RESTORING: Final = ".restoring"
+"""How the name of a copy ends that will take the place of a record."""
+
+
+def restoring(path: Path) -> list[Path]:
+    """The copies of backups that have not taken the place of this record, because their restore was interrupted."""
+    return sorted(path.parent.glob(f"{glob.escape(path.name)}.*{RESTORING}"))
+
+
+def locked(path: Path) -> int:
+    """Take the lock of a record, which one process has until it closes the file descriptor.
+
+    It is a file of its own, because closing a second handle on the record would drop SQLite's locks, and beside the file that links
+    lead to, so that a record has one lock under all its names.
+
+    Raises:
+        RecordError: another process has it, or the file cannot be made.
+    """
+    with ExitStack() as on_error:
+        try:
+            lock = os.open(f"{path.resolve()}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640)
+            on_error.callback(os.close, lock)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise RecordError(f"another service has the record {path} open: stop that service") from error
+        except OSError as error:
+            raise schema.cannot_open(path, error) from error
+        on_error.pop_all()
+    return lock
+
+
 class Journal:
     """The record, open for one service. Call all methods from the event loop.
 
@@ -81,19 +113,19 @@ class Journal:
             RecordError: the record cannot be opened, or another process has it open.
         """
         with ExitStack() as on_error:
+            lock = locked(path)
+            on_error.callback(os.close, lock)
+            if unfinished := restoring(path):
+                raise RecordError(
+                    f"a restore of the record {path} was interrupted: run `punto restore` again, or remove {unfinished[0]} if the record "
+                    "is the one that you want"
+                )
             try:
-                # A separate lock file: closing a second handle on the record itself would drop SQLite's own locks.
-                # It is beside the file that links lead to, so that a record has one lock under all its names.
-                lock = os.open(f"{path.resolve()}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640)
-                on_error.callback(os.close, lock)
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if not os.pread(lock, 1, 0):
                     os.pwrite(lock, secrets.token_hex(_SECRET_BYTES).encode(), 0)
                 connection = schema.open_for_writing(path)
                 on_error.callback(connection.close)
                 journal = cls(path, connection, lock)
-            except BlockingIOError as error:
-                raise RecordError(f"another service has the record {path} open: stop that service") from error
             except (OSError, sqlite3.Error) as error:
                 raise schema.cannot_open(path, error) from error
             on_error.pop_all()
