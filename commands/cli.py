@@ -79,6 +79,7 @@ _HELP: Final = {
     "schema": "write the JSON Schemas and the AsyncAPI document",
     "backup": "copy a table's record, and prove the copy",
     "restore": "put a backup in the place of a table's record",
+    "evidence": "write all that a record has of a round into one bundle",
     "replay": "compute a table's record again from the record's inputs, and compare the result with the record",
 }
 SUBCOMMANDS: Final = {

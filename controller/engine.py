@@ -52,8 +52,7 @@ from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import Recovered, recover
 from punto.controller.journal.snapshots import Snapshot
 from punto.controller.messages import topics
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Event as EventMessage
+from punto.controller.messages.building import event_message, timestamp
 from punto.controller.messages.restricted import RestrictedCard
 from punto.controller.outbox import Outbox
 from punto.controller.pace import Pace
@@ -351,13 +350,7 @@ class Engine:
         elif not self._outbox.connected:
             self._outbox.dropped += 1
         elif isinstance(effect, Happened):
-            message = EventMessage(
-                id=f"{self.state.settings.table}/event/{effect.number}",
-                seq=effect.number,
-                ts=moment,
-                simulation=self.state.settings.simulation,
-                happening=effect.happening,
-            )
+            message = event_message(self.state.settings, effect, moment)
             self._outbox.put(self._topic(topics.EVENT), message.wire())
         else:
             id_ = f"{self.state.settings.table}/restricted/card/{seq}/{effect.position or 0}"

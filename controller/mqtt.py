@@ -32,6 +32,7 @@ from punto.controller.messages.books import Books
 from punto.controller.messages.building import (
     head_message,
     public_round,
+    round_message,
     scoreboard_message,
     shoe_message,
     state_message,
@@ -42,7 +43,6 @@ from punto.controller.messages.models import (
     Availability,
     Message,
     RequestId,
-    Round,
     WagerAnswer,
     WagerRequest,
 )
@@ -265,16 +265,13 @@ class Broker:
             while rounds := await self._journal.rounds_after(self._journal.rounds_sent, ROUNDS_AT_ONCE):
                 for ended in rounds:
                     await sender.room()
-                    number = ended.record.round
-                    message = Round(
-                        id=f"{self.topic.table}/round/{number}",
-                        seq=number,
-                        ts=ended.ts,
-                        simulation=self._simulation,
-                        game=ended.game,
-                        rules=ended.rules,
-                        record=self._engine.record_name,
-                        round=public_round(ended.record),
+                    message = round_message(
+                        self._engine.state.settings,
+                        ended.record,
+                        ended.ts,
+                        ended.game,
+                        ended.rules,
+                        self._engine.record_name,
                     )
                     sender.send(self.topic(topics.ROUND), message.wire())
                 await sender.all_taken()

@@ -11,6 +11,7 @@ from punto.baccarat.coup import Coup, Side, total
 from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.roads.derived_roads import DerivedRoad
 from punto.baccarat.roads.scoreboard import draw
+from punto.baccarat.table.effects import Happened
 from punto.baccarat.table.progressive import what_waits
 from punto.baccarat.table.sensors import alarm_code, fault_text
 from punto.baccarat.table.settings import Settings
@@ -24,6 +25,7 @@ from punto.controller.messages.models import (
     ComponentDigest,
     DerivedCell,
     Device,
+    Event,
     Hands,
     MeterAward,
     MeterTier,
@@ -32,6 +34,7 @@ from punto.controller.messages.models import (
     Progressive,
     Result,
     RoadCell,
+    Round,
     Scoreboard,
     ScoreCounts,
     ScoreStreak,
@@ -277,6 +280,33 @@ def _last_award(progressive: TablesProgressive, won: str | None) -> MeterAward |
         whole_meter=award.whole_meter,
         state="locked" if award.state is AwardState.LOCKED else "booked",
         won=won,
+    )
+
+
+def event_message(settings: Settings, happened: Happened, moment: str) -> Event:
+    """A public event as it is published; `moment` is its input's time."""
+    return Event(
+        id=f"{settings.table}/event/{happened.number}",
+        seq=happened.number,
+        ts=moment,
+        simulation=settings.simulation,
+        happening=happened.happening,
+    )
+
+
+def round_message(
+    settings: Settings, round_: RoundRecord, ts: str, game: str, rules: str, record: str
+) -> Round:
+    """A round as it is published: it ended at `ts`, with the rules of a game, on the record with this name."""
+    return Round(
+        id=f"{settings.table}/round/{round_.round}",
+        seq=round_.round,
+        ts=ts,
+        simulation=settings.simulation,
+        game=game,
+        rules=rules,
+        record=record,
+        round=public_round(round_),
     )
 
 
