@@ -30,6 +30,7 @@ from punto.baccarat.table.effects import (
     ShoeLinkChanged,
 )
 from punto.baccarat.table.events import (
+    ClockStepped,
     DayBegan,
     Event,
     RecordDiffers,
@@ -167,10 +168,13 @@ class Engine:
         started = ServiceStarted(version, settings, house.outlawed(table.state.settings.game), day)
         Table(table.state).handle(started)  # before the record is written: a refused start must not be on it
         raised = {each.number: Raised(*journal.raised(each.code, each.text)) for each in table.state.alarms}
+        last = journal.last_ts()
         journal.start(found.snapshot)
         engine = cls(table, journal, outbox, topic, house.calendar, restricted=restricted)
         engine.raised, engine.answers = raised, found.answers
         await engine.submit([started], "service")
+        if last is not None and datetime.fromisoformat(last) > now:
+            await engine.submit([ClockStepped(last, timestamp(now))], "service")
         engine.record_name = await journal.name()
         if found.differences:
             await engine.submit([RecordDiffers(cut("; ".join(found.differences), 300))], "service")

@@ -6,6 +6,7 @@ process ends, or `tables` starts the table again if the process has others; the 
 
 import asyncio
 import random
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import structlog
 
-from punto.baccarat.table.events import ConfigurationKeypad, RecordDiffers
+from punto.baccarat.table.events import ClockStepped, ConfigurationKeypad, RecordDiffers
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations
 from punto.configs.problems import ConfigError
 from punto.controller import health, local_socket
+from punto.controller.clock_watch import ClockWatch
 from punto.controller.components import own_components, own_version
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
@@ -299,8 +301,12 @@ async def _beat(
     beats, metered = 0, engine.state
     # Tables that start together, in one process or after a power cut, do not send together from then on.
     await asyncio.sleep(random.uniform(0, STATE_EVERY_SECONDS))
+    clock = ClockWatch(datetime.now(UTC), time.monotonic())
     while True:
         await asyncio.sleep(STATE_EVERY_SECONDS)
+        if (step := clock.look(datetime.now(UTC), time.monotonic())) is not None:
+            before, after = map(timestamp, step)
+            await engine.submit([ClockStepped(before, after)], "service")
         if floods := [*engine.pace.summed_up()]:
             await engine.submit(floods, "service")
         async with engine.path:  # if the ordered path is blocked, this sign of life stops too

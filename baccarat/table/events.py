@@ -256,7 +256,16 @@ class DayBegan:
     kind: Literal["day_began"] = "day_began"
 
 
-OfTheRecord = SnapshotTaken | RecordDiffers | Flooded | DayBegan
+@dataclass(frozen=True, slots=True)
+class ClockStepped:
+    """The clock of the PC was set: it went on from `before` with `after`, both in UTC."""
+
+    before: str
+    after: str
+    kind: Literal["clock_stepped"] = "clock_stepped"
+
+
+OfTheRecord = SnapshotTaken | RecordDiffers | Flooded | DayBegan | ClockStepped
 
 
 # --- other devices

@@ -321,7 +321,7 @@ _NAMELESS: Final = {
 
 
 def on_record(turn: Turn, event: events.OfTheRecord) -> None:
-    """Begin a gaming day; or raise an alarm if the record differs, or for a flood. A taken snapshot changes nothing."""
+    """Begin a gaming day; or raise an alarm if the record differs, or for a flood. A snapshot or a set clock changes nothing."""
     if isinstance(event, events.DayBegan):
         _begin_day(turn, event.began)
     if isinstance(event, events.RecordDiffers):

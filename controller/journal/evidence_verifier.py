@@ -182,7 +182,9 @@ class Bundle:
     def check_round(self) -> None:
         """The cards and amounts follow the rules that need no game."""
         rounds = json.loads(self.files["round.json"])
-        if not rounds or any(self.manifest["round"] not in {each["round"], each["corrects"]} for each in rounds):
+        if not rounds or any(
+            self.manifest["round"] not in {each["round"], each["corrects"]} for each in rounds
+        ):
             self.faults.append("it has not the round that it names")
         for record in rounds:
             if record["status"] in {"played", "correction"} and record["winner"] is not None:

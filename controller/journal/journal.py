@@ -152,6 +152,10 @@ class Journal:
         """When this alarm was last raised, and by whose input, for recovery before `start`; see `engine.Raised`."""
         return store.raised(self._connection, code, text)
 
+    def last_ts(self) -> str | None:
+        """The time of the last input, None of an empty record, before `start`."""
+        return store.last_ts(self._connection)
+
     async def watch(self) -> None:
         """Wait for a failure.
 

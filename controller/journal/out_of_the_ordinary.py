@@ -34,8 +34,9 @@ _DEVICES: Final = {
     "card_overdrawn": "one card too many was drawn",
     "shoe_lost": "the shoe was lost: {reason}",
     "service_started": "the service started, version {version}",
+    "clock_stepped": "the clock of the PC was set: after {before} came {after}",
 }
-"""The texts for events of devices for which the table has no text of its own."""
+"""The texts for events of devices and of the PC for which the table has no text of its own."""
 _MOVED: Final = {
     ("lid_moved", True): "opened",
     ("lid_moved", False): "closed",

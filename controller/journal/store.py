@@ -251,6 +251,12 @@ def last_head(connection: sqlite3.Connection) -> Head:
     return FIRST_HEAD if row is None else Head(*row)
 
 
+def last_ts(connection: sqlite3.Connection) -> str | None:
+    """The time of the last input, None of an empty record."""
+    row = connection.execute("SELECT ts FROM inputs ORDER BY seq DESC LIMIT 1").fetchone()
+    return None if row is None else str(row[0])
+
+
 def payload_of(connection: sqlite3.Connection, seq: int) -> str | None:
     """The JSON of an entry, None if there is no such entry."""
     payload: str | None = _value(connection, "SELECT payload FROM inputs WHERE seq = ?", (seq,))

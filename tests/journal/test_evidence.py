@@ -103,9 +103,7 @@ def forged(files: dict[str, bytes], **changed: bytes) -> dict[str, bytes]:
     """A bundle with other contents, whose manifest was written anew."""
     names = {name.replace("_", "."): content for name, content in changed.items()}
     manifest = json.loads(files["manifest.json"])
-    manifest["files"] |= {
-        name: hashlib.sha256(content).hexdigest() for name, content in names.items()
-    }
+    manifest["files"] |= {name: hashlib.sha256(content).hexdigest() for name, content in names.items()}
     return {**files, **names, "manifest.json": json.dumps(manifest).encode()}
 
 

@@ -39,6 +39,7 @@ UNUSUAL: list[ev.Event] = [
     order_kinds.AcknowledgeAlarm("mei", 7_000),  # refused
     StartGame(1, "mei", ()),  # refused: there is no progressive
     ev.RecordDiffers("ü" * 300),
+    ev.ClockStepped("2026-11-25T12:00:00.000000+00:00", "2026-11-25T11:00:00.000000+00:00"),
 ]
 
 
@@ -131,7 +132,7 @@ def test_the_evening_has_everything(evening):
     assert kinds == {
         *("session_begun", "session_ended", "access_refused", "locked_out", "flood", "link_noise"),
         *("configuration_keypad", "call_supervisor", "resume_play", "acknowledge_alarm", "start_game"),
-        *("record_differs", "card_outside_play", "held", "hold_play", "service_started"),
+        *("record_differs", "clock_stepped", "card_outside_play", "held", "hold_play", "service_started"),
     }
 
 
