@@ -66,6 +66,7 @@ _HELP: Final = {
     "operators": "make and change the accounts of operators",
     "broker-users": "make the broker's users of all tables, with passwords and access list",
     "device-key": "make the key of a device on a serial line",
+    "manifest": "write the signed digests of every installed file",
     "signer": "sign the heads of this machine's records, with a key that no table can read",
     "witness": "keep the signed heads of many tables, and report what contradicts them",
     "check-config": "report the errors of a configuration",

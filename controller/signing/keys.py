@@ -50,6 +50,14 @@ class SigningKey:
         """The public key: 44 characters."""
         return b64encode(self._key.public_key().public_bytes_raw()).decode()
 
+    @property
+    def pem(self) -> str:
+        """The public key as OpenSSL reads it."""
+        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415 - as above
+
+        public = self._key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        return public.decode("ascii")
+
     def sign(self, purpose: bytes, body: bytes) -> bytes:
         """The signature over the purpose and the body: 64 bytes."""
         return self._key.sign(purpose + body)
