@@ -221,7 +221,7 @@ def why_not_open(path: str, device: str, error: OSError) -> str:
                 f"there is no input device {path}: check the {device}'s cable and the path; {listing(BY_ID)}"
             )
         case errno.EACCES | errno.EPERM:
-            return f"no permission for {path}: add the user of this service to the group input, or install the udev rule"
+            return f"no permission for {path}: give the device to the group of this table by a line in 60-punto.rules (docs/how-to/add-a-device.md)"
         case errno.EBUSY:
             return f"another program has grabbed {path}: stop that program (`fuser -v {path}` names it)"
         case errno.ENOTTY | errno.EINVAL:

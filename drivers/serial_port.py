@@ -157,7 +157,7 @@ def why_not_open(path: str, baud: int, device: str, error: Exception) -> str:
     if code in {errno.ENOENT, errno.ENOTDIR}:
         return f"there is no port {path}: check the {device}'s cable and the path; {listing(BY_ID)}"
     if code in {errno.EACCES, errno.EPERM}:
-        return f"no permission for {path}: give the device to the group punto by a line in 60-punto.rules (docs/how-to/add-a-device.md); its group is {_group(path)}"
+        return f"no permission for {path}: give the device to the group of this table by a line in 60-punto.rules (docs/how-to/add-a-device.md); its group is {_group(path)}"
     if code in {errno.EAGAIN, errno.EBUSY}:
         return f"another program uses {path}: stop that program (`fuser -v {path}` names it)"
     if code in {errno.ENXIO, errno.ENODEV, errno.EIO}:

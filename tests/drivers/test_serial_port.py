@@ -55,7 +55,7 @@ async def test_a_baud_rate_that_cannot_be(line):
     [
         (
             "EACCES",
-            "no permission for {path}: give the device to the group punto by a line in 60-punto.rules (docs/how-to/add-a-device.md); its group is {group}",
+            "no permission for {path}: give the device to the group of this table by a line in 60-punto.rules (docs/how-to/add-a-device.md); its group is {group}",
         ),
         ("EBUSY", "another program uses {path}: stop that program (`fuser -v {path}` names it)"),
         ("ENODEV", "the port {path} does not answer: unplug the shoe's cable and plug it in again"),

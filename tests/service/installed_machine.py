@@ -1,11 +1,15 @@
 """A machine on which docs/how-to/install.md was followed, and what systemd does there with the units that ship.
 
+A program of a unit has the unit's user, groups, folders, credentials, system calls and address families, and may make no
+memory executable. It sees all files of the machine: only modes and owners keep it out.
+
 It is a mount and a network namespace of its own: /etc is a copy, /run, /var/lib and /var/log are empty, and nothing of it
 is left when its first process ends. Each command of the document's section "Install" is carried out there as it is written, but for
 those that need a package manager, a running systemd or a person; the stand-ins for these are below. Users, groups, modes, paths
 and passwords all come from the files that ship.
 """
 
+import json
 import re
 import shlex
 import shutil
@@ -18,7 +22,7 @@ from pathlib import Path
 from tests.service.table_on_a_machine import HERE, Program, wait_until
 
 NAMESPACES = ("unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc")
-TOOLS = ("unshare", "nsenter", "setpriv", "ip", "systemd-sysusers", "systemd-tmpfiles")
+TOOLS = ("unshare", "nsenter", "setpriv", "ip", "systemd-sysusers", "systemd-tmpfiles", "systemd-analyze")
 INSTANCE = "table-1"
 SUPERVISOR = {"name": "Mei", "password": "a long password"}
 """The account that the document makes."""
@@ -66,8 +70,7 @@ class Machine(Program):
             stand_in = self.path(self._stand_ins / name)
             stand_in.write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
             stand_in.chmod(0o755)
-        for line in installation():
-            self._follow(line)
+        self.follow("Install")
 
     def kill(self) -> None:
         """End it and every program on it."""
@@ -130,11 +133,12 @@ class Machine(Program):
         )
         return int(children.split()[0])
 
-    def _follow(self, line: str) -> None:
-        """Carry out a line of the document."""
-        line = line.replace("/opt/punto/bin/", "")
-        makes_an_account = line.startswith("sudo -u punto punto operators ")
-        self.must("sh", "-ec", line, typed=f"{SUPERVISOR['password']}\n" if makes_an_account else "")
+    def follow(self, section: str, table: str = INSTANCE) -> None:
+        """Carry out a section of the document, for a table in place of `INSTANCE`."""
+        for written in installation(section):
+            line = written.replace("/opt/punto/bin/", "").replace(INSTANCE, table)
+            makes_an_account = " punto operators " in line
+            self.must("sh", "-ec", line, typed=f"{SUPERVISOR['password']}\n" if makes_an_account else "")
 
 
 def namespaces_allowed() -> bool:
@@ -144,22 +148,21 @@ def namespaces_allowed() -> bool:
     return subprocess.run([*NAMESPACES, "true"], check=False, capture_output=True).returncode == 0
 
 
-def installation() -> list[str]:
-    """The commands of docs/how-to/install.md, section "Install", a line each."""
+def installation(section: str = "Install") -> list[str]:
+    """The commands of a section of docs/how-to/install.md, a line each."""
     page = (HERE / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
-    section = page.split("\n## Install\n")[1].split("\n## ")[0]
-    return [
-        line for block in re.findall(r"```sh\n(.*?)```", section, re.DOTALL) for line in block.splitlines()
-    ]
+    text = re.split(r"\n##+ ", page.split(f"# {section}\n")[-1])[0]
+    return [line for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
 
 
 class Unit(Program):
-    """A unit that ships, as systemd would run it for `INSTANCE`: its user, groups, folders and credentials."""
+    """A unit that ships, as systemd would run it for an instance."""
 
-    def __init__(self, folder: Path, machine: Machine, name: str) -> None:
+    def __init__(self, folder: Path, machine: Machine, name: str, instance: str = INSTANCE) -> None:
         self._machine = machine
-        self.name = f"{name}@{INSTANCE}.service"
-        text = (HERE / "systemd" / f"{name}@.service").read_text(encoding="utf-8").replace("%i", INSTANCE)
+        self.instance = instance
+        self.name = f"{name}@{instance}.service"
+        text = (HERE / "systemd" / f"{name}@.service").read_text(encoding="utf-8").replace("%i", instance)
         self._settings = re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE)
         super().__init__(folder / f"{self.name}.log")
 
@@ -207,8 +210,15 @@ class Unit(Program):
             must("install", "-m", "0400", "-o", user, source, copy)
         program, *arguments = self.all("ExecStart")
         given = f"CREDENTIALS_DIRECTORY={self.credentials}"
+        filters = [value for key, value in self._settings if key == "SystemCallFilter"]
+        sandbox = (sys.executable, "-m", "tests.service.sandbox", json.dumps(filters))
+        families = ",".join(self.all("RestrictAddressFamilies"))
         self._command = tuple(
-            self._machine.inside("env", given, Path(program).name, *arguments, identity=self.identity)
+            self._machine.inside(
+                *("env", given, "sh", "-c", f'umask {self.all("UMask")[0]}; exec "$@"', "sh"),
+                *(*sandbox, families, Path(program).name, *arguments),
+                identity=[*self.identity[:-1], "--bounding-set=-all", self.identity[-1]],
+            )
         )
         super().start()
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.service.installed_machine import SUPERVISOR, TOOLS, Machine, Unit, namespaces_allowed
-from tests.service.table_on_a_machine import Program, wait_until
+from tests.service.installed_machine import INSTANCE, SUPERVISOR, TOOLS, Machine, Unit, namespaces_allowed
+from tests.service.table_on_a_machine import HERE, Program, wait_until
 
 pytestmark = [
     pytest.mark.skipif(os.getuid() != 0, reason="only root can be several users"),
@@ -42,17 +42,30 @@ for path in sys.stdin.read().splitlines():
 
 
 class Installed(NamedTuple):
-    """The machine with its table, its display and its broker, all running."""
+    """The machine with two tables, a display and the broker, all running."""
 
     machine: Machine
     table: Unit
+    neighbour: Unit
     display: Unit
     everything: frozenset[str]
 
     @property
     def settings(self) -> dict[str, Any]:
         """The table's configuration."""
-        return tomllib.loads(self.machine.path(self.table.config).read_text(encoding="utf-8"))
+        return self.settings_of(self.table)
+
+    def settings_of(self, unit: Unit) -> dict[str, Any]:
+        """The configuration of a unit."""
+        return tomllib.loads(self.machine.path(unit.config).read_text(encoding="utf-8"))
+
+    def own(self, table: Unit) -> set[str]:
+        """The files of a table that hold what the others must not know, or that give orders there."""
+        settings = self.settings_of(table)
+        key = Path(table.config).with_name(settings["shoe"]["key_file"])
+        record, accounts = settings["record"]["path"], settings["accounts"]["path"]
+        door = settings["operator"]["socket"]
+        return {table.config, str(key), record, accounts, door, *table.secrets.values()}
 
     def may(self, identity: list[str]) -> set[str]:
         """Which files and sockets somebody can open."""
@@ -83,21 +96,25 @@ def installed(tmp_path_factory) -> Iterator[Installed]:
     folder = tmp_path_factory.mktemp("installed")
     with Machine(folder) as machine:
         table, display = Unit(folder, machine, "punto"), Unit(folder, machine, "punto-display")
+        neighbour = Unit(folder, machine, "punto", "table-2")
         configure(machine, table.config, "username", "password_file", "restricted", "group", "[console]")
         configure(machine, display.config, "username", "password_file")
+        machine.follow("Add a table to this PC")
+        configure(machine, neighbour.config, "username", "password_file", "group")
         broker = Program(
             folder / "mosquitto.log", *machine.inside("mosquitto", "-c", "/etc/mosquitto/mosquitto.conf")
         )
-        with broker, table, display:
+        with broker, table, neighbour, display:
+            units = (table, neighbour, display)
             wait_until(
-                lambda: not table.running or machine.files("/run/punto"),
-                "the table has its socket",
+                lambda: not table.running or not neighbour.running or len(machine.files("/run/punto")) == 2,
+                "the tables have their sockets",
                 seconds=30,
             )
             wait_until(lambda: not display.running or live(machine), "the display is live", seconds=30)
-            assert (table.running, display.running) == (True, True)
+            assert [unit.name for unit in units if not unit.running] == []
             everything = machine.files("/etc", "/run", "/var/lib", "/var/log")
-            yield Installed(machine, table, display, frozenset(everything))
+            yield Installed(machine, *units, frozenset(everything))
 
 
 def live(machine: Machine) -> bool:
@@ -131,18 +148,29 @@ def test_nothing_of_a_table_is_public(installed):
 def test_the_service_opens_its_own_and_no_other_passwords(installed):
     table, display = installed.table, installed.display
     may = installed.may(table.identity)
-    settings = installed.settings
-    own = {settings["record"]["path"], settings["accounts"]["path"], settings["operator"]["socket"]}
 
-    assert {table.config, *table.secrets.values(), *own} <= may
+    assert installed.own(table) <= may
     assert not may & {display.config, *display.secrets, *display.secrets.values(), *table.secrets}
     assert "/etc/mosquitto/punto.passwd" not in may
 
 
+def test_a_table_opens_nothing_of_another_table_but_the_operators_socket(installed):
+    """The socket is for every operator of the machine, and there each order needs a sign-on."""
+    for one, other in (installed.table, installed.neighbour), (installed.neighbour, installed.table):
+        theirs = {path for path in installed.everything if other.instance in path} | installed.own(other)
+        door = installed.settings_of(other)["operator"]["socket"]
+        public = installed.may(installed.machine.identity("nobody"))
+
+        assert len(theirs) > 8
+        assert installed.may(one.identity) & theirs - public == {door}
+
+
 def test_every_password_is_a_credential_of_one_unit(installed):
-    assert len(installed.table.secrets) == len(installed.display.secrets) == 1
-    assert not set(installed.table.secrets) & set(installed.display.secrets)
-    for source in (*installed.table.secrets, *installed.display.secrets):
+    units = (installed.table, installed.neighbour, installed.display)
+    sources = [source for unit in units for source in unit.secrets]
+    assert [len(unit.secrets) for unit in units] == [1, 1, 1]
+    assert len(set(sources)) == len(units)
+    for source in sources:
         found = installed.machine.path(source).stat()
         assert (found.st_uid, found.st_gid, found.st_mode & 0o777) == (0, 0, 0o600), source
 
@@ -155,7 +183,9 @@ def test_an_operator_gives_orders_and_reads_nothing(installed):
     order = ("punto", "operator", "--socket", door, "--as", SUPERVISOR["name"], "sign-on")
     password = f"{SUPERVISOR['password']}\n"
 
-    assert installed.may(operator) - public == {door}
+    doors = {door, installed.settings_of(installed.neighbour)["operator"]["socket"]}
+
+    assert installed.may(operator) - public == doors
     assert (
         "Permission denied"
         in installed.machine.run(*order, identity=installed.display.identity, typed=password).stderr
@@ -181,3 +211,36 @@ def test_check_config_has_no_warning_as_installed(installed):
     for unit in (installed.table, installed.display):
         said = installed.machine.must("punto", "check-config", unit.config)
         assert "warning" not in said, said
+
+
+@pytest.mark.soak
+def test_a_table_of_an_earlier_version_goes_on_with_a_user_of_its_own(installed, tmp_path):
+    """Its record, accounts, key and password were the user punto's, in folders for all tables."""
+    machine, old = installed.machine, "table-3"
+    for line in (
+        "useradd --system --gid punto punto && install -d -o punto -g punto -m 0700 /var/lib/punto",
+        f"sed 's|/{old}/operator.sock|/{old}.sock|; s|/var/lib/punto/{old}/|/var/lib/punto/|' > /etc/punto/{old}.toml",
+        f"chgrp punto /etc/punto/{old}.toml && chmod 0640 /etc/punto/{old}.toml",
+        "echo secret > /etc/punto/mqtt-password && echo secret > /etc/punto-display/mqtt-password",
+        f"sudo -u punto punto operators --config /etc/punto/{old}.toml add Mei --role supervisor < /dev/stdin",
+    ):
+        shipped = (HERE / "configs" / "table.toml").read_text(encoding="utf-8").replace(INSTANCE, old)
+        password = f"{SUPERVISOR['password']}\n"
+        machine.must("sh", "-ec", line, typed=password if "operators" in line else shipped)
+    start = f"echo $$ > /run/{old}.pid; exec punto run --config /etc/punto/{old}.toml"
+    before = Program(tmp_path / "before.log", *machine.inside("sh", "-c", start))
+    with before:
+        wait_until(lambda: "table recovered" in "".join(before.said()), "the table is open", seconds=30)
+        machine.must("sh", "-c", f"kill $(cat /run/{old}.pid)")
+        before.process.wait(30)
+    machine.must("sh", "-ec", f"chown punto:punto /var/lib/punto/{old}.db*")
+
+    machine.follow("From a version with one user for all tables", old)
+    unit = Unit(tmp_path, machine, "punto", old)
+    with unit:
+        wait_until(
+            lambda: not unit.running or "table recovered" in "".join(unit.said()), "it is open", seconds=30
+        )
+        assert unit.running
+
+    assert f"/var/lib/punto/{old}.db" not in machine.files("/var/lib/punto")

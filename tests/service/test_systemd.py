@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,7 +93,7 @@ def test_a_systemd_that_does_not_listen_holds_nothing_up(tmp_path, monkeypatch):
     full.socket.close()
 
 
-def test_the_service_is_not_in_the_group_of_all_serial_ports():
+def test_only_named_devices_are_given_to_a_table_and_none_to_the_group_of_all_serial_ports():
     """A member of `dialout` could open any adapter, also one that is not the table's."""
     rules = [
         line.strip("# ")
@@ -99,6 +101,20 @@ def test_the_service_is_not_in_the_group_of_all_serial_ports():
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
     devices = [line for line in rules if line.startswith("SUBSYSTEM")]
+    given = [re.findall(r'ATTRS\{(\w+)\}=="\w+"|GROUP="([\w-]+)", MODE="(\d+)"', line) for line in devices]
 
     assert not [line for line in rules if "dialout" in line]
-    assert [re.findall(r'GROUP="(\w+)", MODE="(\d+)"', line) for line in devices] == [[("punto", "0660")]] * 2
+    assert given == [[("idVendor", "", ""), ("idProduct", "", ""), ("", "punto-table-1", "0660")]] * 2
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze (systemd)")
+@pytest.mark.parametrize("unit", ["punto@", "punto-display@", "punto-game-manager"])
+def test_a_unit_leaves_its_program_little(unit):
+    """systemd's own measure, from 0 to 10; a unit without any protection has 9.6."""
+    command = ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=19"]
+    ran = subprocess.run(
+        [*command, HERE / "systemd" / f"{unit}.service"], check=False, capture_output=True, text=True
+    )
+
+    assert ran.returncode == 0, ran.stdout
+    assert float(re.findall(r"exposure level for \S+: ([\d.]+)", ran.stdout)[0]) < 2
