@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -99,6 +100,17 @@ async def test_no_other_program_can_open_the_line_whether_it_asks_for_a_lock_or_
 
     assert ran.returncode != 0
     assert "Device or resource busy" in ran.stderr
+
+
+def test_every_driver_opens_its_line_with_this_lock():
+    drivers = Path(serial_port.__file__).parent
+    opens = [
+        path.relative_to(drivers).as_posix()
+        for path in drivers.rglob("*.py")
+        if re.search(r"^(import|from) serial\b", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+
+    assert opens == ["serial_port.py"]
 
 
 @pytest.mark.punctual
