@@ -18,7 +18,8 @@ from punto.controller.engine import Engine
 from punto.controller.gaming_days import Calendar
 from punto.controller.orders.desk import Desk
 from punto.controller.pace import pages_of
-from punto.controller.web_server import Server, address_of, listen, tls_of
+from punto.controller.tls import server_tls
+from punto.controller.web_server import Server, address_of, listen
 from punto.game_manager.web import House
 
 _TEND_SECONDS: Final = 1
@@ -43,7 +44,7 @@ class Console:
         Raises:
             ConfigError: the certificate or the address cannot be used.
         """
-        tls = tls_of(config.certificate, config.key, "console")
+        tls = server_tls(config.certificate, config.key, "console")
         self._listener = listen(config.host, config.port, "console.port", reserved=config.reserved)
         self._gate = gate
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -6,9 +6,9 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from punto.configs.problems import ConfigError, Problem
 from punto.configs.toml_file import FromFolder, Host, Unit
-from punto.controller.secret_file import SecretFile, read_secret, secret_warnings
+from punto.controller.secret_file import SecretFile, found_secret, read_secret, secret_warnings
+from punto.controller.tls import client_tls
 
 
 def _topic(base: str) -> str:
@@ -38,6 +38,10 @@ class BrokerConfig(BaseModel):
     """A text file whose only line is the user's password, or `$CREDENTIALS_DIRECTORY/NAME` for a credential from systemd."""
     ca_file: FromFolder | None = None
     """The certificate of the authority that signed the broker's certificate, in PEM form. With this file, the connection uses TLS."""
+    certificate: FromFolder | None = None
+    """The program's own certificate, in PEM form, for a broker that requires one. The broker takes the user from its name."""
+    key: SecretFile | None = None
+    """The key of `certificate`, in PEM form and without a passphrase, or `$CREDENTIALS_DIRECTORY/NAME` for a credential from systemd."""
     keepalive: Annotated[int, Field(ge=1, le=65535), Unit("seconds")] = 15
     """After this time without a message, the program tests its connection to the broker."""
 
@@ -45,6 +49,17 @@ class BrokerConfig(BaseModel):
     def _password_has_a_user(self) -> Self:
         if self.password_file is not None and self.username is None:
             raise ValueError("password_file is given without a username: add the username of this password")
+        return self
+
+    @model_validator(mode="after")
+    def _certificate_is_whole(self) -> Self:
+        if (self.certificate is None) is not (self.key is None):
+            lone, other = ("certificate", "key") if self.key is None else ("key", "certificate")
+            raise ValueError(f"{lone} is given without {other}: add the {other}")
+        if self.certificate is not None and self.ca_file is None:
+            raise ValueError(
+                "certificate is given without ca_file: add the authority of the broker's certificate"
+            )
         return self
 
     def password(self) -> str | None:
@@ -58,25 +73,25 @@ class BrokerConfig(BaseModel):
         return read_secret(self.password_file, "password")
 
     def tls(self) -> ssl.SSLContext | None:
-        """The TLS context that verifies the broker's certificate; None without TLS.
+        """The TLS context that verifies the broker's certificate and shows our own; None without TLS.
 
         Raises:
-            ConfigError: the authority's certificate cannot be read.
+            ConfigError: one of the files cannot be used.
         """
         if self.ca_file is None:
             return None
-        try:
-            return ssl.create_default_context(cafile=self.ca_file)
-        except OSError as error:  # ssl.SSLError is one
-            message = f"{self.ca_file} cannot be used as the broker's authority ({error}): name a readable file in PEM form"
-            raise ConfigError([Problem(message, key="mqtt.ca_file")]) from error
+        key = None if self.key is None else found_secret(self.key, "mqtt.key")
+        return client_tls(self.ca_file, self.certificate, key, "mqtt")
 
     def warnings(self) -> Iterator[str]:
         """Likely problems with the files."""
         path = self.password_file
         if path is not None:
             yield from secret_warnings(path, "mqtt.password_file")
-        if self.username is not None and path is None:
+        if self.username is not None and path is None and self.certificate is None:
             yield f"warning: mqtt.username {self.username!r} has no password: write its password_file too"
-        if self.ca_file is not None and not self.ca_file.is_file():
-            yield f"warning: mqtt.ca_file {self.ca_file} does not exist"
+        if self.key is not None:
+            yield from secret_warnings(self.key, "mqtt.key")
+        for name, file in (("ca_file", self.ca_file), ("certificate", self.certificate)):
+            if file is not None and not file.is_file():
+                yield f"warning: mqtt.{name} {file} does not exist"

@@ -1,4 +1,4 @@
-"""Files with one secret line: the broker's password, a device's key.
+"""Files with a secret: the broker's password, a device's key, the key of a certificate.
 
 The secret is not in the configuration but in a file that one user can read. Under systemd, the file is a credential of the
 unit: systemd reads the source file as root and copies it to a directory that only the unit's user can read
@@ -34,7 +34,7 @@ def read_secret(path: Path, what: str) -> str:
     Raises:
         ConfigError: the file cannot be read, or does not have exactly one line.
     """
-    found = _found(path)
+    found = found_secret(path, "mqtt.password_file")
     try:
         lines = found.read_text(encoding="utf-8").splitlines()
     except OSError as error:
@@ -61,8 +61,8 @@ def _is_credential(path: Path) -> bool:
     return path.parent == _CREDENTIALS
 
 
-def _found(path: Path) -> Path:
-    """The path of a secret's file, with the credentials directory filled in.
+def found_secret(path: Path, key: str) -> Path:
+    """The path of a secret's file, with the credentials directory filled in; `key` is its key in the configuration.
 
     Raises:
         ConfigError: the file is a credential, but systemd gave this process no credentials.
@@ -75,5 +75,5 @@ def _found(path: Path) -> Path:
             f"{path}: systemd has given this program no credentials: start it as a unit with "
             f"LoadCredential={path.name}:FILE, or name a file that its user can read"
         )
-        raise ConfigError([Problem(message, key="mqtt.password_file")])
+        raise ConfigError([Problem(message, key=key)])
     return Path(directory, path.name)

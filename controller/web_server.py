@@ -37,29 +37,7 @@ PLACES: Final = 50
 """So many connections of an address with reserved places are not ended for others, however many addresses these have."""
 BACKLOG: Final = 64  # asyncio accepts this number of connections before it handles one of them
 
-_FORWARD_SECRECY: Final = "ECDHE+AESGCM:ECDHE+CHACHA20"  # of TLS 1.2; all of 1.3 have it
 _T = TypeVar("_T")
-
-
-def tls_of(certificate: Path | None, key: Path | None, section: str) -> ssl.SSLContext | None:
-    """The TLS of pages whose files are named in a `section` of the configuration; None if they have no certificate.
-
-    Raises:
-        ConfigError: the files cannot be used.
-    """
-    if certificate is None or key is None:
-        return None
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.set_ciphers(_FORWARD_SECRECY)
-    try:
-        context.load_cert_chain(certificate, key, password=lambda: "")
-    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
-        message = (
-            f"{certificate} and {key} cannot be used ({error}): name readable files in PEM form, a "
-            "certificate and its key without a passphrase"
-        )
-        raise ConfigError([Problem(message, key=f"{section}.certificate")]) from error
-    return context
 
 
 def listen(

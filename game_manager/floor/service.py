@@ -14,7 +14,8 @@ from punto.controller.gaming_days import Calendar
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.topics import house_accounts
 from punto.controller.sd_notify import notify
-from punto.controller.web_server import Server, address_of, listen, tls_of
+from punto.controller.tls import server_tls
+from punto.controller.web_server import Server, address_of, listen
 from punto.drivers.backoff import Backoff
 from punto.game_manager.floor.books import Kept
 from punto.game_manager.floor.config import FloorAccounts, GameManagerConfig, PagesConfig
@@ -85,7 +86,7 @@ async def serve(
         StoreError: the store cannot be used.
         IntegrityError: the store contradicts itself.
     """
-    tls = tls_of(config.pages.certificate, config.pages.key, "pages")
+    tls = server_tls(config.pages.certificate, config.pages.key, "pages")
     listener = listen(config.pages.host, config.pages.port, "pages.port", reserved=config.pages.reserved)
     store = await _opened(config)
     floor, intake = Floor(), Intake(store)

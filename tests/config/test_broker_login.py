@@ -93,6 +93,38 @@ def test_an_authority_that_cannot_be_read_is_reported(config):
             broker.tls()
 
 
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ('certificate = "c.pem"', "certificate is given without key: add the key"),
+        ('key = "c.key"', "key is given without certificate: add the certificate"),
+        ('certificate = "c.pem"\nkey = "c.key"', "certificate is given without ca_file: add the authority"),
+    ],
+)
+def test_a_certificate_needs_its_key_and_an_authority(keys, said, config):
+    rewritten(config, f'username = "somebody"\npassword_file = "{CREDENTIAL}"\n', f"{keys}\n")
+
+    with pytest.raises(ConfigError, match=said):
+        login(config)
+
+
+def test_a_certificate_that_cannot_be_used_is_reported(config, certificate, monkeypatch):
+    keys = f'certificate = "certificate.pem"\nkey = "{CREDENTIAL}"\nca_file = "certificate.pem"\n'
+    rewritten(config, f'username = "somebody"\npassword_file = "{CREDENTIAL}"\n', keys)
+    broker = login(config)
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(config.parent))
+    secret = config.parent / "mqtt-password"
+    assert "warning: mqtt" not in check(str(config)).stdout
+    secret.write_bytes((config.parent / "key.pem").read_bytes())
+    assert broker.tls() is not None
+    for make in (lambda: secret.write_text("no key"), secret.unlink):
+        make()
+        with pytest.raises(
+            ConfigError, match=f"mqtt.certificate: .*certificate.pem and {secret} cannot be used"
+        ):
+            broker.tls()
+
+
 def test_a_credential_is_read_where_systemd_put_it(config, tmp_path, monkeypatch):
     (tmp_path / "credentials").mkdir()
     (tmp_path / "credentials" / "mqtt-password").write_text(" p ä\n", encoding="utf-8")

@@ -369,7 +369,10 @@ def test_a_read_with_nothing_there_is_nothing(at):
     ("number", "reason"),
     [
         (errno.ENOENT, "there is no input device /dev/pad: check the keypad's cable and the path; in "),
-        (errno.EACCES, "no permission for /dev/pad: give the device to the group of this table by a line in 60-punto.rules"),
+        (
+            errno.EACCES,
+            "no permission for /dev/pad: give the device to the group of this table by a line in 60-punto.rules",
+        ),
         (errno.EBUSY, "another program has grabbed /dev/pad: stop that program"),
         (errno.ENOTTY, "/dev/pad is not an input device: name an input device"),
         (errno.EIO, "cannot open /dev/pad: Input/output error"),
