@@ -20,7 +20,7 @@ test-others := $(BY_CHANCE) $(filter-out $(addsuffix /,$(COVERED) $(test-console
 GROUPS := test-consoles test-service test-displays test-odds test-others
 WHENEVER := -m "not soak and not punctual"
 
-.PHONY: demo test test-punctual test-covered test-pages $(GROUPS) check bench soak fmt lock schema examples games fonts screenshots docs release system clean
+.PHONY: demo test test-punctual test-covered test-pages $(GROUPS) check bench soak fmt lock schema examples games fonts screenshots docs release sbom audit system clean
 
 # GAME is a game that ships, a game file, `progressive`, which is progressive-2, or `floor`, which is several tables.
 demo: $(READY)
@@ -86,6 +86,7 @@ lock: $(READY)
 
 schema: $(READY)
 	$(BIN)/punto schema --out docs/reference --acl configs/mosquitto.acl
+	$(BIN)/python -m tests.supply_chain licences
 
 examples: $(READY) system
 	$(BIN)/python -m tests.messages.played
@@ -117,6 +118,14 @@ $(DOCS)/.ready: docs.lock
 # What users get, built and tried, is then in dist/. It uploads nothing.
 release: $(READY)
 	$(BIN)/python -m tests.release
+
+# The packages of table.lock in CycloneDX's form, as in a release.
+sbom: $(READY)
+	$(BIN)/python -m tests.supply_chain bill dist/sbom.cdx.json
+
+# Known weaknesses of table.lock. PUNTO_ADVISORIES is a folder with advisories in the OSV format; without it nothing is audited.
+audit: $(READY)
+	$(BIN)/python -m tests.supply_chain audit
 
 system:
 	./tests/install-system-packages

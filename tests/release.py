@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from tests import supply_chain
 from tests.lock_is_current import LOCKS
 from tests.service.installed_machine import installation
 
@@ -68,6 +69,10 @@ def release(folder: Path) -> None:
     version = releasable(ROOT)
     print(f"version {version}: the working tree is clean, CHANGELOG.md has its section", flush=True)
 
+    if supply_chain.audit():
+        raise ReleaseError(
+            "a package of table.lock has a known weakness: raise its version, and run `make lock`"
+        )
     source, rebuilt = folder / "source", folder / "elsewhere" / "rebuilt"
     run("git", "archive", "--output", folder / "source.tar", "HEAD", cwd=ROOT)
     unpack(folder / "source.tar", source)
@@ -92,7 +97,8 @@ def release(folder: Path) -> None:
     dist.mkdir()
     for file in built:
         shutil.copy(file, dist)
-    print("ready in dist/; nothing was uploaded")
+    supply_chain.write_bill(dist / f"punto-{version}.cdx.json", version, commit_time)
+    print("ready in dist/, with the bill of materials; nothing was uploaded")
 
 
 def releasable(root: Path) -> str:
