@@ -1,4 +1,8 @@
-"""Digests of the program's own files (approval letter: electronic signatures)."""
+"""Digests of the program's own files (approval letter: electronic signatures).
+
+They cover all files that run, are read or are sent to browsers. They do not cover Python, other packages and compiled files:
+only root can change these, and root can also change this module. docs/threat-model.md, "Files", says how to check them.
+"""
 
 import hashlib
 from functools import cache
@@ -7,7 +11,19 @@ from pathlib import Path
 from punto.controller.messages.models import ComponentDigest
 from punto.version import __version__
 
-_PACKAGES = ("baccarat", "configs", "consoles", "controller", "drivers", "game_manager", "odds")
+_PACKAGES = (
+    *(
+        "baccarat",
+        "commands",
+        "configs",
+        "consoles",
+        "controller",
+        "displays",
+        "drivers",
+        "game_manager",
+        "odds",
+    ),
+)
 _HOME = Path(__file__).parent.parent
 
 
@@ -33,7 +49,8 @@ def own_version() -> str:
 
 def _digest(folder: Path) -> str:
     digest = hashlib.sha256()
-    for file in sorted(folder.rglob("*.py")):
+    files = (file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+    for file in sorted(files):
         digest.update(f"{file.relative_to(folder)}\n{file.stat().st_size}\n".encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()
