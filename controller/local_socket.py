@@ -40,7 +40,7 @@ def open_at(
     whose: str = "the operators' socket",
     key: str = "operator",
 ) -> socket.socket:
-    """Make the socket with the permissions `mode` and `group`; its file never has wider ones.
+    """Make the socket with the permissions `mode` and `group`, else our own group; its file never has wider ones.
 
     A socket that a dead service left behind is replaced. Errors name `whose` socket it is, and the `key` of the configuration.
 
@@ -52,8 +52,8 @@ def open_at(
         try:
             _make_way(path, whose, key)
             _bind(door, path)
-            if group is not None:
-                shutil.chown(path, group=group)
+            # In a folder that gives its group to new files, the socket would else have that group.
+            shutil.chown(path, group=os.getegid() if group is None else group)
             path.chmod(mode)
             door.listen(WAITING_AT_THE_DOOR)
         except LookupError:

@@ -40,7 +40,7 @@ ip link set lo up
 mount -t tmpfs tmpfs "$1" && cp -a /etc "$1" && mount --bind "$1/etc" /etc && umount -l "$1"
 for empty in /run /var/lib /var/log; do mount -t tmpfs -o mode=0755 tmpfs $empty; done
 install -d -o mosquitto /var/lib/mosquitto /var/log/mosquitto /run/mosquitto
-mkdir -p /etc/systemd/system /etc/udev/rules.d
+mkdir -p /etc/systemd/system /etc/tmpfiles.d /etc/udev/rules.d
 mount -t tmpfs -o mode=0755 tmpfs "$1"
 """
 

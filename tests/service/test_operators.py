@@ -136,6 +136,17 @@ def test_the_socket_belongs_to_the_configured_group(tmp_path):
         assert not service.door.exists()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another group")
+@pytest.mark.parametrize(("group", "its"), [(None, os.getegid()), ("daemon", grp.getgrnam("daemon").gr_gid)])
+def test_in_a_folder_that_gives_its_group_the_socket_has_the_configured_one(group, its, tmp_path):
+    os.chown(tmp_path, -1, grp.getgrnam("daemon").gr_gid)
+    tmp_path.chmod(0o2750)
+    with closing(socket_door.open_at(tmp_path / "door", 0o660, group)):
+        found = (tmp_path / "door").stat()
+
+    assert (found.st_mode & 0o777, found.st_gid) == (0o660, its)
+
+
 def _file(path: Path) -> None:
     path.write_text("the minutes of a meeting")
 
