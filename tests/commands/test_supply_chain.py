@@ -1,11 +1,14 @@
 """The bill of materials, the licences and the audit of the packages that Punto needs."""
 
 import json
+import tomllib
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests import supply_chain
-from tests.supply_chain import LOCK, PAGE, Package
+from tests.supply_chain import LOCK, PAGE, ROOT, Package
 
 ADVISORY = """\
 id: PYSEC-2026-1
@@ -58,6 +61,16 @@ def test_the_bill_has_each_package_of_a_tables_lock_with_its_hashes_and_what_nee
     names = {ref.partition("@")[0].removeprefix("pkg:pypi/") for ref in needed["pkg:pypi/punto@1.2.3"]}
     assert {"pydantic", "fastapi", "evdev-binary"} <= names
     assert "starlette" in {each["name"] for each in packages.values()}
+
+
+def test_a_table_has_nothing_that_only_tests_and_documents_need():
+    on_a_table = {each.name for each in supply_chain.locked(LOCK.read_text(encoding="utf-8"))}
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
+    written = [each for name in ("dev", "docs") for each in groups[name] if isinstance(each, str)]
+    of_tests = {canonicalize_name(Requirement(each).name) for each in written}
+
+    assert {"pytest", "mypy", "mkdocs-material"} <= of_tests
+    assert on_a_table & of_tests == {"brotli", "fonttools"}  # which the win page needs
 
 
 def test_the_bill_is_the_same_for_the_same_release(tmp_path):
