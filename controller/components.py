@@ -1,7 +1,7 @@
 """Digests of the program's own files (approval letter: electronic signatures).
 
 They cover all files that run, are read or are sent to browsers. They do not cover Python, other packages and compiled files:
-only root can change these, and root can also change this module. docs/threat-model.md, "Files", says how to check them.
+only root can change these, and root can also change this module. `signing.manifest` covers them, and is checked from outside.
 """
 
 import hashlib

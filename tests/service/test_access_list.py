@@ -18,6 +18,7 @@ from tests.service.test_broker import GuardedBroker, KeepersBroker
 
 TABLES = ("table-1", "table-2")
 ACCOUNTS = "punto/house/accounts"
+WITNESS = "punto/house/witness"
 VALUES = {"device": ["shoe"], "progressive": ["dragon"], "linked": ["table-2"], "seat": ["1", "2"]}
 NOT_AUTHORISED = 135
 """Of a PUBACK of MQTT 5, section 3.4.2.1."""
@@ -71,6 +72,8 @@ class User:
                 }
             case "surveillance":
                 return topic.name.startswith("punto/") and topic.name != ACCOUNTS
+            case "witness":
+                return of_a_table == RESTRICTED_HEAD
             case _:
                 return topic.sent and topic.is_of(self, self.kind)
 
@@ -81,6 +84,8 @@ class User:
                 return topic.place in self.places or (self is SHARED[0] and topic.name.startswith("punto/"))
             case "game-manager" if topic.name == ACCOUNTS:
                 return True
+            case "witness":
+                return topic.name == WITNESS
             case "display" | "surveillance":
                 return False
             case _:
@@ -95,7 +100,7 @@ def topics(clients: list[str]) -> Iterator[Topic]:
         for chosen in product(*(values[name] for name in names)):
             given = tuple(zip(names, chosen, strict=True))
             yield Topic(f"punto/{place}/{channel.name.format(**dict(given))}", place, channel, given)
-    yield from map(Topic, (ACCOUNTS, "punto/house", "elsewhere/table-1/state"))
+    yield from map(Topic, (ACCOUNTS, WITNESS, "punto/house", "elsewhere/table-1/state"))
 
 
 def of_the_house() -> list[User]:
@@ -110,7 +115,11 @@ def of_the_house() -> list[User]:
     return [*found, User("displays", "display"), *HOUSE]
 
 
-HOUSE = (User("game-manager", "game-manager"), User("surveillance", "surveillance"))
+HOUSE = (
+    User("game-manager", "game-manager"),
+    User("witness", "witness"),
+    User("surveillance", "surveillance"),
+)
 SHARED = [
     User("punto", "service"),
     User("display", "display"),
