@@ -141,7 +141,7 @@ def test_the_socket_belongs_to_the_configured_group(tmp_path):
 def test_in_a_folder_that_gives_its_group_the_socket_has_the_configured_one(group, its, tmp_path):
     os.chown(tmp_path, -1, grp.getgrnam("daemon").gr_gid)
     tmp_path.chmod(0o2750)
-    with closing(socket_door.open_at(tmp_path / "door", 0o660, group)):
+    with closing(local_socket.open_at(tmp_path / "door", 0o660, group)):
         found = (tmp_path / "door").stat()
 
     assert (found.st_mode & 0o777, found.st_gid) == (0o660, its)
