@@ -179,6 +179,10 @@ class Journal:
         """A name of this record, which has an input: it does not disclose what the input is."""
         return await self._put(store.name)
 
+    async def link_of(self, seq: int) -> str | None:
+        """The hash of this input, None if there is no such input."""
+        return await self._put(lambda connection: store.link_of(connection, seq))
+
     def append(
         self, ts: str, source: str, payloads: Sequence[str], then: Callable[[], _T]
     ) -> asyncio.Future[_T]:

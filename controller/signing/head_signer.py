@@ -13,7 +13,7 @@ from punto.configs.problems import cut
 from punto.controller.journal.journal import Journal
 from punto.controller.messages.building import timestamp
 from punto.controller.signing.heads import HeadStatement, SignedHead
-from punto.controller.signing.signer import Refused
+from punto.controller.signing.signer import HeadRequest, Refused
 from punto.drivers.base import LinkHealth
 
 EVERY_SECONDS: Final = 10.0
@@ -67,21 +67,26 @@ class HeadSigner:
             await asyncio.sleep(EVERY_SECONDS)
 
     async def _sign(self) -> None:
-        statement = HeadStatement(
+        head = self._journal.head
+        asked = HeadRequest(
             table=self._table,
             record=await self._journal.name(),
-            head=str(self._journal.head),
+            head=str(head),
             ts=timestamp(datetime.now(UTC)),
+            since=None if self.signed is None else self.signed.head,
         )
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
-                answer = await ask(self._door, statement)
+                answer = await ask(self._door, asked)
+                if isinstance(answer, Refused) and answer.refused == "since":  # the first head after a start
+                    own = await self._journal.link_of(min(answer.seq, head.seq))
+                    answer = await ask(self._door, asked.model_copy(update={"since": f"{answer.seq}:{own}"}))
         except TimeoutError:
             self._set(f"the signer has not answered for {_ANSWER_SECONDS:g} s")
         except (OSError, ValidationError) as error:
             self._set(getattr(error, "strerror", None) or "the program at the socket is not a signer")
         else:
-            await self._take(statement, answer)
+            await self._take(asked.statement, answer)
         self._changed()
 
     async def _take(self, statement: HeadStatement, answer: SignedHead | Refused) -> None:
@@ -105,7 +110,7 @@ class HeadSigner:
         self._reason = reason
 
 
-async def ask(door: Path, statement: HeadStatement) -> SignedHead | Refused:
+async def ask(door: Path, asked: HeadRequest) -> SignedHead | Refused:
     """The signer's answer.
 
     Raises:
@@ -114,7 +119,7 @@ async def ask(door: Path, statement: HeadStatement) -> SignedHead | Refused:
     """
     reader, writer = await asyncio.open_unix_connection(str(door), limit=_LONGEST_ANSWER)
     try:
-        writer.write(statement.model_dump_json().encode() + b"\n")
+        writer.write(asked.model_dump_json().encode() + b"\n")
         await writer.drain()
         try:
             line = await reader.readline()

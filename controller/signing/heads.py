@@ -14,6 +14,7 @@ from punto.controller.messages.models import Part, Timestamp
 from punto.controller.signing.keys import signed_by
 
 PURPOSE: Final = b"punto head 1\n"
+HeadText = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,17}:[0-9a-f]{64}$")]
 TableName = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^\x00-\x1f]+$")]
 
 
@@ -22,7 +23,7 @@ class HeadStatement(Part):
 
     table: TableName
     record: Annotated[str, Field(pattern=r"^[0-9a-zA-Z-]{1,64}$")]
-    head: Annotated[str, Field(pattern=r"^[1-9][0-9]{0,17}:[0-9a-f]{64}$")]
+    head: HeadText
     ts: Annotated[Timestamp, Field(max_length=40, pattern=r"^[0-9T:.+Z-]+$")]
 
     @property

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from punto.configs.faults import first_fault
 from punto.controller.journal.entries import Head
-from punto.controller.signing.heads import PURPOSE, HeadStatement, SignedHead
+from punto.controller.signing.heads import PURPOSE, HeadStatement, HeadText, SignedHead
 from punto.controller.signing.keys import SigningKey
 
 LONGEST_REQUEST: Final = 1024
@@ -34,6 +34,7 @@ class Refused(BaseModel):
     """The signer refuses a statement.
 
     - unreadable: it is not a statement;
+    - since: the record's own hash of the input `seq`, which was signed last, must be in the request;
     - user: another user of the system signs for this table;
     - behind, forked: the record is not the one that was signed before;
     - full: it signs for too many records.
@@ -41,8 +42,20 @@ class Refused(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    refused: Literal["unreadable", "user", "behind", "forked", "full"]
+    refused: Literal["unreadable", "since", "user", "behind", "forked", "full"]
     text: str
+    seq: int = 0
+
+
+class HeadRequest(HeadStatement):
+    """A statement to be signed. `since` is the record's head at the input that was signed last: so the record is the same one."""
+
+    since: HeadText | None = None
+
+    @property
+    def statement(self) -> HeadStatement:
+        """What is signed."""
+        return HeadStatement(**self.model_dump(exclude={"since"}))
 
 
 class Signer:
@@ -74,20 +87,21 @@ class Signer:
     async def answer(self, line: bytes, user: int) -> bytes:
         """The statement with its signature, or why it is refused."""
         try:
-            statement = HeadStatement.model_validate_json(line)
+            asked = HeadRequest.model_validate_json(line)
         except ValidationError as error:
             return self.unreadable(first_fault(error))
-        return self.sign(statement, user).model_dump_json().encode()
+        return self.sign(asked, user).model_dump_json().encode()
 
     def unreadable(self, reason: str) -> bytes:
         """The answer to what is not a statement."""
         return Refused(refused="unreadable", text=reason).model_dump_json().encode()
 
-    def sign(self, statement: HeadStatement, user: int) -> SignedHead | Refused:
+    def sign(self, asked: HeadRequest, user: int) -> SignedHead | Refused:
         """Sign the statement of this user of the operating system, after it is remembered."""
-        refused = self._why_not(statement, user)
+        refused = self._why_not(asked, user)
         if refused is not None:
             return refused
+        statement = asked.statement
         at = statement.at
         row = (statement.table, statement.record, user, at.seq, at.hash)
         self._memory.execute(
@@ -96,8 +110,7 @@ class Signer:
         signature = b64encode(self._key.sign(PURPOSE, statement.body())).decode()
         return SignedHead(**statement.model_dump(), key=self._key.public, signature=signature)
 
-    def _why_not(self, statement: HeadStatement, user: int) -> Refused | None:
-        at = statement.at
+    def _why_not(self, statement: HeadRequest, user: int) -> Refused | None:
         owner = self._memory.execute(
             'SELECT user FROM signed WHERE "table" = ? LIMIT 1', (statement.table,)
         ).fetchone()
@@ -114,13 +127,24 @@ class Signer:
             if count >= _MOST_RECORDS:
                 return Refused(refused="full", text=f"it signs for {count} records already")
             return None
-        before = Head(*last)
-        if at.seq < before.seq:
-            return Refused(
-                refused="behind", text=f"input {before.seq} of this record was signed: the record was cut off"
-            )
-        if at.seq == before.seq and at.hash != before.hash:
-            return Refused(
-                refused="forked", text=f"another hash of input {at.seq} was signed: the record was changed"
-            )
-        return None
+        return _contradiction(Head(*last), statement)
+
+
+def _contradiction(before: Head, statement: HeadRequest) -> Refused | None:
+    """Why a statement does not follow the head that was signed before, None if it does."""
+    at = statement.at
+    if at.seq < before.seq:
+        return Refused(
+            refused="behind", text=f"input {before.seq} of this record was signed: the record was cut off"
+        )
+    since = None if statement.since is None else Head.of(statement.since)
+    if since is None or since.seq != before.seq:
+        return Refused(
+            refused="since", text=f"the record's hash of input {before.seq} is needed", seq=before.seq
+        )
+    if since != before or (at.seq == before.seq and at != before):
+        return Refused(
+            refused="forked",
+            text=f"another hash of input {before.seq} was signed: the record was changed",
+        )
+    return None

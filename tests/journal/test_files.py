@@ -203,11 +203,13 @@ def test_only_its_owner_reads_the_backup_that_the_guide_makes(tmp_path):
     page = (HERE / "docs" / "how-to" / "back-up-and-replay.md").read_text(encoding="utf-8")
     (commands,) = re.findall(r"\n## Back up\n.*?```sh\n(.*?)```", page, re.DOTALL)
     asyncio.run(_some_inputs(tmp_path / "table-1.db"))
+    (tmp_path / "table-1.db").chmod(0o600)
     backup = tmp_path / "backup"
     backup.mkdir()
-    assert "/backup/" in commands
-    here = commands.replace("/backup/", f"{backup}/")
+    assert "--to /backup " in commands
+    here = commands.replace("/backup ", f"{backup} ").replace("punto ", f"{sys.executable} -m punto ")
     subprocess.run(["sh", "-ec", f"umask 022\n{here}"], cwd=tmp_path, check=True)  # as a shell begins
 
-    assert (backup / "table-1.db").stat().st_mode & 0o777 == 0o600
-    assert replay(backup / "table-1.db").rounds == replay(tmp_path / "table-1.db").rounds
+    (made,) = backup.iterdir()
+    assert made.stat().st_mode & 0o777 == 0o600
+    assert replay(made).rounds == replay(tmp_path / "table-1.db").rounds

@@ -787,7 +787,7 @@ async def test_a_correction_reaches_everybody_who_keeps_books(tmp_path, mosquitt
 class GuardedBroker(Broker):
     """Mosquitto with what punto ships, in the place where docs/how-to/install.md puts it: beside Debian's own configuration."""
 
-    USERS = ("punto", "display", "terminal", "game-manager", "surveillance")
+    USERS = ("punto", "display", "terminal", "game-manager", "witness", "surveillance")
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -947,10 +947,10 @@ def test_passwords_stay_when_a_table_is_added_and_only_their_owner_reads_them(tm
         *(f"table-1-seat-{n}" for n in (1, 2, 3)),
     }
     assert before.items() <= after.items()
-    assert len(set(after.values())) == len(after) == 13
+    assert len(set(after.values())) == len(after) == 14
     assert {stat.S_IMODE(each.stat().st_mode) for each in (out / "passwords").iterdir()} == {0o600}
     assert stat.S_IMODE((out / "punto.passwd").stat().st_mode) == 0o600
-    assert len((out / "punto.passwd").read_text(encoding="utf-8").splitlines()) == 13
+    assert len((out / "punto.passwd").read_text(encoding="utf-8").splitlines()) == 14
 
 
 @pytest.mark.parametrize(

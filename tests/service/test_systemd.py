@@ -108,7 +108,9 @@ def test_only_named_devices_are_given_to_a_table_and_none_to_the_group_of_all_se
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze (systemd)")
-@pytest.mark.parametrize("unit", ["punto@", "punto-display@", "punto-game-manager", "punto-signer", "punto-witness"])
+@pytest.mark.parametrize(
+    "unit", ["punto@", "punto-display@", "punto-game-manager", "punto-signer", "punto-witness"]
+)
 def test_a_unit_leaves_its_program_little(unit):
     """systemd's own measure, from 0 to 10; a unit without any protection has 9.6."""
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=19"]

@@ -9,21 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from punto.controller.signing.heads import HeadStatement, SignedHead
+from punto.controller.signing.heads import SignedHead
 from punto.controller.signing.keys import KeyFileError, SigningKey
-from punto.controller.signing.signer import Refused, Signer
+from punto.controller.signing.signer import HeadRequest, Refused, Signer
 from tests.command import punto
 from tests.service.table_in_this_process import rows
 from tests.service.table_on_a_machine import Broker, Listener, Program, Table, wait_until
 
+LAST = f"10:{'a' * 64}"
 TS = "2026-11-25T12:00:00.000000+00:00"
 
 
-def said(seq: int, digit: str = "a", **changes: str) -> HeadStatement:
+def said(seq: int, digit: str = "a", **changes: str) -> HeadRequest:
     """A statement of a head whose hash has this digit only."""
-    return HeadStatement(
-        **{"table": "t1", "record": "aa", "head": f"{seq}:{digit * 64}", "ts": TS, **changes}
-    )
+    return HeadRequest(**{"table": "t1", "record": "aa", "head": f"{seq}:{digit * 64}", "ts": TS, **changes})
 
 
 @pytest.fixture
@@ -52,11 +51,14 @@ def test_a_signed_head_holds_and_no_other_one_does(tmp_path, signer):
 @pytest.mark.parametrize(
     ("statement", "user", "refused"),
     [
-        (said(10), 1000, None),
-        (said(11, "b"), 1000, None),
-        (said(10, "b"), 1000, "forked"),
-        (said(9), 1000, "behind"),
-        (said(11, "b"), 1001, "user"),
+        (said(10, since=LAST), 1000, None),
+        (said(11, "b", since=LAST), 1000, None),
+        (said(11, "b"), 1000, "since"),
+        (said(11, "b", since=LAST.replace("10:", "9:")), 1000, "since"),
+        (said(11, "b", since=LAST.replace("a", "b")), 1000, "forked"),
+        (said(10, "b", since=LAST), 1000, "forked"),
+        (said(9, since=LAST), 1000, "behind"),
+        (said(11, "b", since=LAST), 1001, "user"),
         (said(1, record="bb"), 1000, None),
         (said(1, record="bb"), 1001, "user"),
         (said(1, table="t2"), 1001, None),
@@ -126,6 +128,16 @@ def test_the_heads_of_a_running_table_are_signed_and_a_record_that_was_cut_off_i
         )
         assert signed.holds()
         assert signed.key in signer.said()[0]
+        table.kill()
+        table.start()  # the same record goes on
+        for _ in range(3):
+            table.ask(order="call_supervisor", reason="more inputs than were cut off")
+        count = len(listener.heard("restricted/head"))
+        wait_until(
+            lambda: len(listener.heard("restricted/head")) > count + 1,
+            "the heads of the same record are signed",
+        )
+        assert rows(table.record, "SELECT count(*) FROM incidents WHERE code = 'record_differs'") == [(0,)]
         table.kill()
         shutil.copy(tmp_path / "before.db", table.record)
         for name in ("-wal", "-shm"):

@@ -17,7 +17,7 @@ def test_a_record_that_was_exchanged_with_the_signers_memory_is_found(tmp_path):
     signs = ("--key", tmp_path / "key", "--signed", memory, "--socket", door)
     with (
         Broker(tmp_path) as broker,
-        Listener(tmp_path, broker.port, "punto/house/witness") as reports,
+        Listener(tmp_path, broker.port) as listener,
         Program(tmp_path / "signer.log", sys.executable, "-m", "punto", "signer", *signs) as signer,
         Table(tmp_path, broker, sections="restricted = true\n") as table,
     ):
@@ -44,6 +44,9 @@ def test_a_record_that_was_exchanged_with_the_signers_memory_is_found(tmp_path):
             assert "match the record\n" in proven.stdout
             assert f"their signer's key is {signer.said()[0].split()[-1]}" in proven.stdout
 
+            for _ in range(20):
+                table.ask(order="call_supervisor", reason="more inputs than follow later")
+            wait_until(lambda: listener.heard("restricted/head")[-1].payload["seq"] > 20, "they are signed")
             table.kill()
             signer.kill()
             memory.unlink()
@@ -55,6 +58,10 @@ def test_a_record_that_was_exchanged_with_the_signers_memory_is_found(tmp_path):
             found = "SELECT kind FROM findings WHERE kind IN ('forked', 'behind')"
             wait_until(lambda: rows(kept, found), "the witness finds it")
             wait_until(
-                lambda: [each for each in reports.heard() if each.payload["findings"]],
+                lambda: [
+                    each
+                    for each in listener.heard()
+                    if each.topic == "punto/house/witness" and each.payload["findings"]
+                ],
                 "it is reported to the house",
             )

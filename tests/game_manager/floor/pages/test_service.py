@@ -114,7 +114,11 @@ async def test_a_table_is_followed_from_its_first_hand_to_its_report(page, broke
                 "1",
             ]
             await page.get_by_role("link", name="Shoes").click()
+            await page.wait_for_selector("main[aria-busy=false]")
             shoe = page.locator("tbody tr", has_text="Player").first
+            while not await shoe.count():
+                await page.reload()  # the edge of a coup is counted after it, in a process of low priority
+                await page.wait_for_selector("main[aria-busy=false]")
             await expect(shoe).to_contain_text("Pit 1 <b>Table</b> 1")
             await expect(shoe).to_contain_text(here.engine.record_name)
 
