@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,8 @@ from punto.controller.journal import evidence_verifier as verifier
 from punto.controller.journal import schema, store
 from punto.controller.journal.evidence import NoEvidenceError, gather, write
 from punto.controller.journal.recovery import history
-from punto.controller.signing.heads import HeadStatement
 from punto.controller.signing.keys import SigningKey
-from punto.controller.signing.signer import Signer
+from punto.controller.signing.signer import HeadRequest, Signer
 from tests.command import punto
 from tests.service.table_in_this_process import TOPIC, table
 
@@ -34,15 +34,20 @@ async def record(tmp_path):
 @pytest.fixture
 def heads(tmp_path, record):
     """The signed heads of every tenth input."""
-    link, found = "0" * 64, []
+    link = "0" * 64
+    found: list[dict[str, Any]] = []
     with schema.reading(record) as connection:
         name = store.name(connection)
     with Signer(SigningKey.open(tmp_path / "key"), tmp_path / "signed.db") as signer:
         for step in history(record):
             link = step.entry.chained_to(link)
             if step.entry.seq % 10 == 0:
-                statement = HeadStatement(
-                    table=TOPIC.table, record=name, head=f"{step.entry.seq}:{link}", ts=step.entry.ts
+                statement = HeadRequest(
+                    table=TOPIC.table,
+                    record=name,
+                    head=f"{step.entry.seq}:{link}",
+                    ts=step.entry.ts,
+                    since=found[-1]["head"] if found else None,
                 )
                 found.append(signer.sign(statement, 0).model_dump())
     return found
