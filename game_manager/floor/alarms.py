@@ -12,7 +12,8 @@ from punto.controller.journal.out_of_the_ordinary import ENTRANCE_KINDS
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Part, Timestamp
 from punto.game_manager.floor import schema
-from punto.game_manager.floor.store import Store, aware
+from punto.game_manager.floor.store import Store
+from punto.game_manager.floor.taken import aware
 
 ALARMS_A_PAGE: Final = 50
 LONGEST_NOTE: Final = 500

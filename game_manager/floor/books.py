@@ -21,7 +21,8 @@ from punto.controller.messages.models import Part, Timestamp
 from punto.game_manager import sheets
 from punto.game_manager.floor import schema
 from punto.game_manager.floor.live import KeptMeter, LinkedTable, MeterView
-from punto.game_manager.floor.store import Store, aware
+from punto.game_manager.floor.store import Store
+from punto.game_manager.floor.taken import aware
 from punto.game_manager.reconciliation import coins
 
 COUNTED_WITHIN: Final = timedelta(days=31)

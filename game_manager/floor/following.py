@@ -21,7 +21,7 @@ from punto.controller.messages.requests import (
     RoundsResponse,
 )
 from punto.game_manager.floor.book_days import BookDays
-from punto.game_manager.floor.store import Cursors, Taken, TakenBooks, TakenIncidents
+from punto.game_manager.floor.taken import Cursors, Taken, TakenBooks, TakenIncidents
 
 Ask = RoundsRequest | IncidentsRequest | BooksRequest
 ASKS_AT_ONCE: Final = 9

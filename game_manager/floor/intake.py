@@ -16,14 +16,8 @@ from punto.drivers.backoff import Backoff
 from punto.game_manager.floor.edge_alarms import Heard, alarms_of, keep
 from punto.game_manager.floor.following import Ask, Following
 from punto.game_manager.floor.live import keeper_of
-from punto.game_manager.floor.store import (
-    GapError,
-    Store,
-    StoreAwayError,
-    Taken,
-    TakenBooks,
-    TakenIncidents,
-)
+from punto.game_manager.floor.store import GapError, Store, StoreAwayError
+from punto.game_manager.floor.taken import Taken, TakenBooks, TakenIncidents
 
 ROUNDS_AT_ONCE: Final = 1000
 """The most rounds of a transaction."""

@@ -16,7 +16,9 @@ from punto.controller.messages.meters import MeterReadings, WagerReading
 from punto.controller.messages.models import Part, Timestamp
 from punto.game_manager.floor import schema
 from punto.game_manager.floor.live import SIGMAS
+from punto.game_manager.floor.rows import rounds_between
 from punto.game_manager.floor.store import Store
+from punto.game_manager.floor.taken import Taken
 from punto.game_manager.floor.tally import Counted, Place, Sums, count
 
 MOST_ROUNDS: Final = 100_000
@@ -116,7 +118,7 @@ def shift_report(store: Store, hours: int, now: datetime) -> ShiftReport:
     sums = Sums()
     numbers: dict[str, int] = {}
     settled: dict[tuple[str, str, int], Counted | None] = {}
-    for told in store.rounds_between(since, now, MOST_ROUNDS):
+    for told in _rounds(store, since, now):
         record = told.round
         # One place for all gaming days and records of a table.
         place = Place(since.date(), numbers.setdefault(told.table, len(numbers)), told.game, told.rules)
@@ -141,6 +143,11 @@ def shift_report(store: Store, hours: int, now: datetime) -> ShiftReport:
     )
     by_table, by_wager = _by_table_and_wager(store, counts, meters)
     return ShiftReport(since=timestamp(since), until=timestamp(now), tables=by_table, wagers=by_wager)
+
+
+def _rounds(store: Store, since: datetime, until: datetime) -> Iterator[Taken]:
+    with store.reading() as connection:
+        yield from rounds_between(connection, store.calendar, since, until, MOST_ROUNDS)
 
 
 def _readings(store: Store, meters: Meters) -> MeterReadings:

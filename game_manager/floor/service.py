@@ -23,7 +23,8 @@ from punto.game_manager.floor.feed import Feed
 from punto.game_manager.floor.intake import Intake
 from punto.game_manager.floor.live import Floor, FloorView, Known
 from punto.game_manager.floor.people import LONGEST_SESSION, signed_on
-from punto.game_manager.floor.store import Store, StoreAwayError, newest
+from punto.game_manager.floor.store import Store, StoreAwayError
+from punto.game_manager.floor.taken import newest
 from punto.game_manager.floor.web import EndingError, application
 
 _log = structlog.get_logger("punto.game_manager")

@@ -39,8 +39,9 @@ from punto.game_manager.floor.live import FloorView
 from punto.game_manager.floor.markup import HOUSE, PAGES, Page, html_of
 from punto.game_manager.floor.people import MOST_DAYS, people_report
 from punto.game_manager.floor.reports import ShiftReport, days, floor_report, shift_report
+from punto.game_manager.floor.rows import TooManyRoundsError
 from punto.game_manager.floor.sheet import floor_sheet, people_sheet, shoes_sheet
-from punto.game_manager.floor.store import Store, StoreAwayError, TooManyRoundsError
+from punto.game_manager.floor.store import Store, StoreAwayError
 from punto.game_manager.sheets import Rows, csv_lines
 from punto.version import __version__
 

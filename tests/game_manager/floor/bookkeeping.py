@@ -23,7 +23,7 @@ from punto.controller.messages.books import (
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import MeterAward, Progressive
 from punto.controller.messages.requests import BooksRequest, BooksResponse
-from punto.game_manager.floor.store import TakenBooks
+from punto.game_manager.floor.taken import TakenBooks
 from punto.game_manager.reconciliation import coins
 
 CALENDAR = Calendar.of()

@@ -14,7 +14,7 @@ from punto.game_manager.floor.book_days import (
     BookDays,
 )
 from punto.game_manager.floor.following import Following
-from punto.game_manager.floor.store import Cursor, TakenBooks
+from punto.game_manager.floor.taken import Cursor, TakenBooks
 from tests.game_manager.floor.bookkeeping import A_DAY, Keeper
 from tests.game_manager.floor.told import Told
 from tests.share import soaked

@@ -13,7 +13,7 @@ from punto.controller.messages.requests import (
     RoundsResponse,
 )
 from punto.game_manager.floor.following import ASKS_AT_ONCE, Following
-from punto.game_manager.floor.store import Cursor, Taken, TakenIncidents
+from punto.game_manager.floor.taken import Cursor, Taken, TakenIncidents
 from tests.game_manager.floor.told import Told
 from tests.share import soaked
 

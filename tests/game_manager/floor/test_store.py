@@ -17,7 +17,9 @@ from punto.controller.messages.requests import RecordedIncident
 from punto.game_manager.floor import reports, schema
 from punto.game_manager.floor.people import signed_on
 from punto.game_manager.floor.reports import FloorReport, ShiftReport, floor_report, shift_report
-from punto.game_manager.floor.store import GapError, Store, StoreError, TakenIncidents, TooManyRoundsError
+from punto.game_manager.floor.rows import TooManyRoundsError
+from punto.game_manager.floor.store import GapError, Store, StoreError
+from punto.game_manager.floor.taken import TakenIncidents
 from punto.game_manager.floor.tally import as_settled
 from tests.game_manager.floor.conftest import CALENDAR
 from tests.game_manager.floor.tables import BEGAN, played, told

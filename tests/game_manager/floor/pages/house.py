@@ -29,7 +29,8 @@ from punto.game_manager.floor.live import (
     MeterView,
     TableView,
 )
-from punto.game_manager.floor.store import Store, TakenIncidents
+from punto.game_manager.floor.store import Store
+from punto.game_manager.floor.taken import TakenIncidents
 from punto.game_manager.floor.web import OPEN, Doors, application
 from tests.game_manager.floor.bookkeeping import A_DAY, CALENDAR, CENT, Keeper
 from tests.game_manager.floor.tables import BEGAN, played, told

@@ -1,0 +1,63 @@
+"""What SQLite and PostgreSQL need each in its own way: how a file is opened, and the lock of the one program that takes in."""
+
+import fcntl
+import os
+from contextlib import suppress
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, event, text
+
+_LEADING: Final = 0x50554E54_0002
+"""The advisory lock of the program that takes in."""
+
+
+class Lead:
+    """A lock that one program has: in PostgreSQL for a connection, beside a file of SQLite for a process."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._held = False
+        self._connection: Connection | None = None
+        self._file: int | None = None
+        if engine.dialect.name == "postgresql":
+            self._connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        else:
+            self._file = os.open(f"{engine.url.database}.lead", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640)
+
+    def held(self) -> bool:
+        """Take it if nobody has it. In PostgreSQL, this raises an error if the connection that has it was lost."""
+        if self._connection is not None:
+            asked = "SELECT true" if self._held else f"SELECT pg_try_advisory_lock({_LEADING})"
+            self._held = bool(self._connection.execute(text(asked)).scalar_one())
+        elif self._file is not None and not self._held:
+            with suppress(BlockingIOError):
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._held = True
+        return self._held
+
+    def close(self) -> None:
+        """Give it back."""
+        if self._connection is not None:
+            self._connection.invalidate()  # a connection that goes back to the pool would keep the lock
+            self._connection.close()
+        if self._file is not None:
+            os.close(self._file)
+
+
+def set_up_sqlite(engine: Engine) -> None:
+    """Each commit is on the disk when it returns, and one transaction at a time writes. Those that read hold up nothing."""
+
+    @event.listens_for(engine, "connect")
+    def connected(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # SQLAlchemy's "begin" is below
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "foreign_keys = ON",
+            "busy_timeout = 5000",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begun(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,95 @@
+"""What is taken in of a record, as its table told it, and the cursors up to which it was. It is pure."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any, NamedTuple, Protocol, Self
+
+from punto.baccarat.table.state import RoundRecord
+from punto.controller.messages.books import Books
+from punto.controller.messages.requests import RecordedIncident
+
+
+class Cursor(NamedTuple):
+    """What was taken in of a record, which has the number `id` in the store.
+
+    `rounds` is the number of its last round, `ended` when that ended, `incidents` the input up to which its incidents were, and
+    `books` the last gaming day whose books were.
+    """
+
+    id: int
+    rounds: int
+    ended: datetime | None
+    incidents: int
+    books: date | None = None
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> Self:
+        """From the columns of a record."""
+        id_, rounds, ended, incidents, books = row
+        return cls(id_, rounds, None if ended is None else aware(ended), incidents, books)
+
+
+class OfRecord(Protocol):
+    """Something that a table told of its record."""
+
+    @property
+    def table(self) -> str:
+        """The table's id."""
+
+    @property
+    def record(self) -> str:
+        """The name of the record."""
+
+    @property
+    def simulation(self) -> bool:
+        """Whether the table is a simulation."""
+
+
+Cursors = Mapping[tuple[str, str], Cursor]
+"""By the table's id and the name of its record."""
+
+
+def newest(cursors: Cursors) -> dict[str, int]:
+    """The number of each table's last round, of the newest of its records."""
+    return {
+        table: cursor.rounds for (table, _), cursor in sorted(cursors.items(), key=lambda each: each[1].id)
+    }
+
+
+class Taken(NamedTuple):
+    """A round as its table told it: when it ended (UTC), its game, and what identifies the game's rules."""
+
+    table: str
+    record: str
+    simulation: bool
+    ts: datetime
+    game: str
+    rules: str
+    round: RoundRecord
+
+
+class TakenIncidents(NamedTuple):
+    """The incidents and entrances of a record's inputs after `after` up to `until`, as its table told them."""
+
+    table: str
+    record: str
+    simulation: bool
+    after: int
+    until: int
+    incidents: tuple[RecordedIncident, ...]
+
+
+class TakenBooks(NamedTuple):
+    """The books of a gaming day that has ended, as the service told them at `ts`. `after` is the last day that was taken in before."""
+
+    table: str
+    record: str
+    simulation: bool
+    after: date | None
+    ts: str
+    books: Books
+
+
+def aware(moment: datetime) -> datetime:
+    """A moment of the store in UTC. SQLite keeps no offset."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
