@@ -13,7 +13,7 @@ from punto.baccarat.table.meters import of_game
 from punto.baccarat.table.order_kinds import CallSupervisor
 from punto.consoles.entrance import entrance_of
 from punto.controller.edge.live import LiveEdge
-from punto.controller.messages.topics import HEALTH, RESTRICTED_EDGE
+from punto.controller.messages.topics import HEALTH, RESTRICTED_EDGE, STATE
 from punto.game_manager.floor import following
 from punto.game_manager.floor.config import GameManagerConfig
 from punto.game_manager.floor.service import serve
@@ -55,16 +55,23 @@ async def broker(tmp_path):
 
 @asynccontextmanager
 async def surveyed(here, broker):
-    """The table with live edges, of which each is an alarm."""
+    """The table with live edges, of which each is an alarm, and with its state each second, as the service sends it."""
+
+    async def beat() -> None:
+        while True:
+            here.outbox.snapshot_due(STATE)
+            await asyncio.sleep(1)
+
     edge = LiveEdge(here.state.settings, here.engine.record_name, Fraction(-1), here.outbox)
     here.engine.watchers.append(edge.see)
     broker.retain(RESTRICTED_EDGE, edge.message)
-    running = asyncio.create_task(edge.run())
+    running = [asyncio.create_task(edge.run()), asyncio.create_task(beat())]
     try:
         yield
     finally:
-        running.cancel()
-        await asyncio.wait([running])
+        for each in running:
+            each.cancel()
+        await asyncio.wait(running)
 
 
 async def test_a_table_is_followed_from_its_first_hand_to_its_report(page, broker, tmp_path, monkeypatch):
