@@ -91,7 +91,7 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
         kinds.AcceptShoe: _INTO_A_COUP,
     },
     REVEAL: {
-        kinds.Reveal: _AFTER_A_COUP,
+        kinds.Reveal: _INTO_A_COUP,
         kinds.CorrectCard: frozenset({REVEAL}),
         kinds.VoidCoup: _AFTER_A_COUP,
     },

@@ -170,3 +170,15 @@ def test_a_card_out_of_a_locked_shoe_while_a_card_is_awaited_is_an_overdraw_too(
     croupier = Croupier.at_betting("draw KS", "unread", "overdraw 7C", "key 2S")
 
     assert (croupier.hand, croupier.stops) == ("KS 2S", ["overdraw"])
+
+
+def test_a_reveal_can_lead_to_the_reveal_of_a_dummy_whose_cards_all_came_before_it():
+    croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}", reveal="dealer", overdraw="dummy", **MIDI)
+    for card in ("4C", "5C", "6C"):
+        croupier.do(f"draw {card}", "resume")
+    croupier.do("cut card", "draw 7C", "reveal")
+
+    assert (croupier.phase, croupier.hand, croupier.state.dummy) == (Phase.REVEAL, "4C 5C 6C 7C", True)
+    croupier.do("reveal")
+    assert [each.status for each in croupier.rounds] == ["played"]
+    assert croupier.phase is Phase.DEALING

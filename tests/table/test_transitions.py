@@ -156,6 +156,13 @@ SCENARIOS: list[tuple[House, list[str], str, str, str]] = [
     (MIDI, [*COUP, "draw 3S"], "reveal", "reveal", "betting"),
     ({**MIDI, **BY_ORDER}, [*COUP, "draw 3S"], "reveal", "reveal", "settled"),
     ({**MIDI, **DUMMY}, [*COUP, "draw 3S", *OVERDRAWN], "reveal", "reveal", "dealing"),
+    (
+        {**MIDI, **DUMMY},
+        [*COUP, "draw 3S", *OVERDRAWN * 3, "cut card", "draw KD"],
+        "reveal",
+        "reveal",
+        "reveal",
+    ),
     (MIDI, [*COUP, "draw 3S"], "correct 1 QS", "reveal", "reveal"),
     (MIDI, [*COUP, "draw 3S"], "correct 3 2H", "reveal", "reveal"),
     (MIDI, [*BET, "draw KS 2S 5S 3S"], "reveal", "reveal", "dealing"),
