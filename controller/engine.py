@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 import structlog
@@ -45,6 +45,7 @@ from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.problems import cut
+from punto.controller import clock
 from punto.controller.gaming_days import Calendar
 from punto.controller.journal.answers import Answer, Answers
 from punto.controller.journal.entries import EVENTS
@@ -121,7 +122,7 @@ class Engine:
     ) -> None:
         self.table = table
         self.seq = journal.last_seq
-        self.shoe_since = datetime.now(UTC)
+        self.shoe_since = clock.now()
         self.award_since = journal.last_award_ts
         self.record_name = ""
         """Names the record to others: the same after each start, another one for another record."""
@@ -131,12 +132,12 @@ class Engine:
         self.direct_shoe: Callable[[], None] = lambda: None
         self.watchers: list[Callable[[TableState, int], None]] = []
         self.calendar = calendar
-        self._day_ends = self._end_of_day(datetime.now(UTC))
+        self._day_ends = self._end_of_day(clock.now())
         self._journal = journal
         self._outbox = outbox
         self._topic = topic
         self.restricted = restricted
-        self.pace = Pace()
+        self.pace = Pace(clock=clock.monotonic)
         self.path = asyncio.Lock()
 
     @classmethod
@@ -163,7 +164,7 @@ class Engine:
         house = house or HouseRules()
         found = await _recovered(journal)
         table = found.table or Table.new(settings)
-        now = datetime.now(UTC)
+        now = clock.now()
         day = timestamp(house.calendar.begins(house.calendar.day_of(now)))
         started = ServiceStarted(version, settings, house.outlawed(table.state.settings.game), day)
         Table(table.state).handle(started)  # before the record is written: a refused start must not be on it
@@ -205,7 +206,7 @@ class Engine:
 
     async def _submit(self, events: Sequence[Event], source: str) -> list[Handled]:
         async with self.path:
-            now = datetime.now(UTC)
+            now = clock.now()
             moment = timestamp(now)
             began = self._begin_day(now) if now >= self._day_ends else None
             taken = self._take_snapshot(moment) if self._snapshot_is_due(events) else None
@@ -376,7 +377,7 @@ class Engine:
             self._outbox.snapshot_due(*self.meter_topics)
         link, was = state.link, before.link
         if (link.online, link.reason, link.serial) != (was.online, was.reason, was.serial):
-            self.shoe_since = datetime.now(UTC)
+            self.shoe_since = clock.now()
             self._outbox.snapshot_due(topics.device("shoe"))
 
 

@@ -1,13 +1,13 @@
 """The health message of the service, and the record's state for the consoles."""
 
 import shutil
-import time
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from resource import getpagesize
 from typing import Final
 
+from punto.controller import clock
 from punto.controller.engine import Engine
 from punto.controller.journal.journal import Journal
 from punto.controller.messages.building import timestamp
@@ -26,7 +26,7 @@ class HealthReport:
         self._engine = engine
         self._journal = journal
         self._outbox = outbox
-        self._started = time.monotonic()
+        self._started = clock.monotonic()
         self._reports = 0
 
     def message(self, now: datetime, links: Mapping[str, LinkHealth]) -> Health:
@@ -39,7 +39,7 @@ class HealthReport:
             ts=timestamp(now),
             simulation=settings.simulation,
             valid_until=timestamp(now + _HOLDS),
-            uptime_seconds=round(time.monotonic() - self._started, 3),
+            uptime_seconds=round(clock.monotonic() - self._started, 3),
             inputs=self._engine.seq,
             rounds=self._journal.last_round,
             rounds_waiting=self._journal.last_round - self._journal.rounds_sent,
@@ -57,7 +57,7 @@ class RecordHealth:
     def __init__(self, journal: Journal, path: Path) -> None:
         self._journal = journal
         self._path = path
-        self._since = datetime.now(UTC)
+        self._since = clock.now()
 
     def health(self) -> LinkHealth:
         """The number of inputs, and the free space on the disk."""

@@ -6,7 +6,6 @@ what was retained (rabbitmq/rabbitmq-server 8096). Therefore a table that waits 
 """
 
 import asyncio
-import time
 from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
@@ -20,6 +19,7 @@ from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.table.events import Event, MeterAnswered, MeterClaimed, MeterHeard, TableAsked
 from punto.baccarat.table.meter import served_table
 from punto.baccarat.table.state import AuthorityLink, TablesProgressive, TableState
+from punto.controller import clock
 from punto.controller.engine import Engine
 from punto.controller.journal.entries import EVENTS
 from punto.controller.messages import topics
@@ -183,7 +183,7 @@ class Authority:
         if message.retained:
             return  # it may be old
         self._meter = _read(Progressive, message) or self._meter
-        self._meter_at = time.monotonic()
+        self._meter_at = clock.monotonic()
         self._available = True  # if the broker has lost `availability`
         self._outbox.snapshot_due(topics.progressive(self._name))
 
@@ -213,13 +213,13 @@ class Authority:
 
     async def run(self) -> None:
         """Record when the authority comes and goes, and ask it again if it does not answer, until cancelled."""
-        again = time.monotonic() + _ASK_AGAIN_SECONDS
+        again = clock.monotonic() + _ASK_AGAIN_SECONDS
         while True:
             await self._look()
-            if time.monotonic() - self._meter_at > STALE_SECONDS:
+            if clock.monotonic() - self._meter_at > STALE_SECONDS:
                 self._last_input = 0  # as after `offline`, which the broker may have lost
-            if time.monotonic() > again:
-                again = time.monotonic() + _ASK_AGAIN_SECONDS
+            if clock.monotonic() > again:
+                again = clock.monotonic() + _ASK_AGAIN_SECONDS
                 if self._link.asked is not None or not self._link.online:
                     self._outbox.snapshot_due(topics.METER_REQUEST)
             await asyncio.sleep(_LOOK_SECONDS)
@@ -259,7 +259,7 @@ class Authority:
             yield f"the broker is away: {health.reason}"
         if not self._available:
             yield self._reason
-        if time.monotonic() - self._meter_at > STALE_SECONDS:
+        if clock.monotonic() - self._meter_at > STALE_SECONDS:
             yield "the meter has not come for some seconds"
 
 
@@ -296,7 +296,7 @@ class Keeper:
         said = _read(Progressive, message)
         if said is None or not said.kept_by:
             return
-        self._rival_at = time.monotonic()
+        self._rival_at = clock.monotonic()
         before, self._rival_ts = self._rival_ts, said.ts
         if before in {"", said.ts}:
             return  # a node of the house's broker may send an old one, with each new connection again
@@ -307,7 +307,7 @@ class Keeper:
         """Record when the other service keeps a meter no more, until cancelled."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            gone = time.monotonic() - self._rival_at > RIVAL_SECONDS
+            gone = clock.monotonic() - self._rival_at > RIVAL_SECONDS
             if gone:
                 self._rival_ts = ""
             if gone and _progressive(self._engine.state).rival is not None:

@@ -8,7 +8,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Final, Literal
 
@@ -20,6 +20,7 @@ from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations, shipped
 from punto.configs.faults import first_fault
 from punto.configs.problems import ConfigError
+from punto.controller import clock
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.engine import Engine
 from punto.controller.gaming_days import Calendar
@@ -109,7 +110,7 @@ class Broker:
         self._journal = journal
         self._outbox = outbox
         self.topic = topic
-        self._since = datetime.now(UTC)
+        self._since = clock.now()
         self._health = LinkHealth(
             f"{broker.host}:{broker.port}", False, "not reached yet", self._since, None, {}
         )
@@ -171,7 +172,7 @@ class Broker:
     def _set_health(self, reason: str) -> None:
         """Set the state: connected, or not connected with a reason."""
         connected = reason == ""
-        since = self._health.since if self._health.connected is connected else datetime.now(UTC)
+        since = self._health.since if self._health.connected is connected else clock.now()
         self._health = replace(self._health, connected=connected, reason=reason, since=since)
 
     async def run(self) -> None:
@@ -191,11 +192,11 @@ class Broker:
     # --- one connection
 
     def _will(self) -> tuple[str, bytes]:
-        self._connection = timestamp(datetime.now(UTC))
+        self._connection = timestamp(clock.now())
         return self.topic(topics.AVAILABILITY), self._offline("the connection was lost").wire()
 
     def _offline(self, reason: str) -> Availability:
-        return self._availability("offline", reason, datetime.now(UTC))
+        return self._availability("offline", reason, clock.now())
 
     def _availability(self, state: Literal["online", "offline"], reason: str, now: datetime) -> Availability:
         return Availability(
@@ -253,7 +254,7 @@ class Broker:
 
     def _send_snapshot(self, sender: Sender, name: str) -> None:
         self._outbox.due.discard(name)
-        message = self._builders[name](datetime.now(UTC))
+        message = self._builders[name](clock.now())
         if message is not None:
             sender.send(self.topic(name), message.wire(), retain=True)
 
@@ -348,7 +349,7 @@ class Broker:
 
     def _refuse_wager(self, request: str | None, seat: int, code: str, reason: str) -> None:
         """Refuse a request that is not an input. It gets the number of the last one: `seq` must not go back."""
-        now = timestamp(datetime.now(UTC))
+        now = timestamp(clock.now())
         message = WagerAnswer(
             id=f"{self.topic.table}/wager/{now}",
             seq=self._engine.seq,
@@ -414,7 +415,7 @@ class Broker:
         loop.call_at(self._requested_snapshot, self._outbox.snapshot_due, *self._builders)
 
     def _response(self, request: str | None, error: str | None) -> Response:
-        now = timestamp(datetime.now(UTC))
+        now = timestamp(clock.now())
         # If the client corrects its request and sends it with the same id, the answer has another id.
         id_ = f"{self.topic.table}/response/{request if error is None else now}"
         return Response(id=id_, seq=0, ts=now, simulation=self._simulation, request=request, error=error)
@@ -425,7 +426,7 @@ class Broker:
         return RoundsResponse(
             id=f"{self.topic.table}/response/{asked.id}",
             seq=last,
-            ts=timestamp(datetime.now(UTC)),
+            ts=timestamp(clock.now()),
             simulation=self._simulation,
             request=asked.id,
             rounds=tuple(public_round(ended.record) for ended in found),
@@ -443,7 +444,7 @@ class Broker:
         return IncidentsResponse(
             id=f"{self.topic.table}/response/{asked.id}",
             seq=last,
-            ts=timestamp(datetime.now(UTC)),
+            ts=timestamp(clock.now()),
             simulation=self._simulation,
             request=asked.id,
             incidents=found,
@@ -471,7 +472,7 @@ class Broker:
                 self._answer_request("books", await self._books(asked, self.books_of))
 
     async def _books(self, asked: BooksRequest, books_of: BooksOf) -> Message:
-        now, last = datetime.now(UTC), self._engine.seq
+        now, last = clock.now(), self._engine.seq
         await (
             self._engine.written()
         )  # also what was recorded up to now, so that a day that has ended is whole

@@ -6,11 +6,10 @@ process ends, or `tables` starts the table again if the process has others; the 
 
 import asyncio
 import random
-import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import structlog
@@ -20,7 +19,7 @@ from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations
 from punto.configs.problems import ConfigError
-from punto.controller import health, local_socket
+from punto.controller import clock, health, local_socket
 from punto.controller.clock_watch import ClockWatch
 from punto.controller.components import own_components, own_version
 from punto.controller.config.file import ServiceConfig
@@ -298,13 +297,12 @@ async def _beat(
     engine: Engine, journal: Journal, outbox: Outbox, alive: Callable[[], None] = lambda: None
 ) -> None:
     """Send the state again every second, and call `alive` if the path to the disk still works."""
-    beats, metered = 0, engine.state
+    beats, metered, watch = 0, engine.state, ClockWatch(clock.now(), clock.monotonic())
     # Tables that start together, in one process or after a power cut, do not send together from then on.
     await asyncio.sleep(random.uniform(0, STATE_EVERY_SECONDS))
-    clock = ClockWatch(datetime.now(UTC), time.monotonic())
     while True:
         await asyncio.sleep(STATE_EVERY_SECONDS)
-        if (step := clock.look(datetime.now(UTC), time.monotonic())) is not None:
+        if (step := watch.look(clock.now(), clock.monotonic())) is not None:
             before, after = map(timestamp, step)
             await engine.submit([ClockStepped(before, after)], "service")
         if floods := [*engine.pace.summed_up()]:
@@ -314,7 +312,7 @@ async def _beat(
         alive()
         beats += 1
         outbox.snapshot_due(topics.STATE, *engine.meter_topics)
-        await engine.turn_day(datetime.now(UTC))
+        await engine.turn_day(clock.now())
         state = engine.state
         # Once a second is often enough for people. At each hand, it would delay the cards of a fast shoe.
         if (
@@ -372,7 +370,8 @@ def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -
     from punto.controller.accounts.gate import Gate  # noqa: PLC0415
 
     idle_minutes = 0 if console is None else console.idle_minutes
-    return Gate(open_for_service(of.path), TableAccesses(engine), of, idle_minutes)
+    accounts, accesses = open_for_service(of.path), TableAccesses(engine)
+    return Gate(accounts, accesses, of, idle_minutes, clock.monotonic)
 
 
 def _listen_for_accounts(broker: Broker, accounts: AccountsConfig, base: str, engine: Engine) -> None:

@@ -11,12 +11,12 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import structlog
 
+from punto.controller import clock
 from punto.controller.components import own_version
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import replay
@@ -109,7 +109,7 @@ class BackgroundReplay:
 
     async def _record_result(self, found: Finding) -> None:
         self._journal.replayed = Replay(
-            finished=timestamp(datetime.now(UTC)),
+            finished=timestamp(clock.now()),
             inputs=found.inputs,
             rounds=found.rounds,
             difference=found.place,

@@ -271,17 +271,20 @@ class Journal:
             self._failed.result()
 
     def _write(self) -> None:
-        while True:
-            jobs, last = self._take()
-            if jobs:
-                try:
-                    results = self._commit(jobs)
-                except BaseException as error:  # noqa: BLE001 - every error is passed to the loop and ends the process
-                    self._loop.call_soon_threadsafe(self._fail, jobs, self._reason(error), error)
-                    return
-                self._loop.call_soon_threadsafe(self._finish, jobs, results, self._written)
-            if last:
-                return
+        while self._write_waiting():
+            pass
+
+    def _write_waiting(self) -> bool:
+        """Commit the waiting jobs, at least one, and give their results to the loop. False if that was the end."""
+        jobs, last = self._take()
+        if jobs:
+            try:
+                results = self._commit(jobs)
+            except BaseException as error:  # noqa: BLE001 - every error is passed to the loop and ends the process
+                self._loop.call_soon_threadsafe(self._fail, jobs, self._reason(error), error)
+                return False
+            self._loop.call_soon_threadsafe(self._finish, jobs, results, self._written)
+        return not last
 
     def _take(self) -> tuple[list[_Job], bool]:
         """All waiting jobs, at least one, and whether they are the last."""

@@ -7,7 +7,6 @@ define the rules; the desk applies them to people, in the same way at every door
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Protocol
@@ -27,6 +26,7 @@ from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, meant
+from punto.controller import clock
 from punto.controller.accounts.refusals import RefusalError, let_in
 from punto.controller.accounts.roles import Role, card_level, orders_of
 from punto.controller.accounts.security_keys import Signed
@@ -169,7 +169,7 @@ class Desk:
             and isinstance(accounts.policy, AccountsConfig)
             and accounts.policy.approval == "page"
         )
-        self.waiting = Countersigning()
+        self.waiting = Countersigning(clock.monotonic)
         self._tried: tuple[TableState, frozenset[str], dict[str, RefusedError | None]] | None = None
 
     async def ask(self, request: bytes, caller: Caller) -> Answer:
@@ -179,7 +179,7 @@ class Desk:
             if kind == "status" and fields:
                 raise UnreadableError(f"status has no {min(fields)!r}: it takes no fields")
             if kind == "status":
-                state = state_message(self.engine.state, self.engine.seq, datetime.now(UTC))
+                state = state_message(self.engine.state, self.engine.seq, clock.now())
                 return Answer(accepted=True, seq=self.engine.seq, state=state)
             answer = await self.give(await self.orders(kind, fields, caller), caller)
             return Answer(**dict(answer))

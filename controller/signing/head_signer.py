@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +9,7 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from punto.configs.problems import cut
+from punto.controller import clock
 from punto.controller.journal.journal import Journal
 from punto.controller.messages.building import timestamp
 from punto.controller.signing.heads import HeadStatement, SignedHead
@@ -49,7 +49,7 @@ class HeadSigner:
         self._changed = changed
         self._differs = differs
         self._told = False
-        self._since = datetime.now(UTC)
+        self._since = clock.now()
         self._reason = "not reached yet"
         self._count = 0
 
@@ -72,7 +72,7 @@ class HeadSigner:
             table=self._table,
             record=await self._journal.name(),
             head=str(head),
-            ts=timestamp(datetime.now(UTC)),
+            ts=timestamp(clock.now()),
             since=None if self.signed is None else self.signed.head,
         )
         try:
@@ -105,7 +105,7 @@ class HeadSigner:
     def _set(self, reason: str) -> None:
         self.tried = True
         if reason != self._reason:
-            self._since = datetime.now(UTC)
+            self._since = clock.now()
             (_log.warning if reason else _log.info)("signer", reason=reason or "heads are signed")
         self._reason = reason
 

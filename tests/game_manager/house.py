@@ -47,7 +47,7 @@ def another(progressive: str, **meter: Any) -> Settings:
 
 
 class Clock:
-    """The engine's clock, which the test sets."""
+    """The clock of the PC, which the test sets."""
 
     def __init__(self, at: str) -> None:
         self.now = datetime.fromisoformat(at).astimezone(UTC)
@@ -57,7 +57,7 @@ class Clock:
         self.now = datetime.fromisoformat(moment).replace(tzinfo=zone).astimezone(UTC)
 
     def turned(self) -> Any:
-        """The engine with this clock, as a context."""
+        """The service with this clock, as a context."""
         clock = self
 
         class Turned(datetime):
@@ -66,7 +66,7 @@ class Clock:
                 clock.now += timedelta(seconds=1)
                 return cls.fromisoformat(clock.now.isoformat())
 
-        return mock.patch("punto.controller.engine.datetime", Turned)
+        return mock.patch("punto.controller.clock.datetime", Turned)
 
 
 class House:

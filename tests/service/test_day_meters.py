@@ -11,7 +11,7 @@ from punto.baccarat.cards import Card
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.meters import Meters, of_game
 from punto.baccarat.table.order_kinds import ChangeShoe, CorrectRound, KeyCard, OpenBetting, SignOn, VoidRound
-from punto.controller import engine, supervisor
+from punto.controller import clock, supervisor
 from punto.controller.engine import HouseRules
 from punto.controller.gaming_days import Calendar
 from punto.controller.messages import topics
@@ -36,7 +36,7 @@ class Clock(datetime):
 @pytest.fixture(autouse=True)
 def _clock(monkeypatch):
     monkeypatch.setattr(Clock, "at", NIGHT - timedelta(hours=1))
-    monkeypatch.setattr(engine, "datetime", Clock)
+    monkeypatch.setattr(clock, "datetime", Clock)
 
 
 async def opened(here: Table) -> None:
@@ -89,7 +89,6 @@ async def test_a_day_without_a_hand_begins_too(tmp_path):
 
 
 async def test_the_meters_are_published_when_a_day_begins(tmp_path, monkeypatch):
-    monkeypatch.setattr(supervisor, "datetime", Clock)
     monkeypatch.setattr(supervisor, "STATE_EVERY_SECONDS", 0.01)
     async with table(tmp_path / "table.db", OWN) as here:
         here.outbox.due.clear()

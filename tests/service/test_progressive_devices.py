@@ -10,7 +10,7 @@ import pytest
 
 from punto.baccarat.progressive.game_events import HandButton
 from punto.baccarat.progressive.nexus import Confirm, EndGame
-from punto.controller import engine
+from punto.controller import clock
 from punto.controller.accounts.roles import Role
 from punto.controller.journal.recovery import replay
 from punto.simulators.line import Faults
@@ -126,7 +126,7 @@ class _BackwardClock(datetime):
 async def test_a_clock_that_jumps_back_changes_no_step_and_no_cent(tmp_path, monkeypatch):
     async with at_a_table(tmp_path) as here:
         await here.open()
-        monkeypatch.setattr(engine, "datetime", _BackwardClock)
+        monkeypatch.setattr(clock, "datetime", _BackwardClock)
         for step, move in AQUARIUS:
             await move(here)
             assert here.step == step
