@@ -20,7 +20,7 @@ test-others := $(BY_CHANCE) $(filter-out $(addsuffix /,$(COVERED) $(test-console
 GROUPS := test-consoles test-service test-displays test-odds test-others
 WHENEVER := -m "not soak and not punctual"
 
-.PHONY: demo test test-punctual test-covered test-pages $(GROUPS) check bench soak fmt lock schema examples games fonts screenshots docs release sbom audit system clean
+.PHONY: demo test test-punctual test-covered test-pages $(GROUPS) check bench soak simulate fmt lock schema examples games fonts screenshots docs release sbom audit system clean
 
 # GAME is a game that ships, a game file, `progressive`, which is progressive-2, or `floor`, which is several tables.
 demo: $(READY)
@@ -74,6 +74,10 @@ bench: $(READY) system
 # All that chance deals and all that is walked through, of which `make test` plays a part (tests/share.py).
 soak: $(READY) system
 	PUNTO_PLAY_ALL=1 $(BIN)/pytest -m "soak or by_chance or in_part" --timeout 3600
+
+# A table's service in a simulated world, on all processors: docs/explanation/simulated-faults.md.
+simulate: $(READY)
+	$(BIN)/python -m tests.simulated --seeds $(or $(SEEDS),100)
 
 fmt: $(READY) $(NODE)
 	$(BIN)/ruff format $(SOURCES)

@@ -1,0 +1,306 @@
+"""The simulated people: a dealer and supervisors at the consoles, who also make mistakes, and seats that place wagers."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Final
+
+from punto.baccarat.cards import STANDARD_DECK
+from punto.baccarat.table.definition import Role
+from punto.baccarat.table.shoe_events import OFFERED
+from punto.baccarat.table.state import Phase, TableState
+from punto.controller.accounts.refusals import RefusalError
+from punto.controller.journal.schema import RecordError
+from punto.controller.orders.desk import Desk
+from tests.simulated.shoe import SERIAL, Shoe
+
+
+@dataclass(frozen=True)
+class Person:
+    """A person at a console: `controller.orders.desk.Caller`."""
+
+    name: str
+    roles: tuple[Role, ...]
+    where: str = "192.0.2.7"
+
+
+ANN: Final = Person("ann", (Role.DEALER,))
+BOB: Final = Person("bob", (Role.SUPERVISOR,))
+EVE: Final = Person("eve", (Role.EXECUTIVE,))
+MAX: Final = Person("max", (Role.EXECUTIVE,))
+TIM: Final = Person("tim", (Role.TECHNICIAN,))
+AUD: Final = Person("aud", (Role.AUDITOR,))
+PEOPLE: Final = (ANN, BOB, EVE, MAX, TIM, AUD)
+
+
+_OF_DEALERS: Final = ("wager_placed", "wager_lifted", "start_game", "hand_button", "game_over", "end_game")
+
+
+class Staff:
+    """Gives the orders that the table waits for, and now and then another."""
+
+    def __init__(self, chance: Random, shoe: Shoe) -> None:
+        self.chance = chance
+        self.counted: Counter[str] = Counter()
+        self.wrong_share = chance.choice((0.02, 0.1, 0.3))
+        self.answered: Callable[[Any], None] = lambda _: None
+        self._shoe = shoe
+
+    async def work(
+        self,
+        desk: Callable[[], Desk | None],
+        spawn: Callable[[Coroutine[Any, Any, None], float | None], None],
+    ) -> None:
+        """Work until cancelled. Each order is a task of the service's process, as a request to its consoles is."""
+        while True:
+            await asyncio.sleep(self.chance.uniform(0.3, 2.5))
+            here = desk()
+            if here is None:
+                continue
+            wanted = (
+                self._wrong(here.engine.state)
+                if self.chance.random() < self.wrong_share
+                else self._right(here)
+            )
+            if wanted is not None:
+                gone = self.chance.random() * 0.03 if self.chance.random() < 0.1 else None
+                self.counted["browser gone before the answer"] += gone is not None
+                spawn(self._give(here, *wanted), gone)
+                if self.chance.random() < 0.05:  # the button was pressed twice
+                    self.counted["order given twice"] += 1
+                    spawn(self._give(here, *wanted), None)
+
+    async def deal(self, desk: Callable[[], Desk | None]) -> None:
+        """Draw the cards that the shoe lets go, until cancelled."""
+        shoe = self._shoe
+        while True:
+            here = desk()
+            betting = here is not None and here.engine.state.phase is Phase.BETTING
+            await asyncio.sleep(self.chance.uniform(2, 6) if betting else self.chance.uniform(0.2, 0.9))
+            here = desk()
+            if (
+                here is not None
+                and here.engine.state.shoe > shoe.loaded
+                and here.engine.state.phase is Phase.SHOE_CHANGE
+            ):
+                shoe.load(here.engine.state.shoe)
+                await asyncio.sleep(1)
+            elif shoe.unlocked:
+                shoe.draw()
+
+    async def _give(self, desk: Desk, kind: str, fields: dict[str, Any], person: Person) -> None:
+        self.counted["order"] += 1
+        try:
+            orders = await desk.orders(kind, dict(fields), person)
+            answer = await desk.give(orders, person)
+            if answer.accepted:
+                self.answered(answer)
+            if answer.waiting is not None:
+                await asyncio.sleep(self.chance.uniform(0.2, 4))
+                second = self.chance.choice(PEOPLE)
+                approved = await desk.approve(answer.waiting, second)
+                if approved.accepted:
+                    self.counted["order approved"] += 1
+                    self.answered(approved)
+        except RefusalError:
+            self.counted["order refused at the desk"] += 1
+        except RecordError:
+            pass  # the service ends
+
+    def _right(  # noqa: C901, PLR0911, PLR0912 - flat: one case a need
+        self, desk: Desk
+    ) -> tuple[str, dict[str, Any], Person] | None:
+        """The order that the table waits for."""
+        state, chance = desk.engine.state, self.chance
+        senior = chance.choice((BOB, EVE))
+        if state.stops:
+            if any(stop.code == OFFERED for stop in state.stops):
+                return "accept_shoe", {"serial": SERIAL}, senior
+            if chance.random() < 0.2 and state.coup is not None:
+                return "void_coup", {"reason": "misdeal"}, senior
+            return "resume_play", {"reason": "seen to"}, senior
+        if state.doubt is not None:
+            if not self._shoe.doubtful:
+                return "void_coup", {"reason": "no such card"}, senior
+            return "key_card", {"card": self._shoe.doubtful[-1].value}, ANN
+        if state.alarms and chance.random() < 0.5:
+            return "acknowledge_alarm", {"number": chance.choice(state.alarms).number}, senior
+        if state.progressive is not None and chance.random() < 0.6:
+            return self._of_the_meter(state)
+        if desk.waiting.all(state) and chance.random() < 0.5:
+            return None
+        match state.phase:
+            case Phase.LOCKED:
+                return "sign_on", {}, ANN
+            case Phase.CLOSED:
+                again = state.shoe and not state.shoe_over and chance.random() < 0.5
+                return ("open_betting", {}, ANN) if again else ("change_shoe", {}, senior)
+            case Phase.SHOE_CHANGE if state.burn_left == 0:
+                return "open_betting", {}, ANN
+            case Phase.BETTING if state.settings.betting_closes == "order" and chance.random() < 0.4:
+                return "close_betting", {}, ANN
+            case Phase.BETTING if self._shoe.empty and chance.random() < 0.4:
+                return "change_shoe", {}, senior
+            case Phase.REVEAL:
+                return "reveal", {}, ANN
+            case Phase.SETTLED:
+                return ("change_shoe", {}, senior) if state.shoe_over else ("open_betting", {}, ANN)
+            case _:
+                return None
+
+    def _of_the_meter(self, state: TableState) -> tuple[str, dict[str, Any], Person] | None:
+        """An order of the progressive that fits its step, and perhaps not more than that."""
+        chance, progressive = self.chance, state.progressive
+        if progressive is None:
+            return None
+        if progressive.books.phase.value == "new":
+            return "open_meter", {}, EVE
+        if chance.random() < 0.03:
+            number = {"award": chance.randint(1, max(1, progressive.books.next_award - 1))}
+            return "back_out", {**number, "reason": "a mistake"}, chance.choice((BOB, EVE))
+        every = range(1, state.settings.seats + 1)
+        seat = {"seat": chance.choice(progressive.procedure.hand.wagers or every)}
+        reason = {"reason": "no base wager won"}
+        orders: dict[str, list[tuple[str, dict[str, Any]]]] = {
+            "betting": [("wager_placed", seat), ("wager_placed", seat), ("wager_lifted", seat)],
+            "playing": [("hand_button", seat)],
+            "settling": [
+                *[("hand_button", seat)] * 3,
+                *[("jpot", {}), ("confirm", {}), ("game_over", {}), ("end_game", {}), ("nobody_won", reason)],
+            ],
+            "logged": [("turn_key", {"to": "run"})],
+            "confirmed": [("sign_award", {})],
+            "adjusted": [
+                ("turn_key", {"to": "run"}),
+                ("game_over", {}),
+                ("end_game", {}),
+                ("reopen_game", reason),
+            ],
+        }
+        if progressive.procedure.hand.sensors:
+            orders["betting"] = [("start_game", {"round": state.round})]
+        kind, fields = chance.choice(orders[progressive.procedure.step.value])
+        senior = chance.choice((BOB, EVE, MAX))
+        self.counted["order of the progressive"] += 1
+        return kind, fields, ANN if kind in _OF_DEALERS else senior
+
+    def _wrong(self, state: TableState) -> tuple[str, dict[str, Any], Person]:
+        """Any order, by any person."""
+        chance = self.chance
+        card = chance.choice(STANDARD_DECK).value
+        last = state.last
+        hands = (
+            {"player": [c.value for c in last.player], "banker": [c.value for c in last.banker]}
+            if last is not None
+            else {"player": ["KS", "9H"], "banker": ["2S", "3S"]}
+        )
+        if chance.random() < 0.8:
+            side = chance.choice(("player", "banker"))
+            if hands[side]:
+                hands[side][chance.randrange(len(hands[side]))] = card
+        round_ = chance.choice(
+            (state.round - 1, state.round - 1, 0 if last is None else last.round, state.round)
+        )
+        reason = {"reason": "by mistake"}
+        kinds: dict[str, dict[str, Any]] = {
+            "sign_on": {},
+            "sign_off": {},
+            "open_betting": {},
+            "close_betting": {},
+            "reveal": {},
+            "close_table": {},
+            "change_shoe": {},
+            "key_card": {"card": card},
+            "resume_play": reason,
+            "correct_card": {"position": chance.randint(1, 6), "card": card, **reason},
+            "void_coup": reason,
+            "correct_round": {"round": max(0, round_), **hands, **reason},
+            "void_round": {"round": max(0, round_), **reason},
+            "call_supervisor": reason,
+            "hold_play": reason,
+            "accept_shoe": {"serial": SERIAL},
+            "change_game": {"game": state.settings.game.name},
+        }
+        kind = chance.choice(list(kinds))
+        if kind in {"sign_off", "close_table", "change_shoe"} and chance.random() < 0.8:
+            kind = chance.choice(("void_round", "correct_round", "void_coup"))
+        self.counted["order at random"] += 1
+        return kind, kinds[kind], chance.choice(PEOPLE)
+
+
+class Seats:
+    """The seats: clients of the broker that place wagers, repeat what is not answered, and make mistakes."""
+
+    def __init__(
+        self, chance: Random, seats: int, wagers: list[str], publish: Callable[[str, bytes], None]
+    ) -> None:
+        self.chance = chance
+        self.counted: Counter[str] = Counter()
+        self._seats = seats
+        self._wagers = wagers
+        self._publish = publish
+        self._asked = 0
+        self._table: dict[str, Any] = {}
+        self._waiting: dict[tuple[int, str], bytes] = {}
+        self._old: list[tuple[int, bytes]] = []
+
+    def hear(self, name: str, message: dict[str, Any]) -> None:
+        """Hear a message of the table."""
+        if name == "state":
+            self._table = message
+        elif name.startswith("wagers/") and message["request"] is not None:
+            self._waiting.pop((message["seat"], message["request"]), None)
+
+    async def play(self) -> None:
+        """Play until cancelled."""
+        chance = self.chance
+        while True:
+            await asyncio.sleep(chance.uniform(0.1, 1.5))
+            if self._table.get("phase") == "betting" and chance.random() < 0.8:
+                self._wager(chance.randint(1, self._seats))
+            if self._waiting and chance.random() < 0.3:
+                seat, request = chance.choice(list(self._waiting))
+                self.counted["wager sent again without an answer"] += 1
+                self._send(seat, self._waiting[seat, request])
+                if chance.random() < 0.3:
+                    del self._waiting[seat, request]
+            if self._old and chance.random() < 0.1:
+                self.counted["wager repeated"] += 1
+                self._send(*chance.choice(self._old[-8:]))
+
+    def _wager(self, seat: int) -> None:
+        chance = self.chance
+        self._asked += 1
+        round_ = int(self._table["round"])
+        asked: dict[str, Any] = {
+            "id": f"w{self._asked}",
+            "round": round_,
+            "wager": chance.choice(self._wagers[:2] * 3 + self._wagers),
+            "amount": 500 * chance.randint(1, 20),
+        }
+        match chance.randrange(20):
+            case 0:
+                asked["amount"] = 0
+            case 1:
+                asked["round"] = max(1, round_ + chance.choice((-1, 1)))
+            case 2:
+                asked["amount"] = chance.choice((-500, 1, 10**9))
+            case 3:
+                asked["wager"] = "no_such_wager"
+            case 4:
+                del asked["amount"]
+            case 5 if self._asked > 1:
+                asked["id"] = f"w{self._asked - 1}"
+            case _:
+                pass
+        self.counted["wager"] += 1
+        payload = json.dumps(asked).encode()
+        self._waiting[seat, asked["id"]] = payload
+        self._old.append((seat, payload))
+        self._send(seat, payload)
+
+    def _send(self, seat: int, payload: bytes) -> None:
+        self._publish(f"wagers/{seat}/set", payload)
