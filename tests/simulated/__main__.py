@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
 from tests.simulated.mutations import MOST_SEEDS, find_all
-from tests.simulated.world import KINDS, Fault, Outcome, Plan, simulate
+from tests.simulated.world import KINDS, SECONDS, Fault, Outcome, Plan, simulate
 
 SECONDS_PER_HOUR = 3600.0
 
@@ -20,6 +20,7 @@ SECONDS_PER_HOUR = 3600.0
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.simulated", description=__doc__.splitlines()[0])
     parser.add_argument("seed", nargs="?", type=int, help="play this seed, and make it smaller if it fails")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="how long to play the seed")
     parser.add_argument("--seeds", type=int, default=100, help="how many seeds to play")
     parser.add_argument("--first", type=int, default=1, help="the first of these seeds")
     parser.add_argument(
@@ -31,11 +32,15 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.mutations:
         sys.exit(_mutations(asked.jobs, max(asked.seeds, MOST_SEEDS)))
-    sys.exit(_one(asked.seed) if asked.seed is not None else _many(asked.first, asked.seeds, asked.jobs))
+    sys.exit(
+        _one(Plan.of(asked.seed, asked.seconds))
+        if asked.seed is not None
+        else _many(asked.first, asked.seeds, asked.jobs)
+    )
 
 
-def _one(seed: int) -> int:
-    outcome = simulate(Plan.of(seed))
+def _one(plan: Plan) -> int:
+    outcome = simulate(plan)
     print(report(outcome))
     if not outcome.wrong:
         return 0
@@ -97,12 +102,13 @@ def report(outcome: Outcome) -> str:
     )
     if not outcome.wrong:
         return f"{known}: nothing is wrong"
+    again = f"{plan.seed}" if plan.whole == SECONDS else f"{plan.seed} --seconds {plan.whole:g}"
     return "\n".join(
         [
             known,
             *outcome.steps,
             f"WRONG: {outcome.wrong}",
-            f"Play it again: python -m tests.simulated {plan.seed}",
+            f"Play the seed again: python -m tests.simulated {again}",
         ]
     )
 

@@ -111,9 +111,9 @@ class Record:
     def sees_hidden(self) -> bool:
         return self.state is not None and self.state.settings.game.hides_cards
 
-    def read(self) -> int:
-        """Read the new inputs, and return how many there are."""
-        before = self.seq
+    def read(self) -> list[str]:
+        """Read the new inputs, and return their numbers and kinds."""
+        found = []
         rows = self.connection.execute(
             "SELECT seq, ts, source, payload, hash FROM inputs WHERE seq > ? ORDER BY seq", (self.seq,)
         ).fetchall()
@@ -124,8 +124,10 @@ class Record:
             if hashlib.sha256(line.encode()).hexdigest() != link:
                 raise Wrong(f"input {seq} does not continue the chain")
             self.seq, self.head = seq, link
-            self._take(seq, source, EVENTS.validate_json(payload, strict=True))
-        return self.seq - before
+            event = EVENTS.validate_json(payload, strict=True)
+            self._take(seq, source, event)
+            found.append(f"{seq} {event.kind}{'' if self.accepted[seq] else ' (refused)'}")
+        return found
 
     def _take(self, seq: int, source: str, event: Event) -> None:
         if self._table is None:

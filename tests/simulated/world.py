@@ -54,6 +54,8 @@ GAMES: Final = (
     *("progressive-2", "progressive-3"),
 )
 PROGRESSIVES: Final = {"progressive-2": "aquarius", "progressive-3": "nexus"}
+SECONDS: Final = 600.0
+"""How long a plan takes."""
 QUIET_SECONDS: Final = 75.0
 """After the last fault, everything is as it should be within this time."""
 STEPS_KEPT: Final = 60
@@ -76,14 +78,18 @@ class Fault:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a seed plays: for how long, and with which faults. A plan with fewer of them is a smaller simulation."""
+    """What a seed plays: for how long, and with which faults. A plan with fewer of them is a smaller simulation.
+
+    `whole` is how long the seed's whole plan takes, in seconds.
+    """
 
     seed: int
     seconds: float
     faults: tuple[Fault, ...]
+    whole: float
 
     @classmethod
-    def of(cls, seed: int, seconds: float = 600.0) -> "Plan":
+    def of(cls, seed: int, seconds: float = SECONDS) -> "Plan":
         """The plan of a seed."""
         chance = Random(f"{seed}/faults")
         kinds = chance.sample(KINDS, chance.randint(2, len(KINDS)))
@@ -91,7 +97,7 @@ class Plan:
             Fault(round(chance.uniform(5, seconds), 3), chance.choice(kinds), round(chance.random(), 3))
             for _ in range(chance.randint(3, 30))
         ]
-        return cls(seed, seconds, tuple(sorted(faults, key=lambda fault: fault.at)))
+        return cls(seed, seconds, tuple(sorted(faults, key=lambda fault: fault.at)), seconds)
 
 
 @dataclass
@@ -365,7 +371,7 @@ class World:
     def _read(self) -> None:
         rounds = len(self.record.rounds)
         if found := self.record.read():
-            self.note(f"committed {found} inputs, up to {self.record.seq}")
+            self.note(f"committed {', '.join(found)}")
         ended = len(self.record.rounds) > rounds
         if ended and self.process is not None and self.disk.take("kill at a round"):
             self.process.kill("after the last input of a round, before the round's rows")
