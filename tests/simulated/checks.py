@@ -10,7 +10,7 @@ import sqlite3
 import traceback
 from collections.abc import Callable
 from contextlib import closing
-from fractions import Fraction
+from math import floor
 from pathlib import Path
 from typing import Any, Final
 
@@ -335,11 +335,8 @@ def _paid(
     base = "+".join(own) if wager.requires_base_win else None
     rule = next(each for each in wager.rules if oracle.decides(each, coup, base))
     won = oracle.net(str(rule.pays)) * amount
-    net = won.numerator // won.denominator if won >= 0 else -amount
-    if Fraction(net) != won:
-        raise Wrong(
-            f"{name} pays {rule.pays} on {amount}, which is not a whole amount: give the seats other amounts"
-        )
+    # The games of the simulation pay whole cents and keep the rest, and take a whole cent for a part of one as commission.
+    net = floor(won) if won >= 0 else -amount
     return amount, amount + net, net
 
 
