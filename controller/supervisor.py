@@ -297,12 +297,12 @@ async def _beat(
     engine: Engine, journal: Journal, outbox: Outbox, alive: Callable[[], None] = lambda: None
 ) -> None:
     """Send the state again every second, and call `alive` if the path to the disk still works."""
-    beats, metered, watch = 0, engine.state, ClockWatch(clock.now(), clock.monotonic())
+    beats, metered, watch = 0, engine.state, ClockWatch(*clock.both())
     # Tables that start together, in one process or after a power cut, do not send together from then on.
     await asyncio.sleep(random.uniform(0, STATE_EVERY_SECONDS))
     while True:
         await asyncio.sleep(STATE_EVERY_SECONDS)
-        if (step := watch.look(clock.now(), clock.monotonic())) is not None:
+        if (step := watch.look(*clock.both())) is not None:
             before, after = map(timestamp, step)
             await engine.submit([ClockStepped(before, after)], "service")
         if floods := [*engine.pace.summed_up()]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from punto.controller import clock
 from punto.controller.clock_watch import ClockWatch
 from tests.service.table_in_this_process import rows
 from tests.service.table_on_a_machine import Table, wait_until
@@ -28,10 +29,18 @@ def test_a_step_of_a_second_is_seen_once(set_by, stepped):
     assert watch.look(set_to + timedelta(seconds=5), 75.0) is None
 
 
+def test_a_process_that_stands_still_between_two_clocks_is_no_step(monkeypatch):
+    seconds = iter([50.0, 52.0, 52.0, 52.0])  # it stood still for two seconds
+    monkeypatch.setattr(clock, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr(clock, "now", lambda: NOW)
+
+    assert clock.both() == (NOW, 52.0)
+
+
 @pytest.mark.skipif(shutil.which("faketime") is None, reason="it needs faketime")
 def test_a_clock_that_was_set_is_on_the_record(tmp_path, monkeypatch):
-    clock = tmp_path / "clock"
-    clock.write_text("+0")
+    setting = tmp_path / "clock"
+    setting.write_text("+0")
     with Table(tmp_path, None) as table:
         assert rows(table.record, STEPS) == []
         table.kill()
@@ -39,7 +48,7 @@ def test_a_clock_that_was_set_is_on_the_record(tmp_path, monkeypatch):
         faked = (
             "/usr/bin/env",
             f"LD_PRELOAD={_library()}",
-            f"FAKETIME_TIMESTAMP_FILE={clock}",
+            f"FAKETIME_TIMESTAMP_FILE={setting}",
             "FAKETIME_NO_CACHE=1",
             "DONT_FAKE_MONOTONIC=1",
         )
@@ -47,10 +56,10 @@ def test_a_clock_that_was_set_is_on_the_record(tmp_path, monkeypatch):
         table._command = (*faked, *command)
         table.start()
         assert rows(table.record, STEPS) == []
-        clock.write_text("+3600")
+        setting.write_text("+3600")
         wait_until(lambda: len(rows(table.record, STEPS)) == 1, "it was set forward")
         table.kill()
-        clock.write_text("+0")
+        setting.write_text("+0")
         table.start()
         wait_until(lambda: len(rows(table.record, STEPS)) == 2, "it was set back while the service was off")
 
