@@ -3,12 +3,11 @@
 import argparse
 import asyncio
 import gc
-import signal
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from punto.commands.signals import until_stopped
 from punto.consoles.entrance import entrance_of
 from punto.controller import log
 from punto.controller.failures import messages_of
@@ -57,10 +56,6 @@ async def _until_stopped(config: GameManagerConfig) -> None:
     # Rounds that wait for the store are many objects, none of them garbage: to look for it takes a tenth of the intake.
     gc.freeze()
     gc.set_threshold(100_000)
-    service = asyncio.create_task(
+    await until_stopped(
         serve(config, entrance_of, lambda address: print(f"Game Manager on {address}", flush=True))
     )
-    for wanted in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(wanted, service.cancel)
-    with suppress(asyncio.CancelledError):
-        await service

@@ -4,13 +4,12 @@ import argparse
 import asyncio
 import gc
 import resource
-import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from punto.commands.signals import until_stopped
 from punto.configs.problems import ConfigError
 from punto.controller import log
 from punto.controller.config.devices import CardReaderConfig, DeviceConfig, KeypadConfig
@@ -92,12 +91,8 @@ async def _until_stopped(configs: Sequence[ServiceConfig], failures: dict[str, l
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     tables = Tables(configs, _serve, _settle_down)
-    running = asyncio.create_task(tables.run())
-    for wanted in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(wanted, running.cancel)
     try:
-        with suppress(asyncio.CancelledError):
-            await running
+        await until_stopped(tables.run())
     finally:
         failures.update(tables.failures)
 

@@ -2,13 +2,12 @@
 
 import argparse
 import asyncio
-import signal
 import sqlite3
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from punto.commands.signals import until_stopped
 from punto.controller import local_socket
 from punto.controller.sd_notify import notify
 from punto.controller.signing.keys import KeyFileError, SigningKey
@@ -62,10 +61,6 @@ def main(args: argparse.Namespace) -> int:
 async def _until_stopped(signer: Signer, path: Path, group: str | None) -> None:
     mode = 0o600 if group is None else 0o660
     with local_socket.open_at(path, mode, group, whose="the signer's socket", key="--socket") as door:
-        serving = asyncio.create_task(local_socket.serve(door, signer))
-        for wanted in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(wanted, serving.cancel)
         print(f"signer at {path}, public key {signer.public}", flush=True)
         notify("READY=1")
-        with suppress(asyncio.CancelledError):
-            await serving
+        await until_stopped(local_socket.serve(door, signer))

@@ -2,12 +2,12 @@
 
 import argparse
 import asyncio
-import signal
 import sqlite3
 import sys
 from pathlib import Path
 from typing import Final
 
+from punto.commands.signals import until_stopped
 from punto.controller import log
 from punto.controller.failures import messages_of
 from punto.controller.sd_notify import notify
@@ -19,7 +19,7 @@ from punto.witness.store import WitnessStore
 HELP: Final = (
     "Keep the signed heads of all tables' records until SIGTERM or Ctrl-C, on a machine that is not a table's. The witness signs each "
     "head again with the time at which it came. It reports a record that was changed, cut off or begun anew, a signature that does not "
-    "hold, another key, and a table whose heads do not come. `punto verify` compares a record with what the witness has. The exit "
+    "hold, another key, and a table whose heads do not come. `punto replay --witness` compares a record with what the witness has. The exit "
     "status is 1 if its files cannot be used, and 2 if the configuration is invalid."
 )
 
@@ -46,7 +46,7 @@ def main(args: argparse.Namespace) -> int:
             key = SigningKey.open(config.witness.key)
             with WitnessStore(config.witness.path, key) as store:
                 print(f"witness with the public key {key.public}", flush=True)
-                asyncio.run(_until_stopped(config, store))
+                asyncio.run(_witness(config, store))
         finally:
             write_log()
     except* (KeyFileError, sqlite3.Error) as errors:
@@ -56,11 +56,6 @@ def main(args: argparse.Namespace) -> int:
     return status
 
 
-async def _until_stopped(config: WitnessConfig, store: WitnessStore) -> None:
-    witnessing = asyncio.create_task(Witness(config, store).run())
-    for wanted in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(wanted, witnessing.cancel)
+async def _witness(config: WitnessConfig, store: WitnessStore) -> None:
     notify("READY=1")
-    await asyncio.wait([witnessing])
-    if not witnessing.cancelled():
-        await witnessing
+    await until_stopped(Witness(config, store).run())

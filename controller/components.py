@@ -12,17 +12,15 @@ from punto.controller.messages.models import ComponentDigest
 from punto.version import __version__
 
 _PACKAGES = (
-    *(
-        "baccarat",
-        "commands",
-        "configs",
-        "consoles",
-        "controller",
-        "displays",
-        "drivers",
-        "game_manager",
-        "odds",
-    ),
+    "baccarat",
+    "commands",
+    "configs",
+    "consoles",
+    "controller",
+    "displays",
+    "drivers",
+    "game_manager",
+    "odds",
 )
 _HOME = Path(__file__).parent.parent
 
