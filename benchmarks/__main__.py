@@ -19,12 +19,14 @@ from benchmarks import (
     pages,
     progressive,
     reports,
+    signing,
     simulation,
 )
 from benchmarks.bench import Line, say
 
 PARTS = {
     "latency": latency.measure,
+    "signing": signing.measure,
     "endurance": endurance.measure,
     "odds": odds.measure,
     "simulation": simulation.measure,

@@ -77,15 +77,19 @@ def _answers(port: int) -> bool:
 class Service:
     """A `punto run` of its own, with its record, on a broker."""
 
-    def __init__(self, folder: Path, broker: int, port: str, table: str = "bench") -> None:
+    def __init__(
+        self, folder: Path, broker: int, port: str, table: str = "bench", signer: Path | None = None
+    ) -> None:
         self.folder = folder
+        folder.mkdir(exist_ok=True)
         self.record = folder / "table.db"
+        signed = f'signer = "{signer}"\n' if signer else ""
         self.door = folder / "operator.sock"
         self.config = folder / "table.toml"
         self.config.write_text(
             f'version = 1\n[table]\nid = "{table}"\nname = "Bench"\ngame = "dragon-bonus-1"\nsimulation = true\n'
-            f'[shoe]\nport = "{port}"\n[record]\npath = "{self.record}"\n'
-            f'[mqtt]\nport = {broker}\n[operator]\nsocket = "{self.door}"\n'
+            f'[shoe]\nport = "{port}"\n[record]\npath = "{self.record}"\n{signed}'
+            f'[mqtt]\nport = {broker}\nrestricted = {str(bool(signer)).lower()}\n[operator]\nsocket = "{self.door}"\n'
             f'[accounts]\npath = "{folder / "operators.db"}"\n'
         )
         employ(folder / "operators.db")
