@@ -121,7 +121,7 @@ $(DOCS)/.ready: docs.lock
 
 # What users get, built and tried, is then in dist/. It uploads nothing.
 release: $(READY)
-	$(BIN)/python -m tests.release
+	$(BIN)/python -m tests.release $(KEY)
 
 # The packages of table.lock in CycloneDX's form, as in a release.
 sbom: $(READY)

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from punto.controller.signing.keys import KeyFileError, SigningKey
 from tests import supply_chain
 from tests.lock_is_current import LOCKS
 from tests.service.installed_machine import installation
@@ -53,19 +54,24 @@ class ReleaseError(Exception):
     """Why this checkout cannot be released."""
 
 
+SUMS: Final = "SHA256SUMS"
+
+
 def main() -> int:
-    """Release this checkout."""
+    """Release this checkout, and sign the release if a key's file is named."""
+    key = Path(sys.argv[1]) if sys.argv[1:] else None
     try:
         with tempfile.TemporaryDirectory(prefix="punto-release-") as folder:
-            release(Path(folder).resolve())
-    except ReleaseError as error:
+            release(Path(folder).resolve(), key)
+    except (ReleaseError, KeyFileError) as error:
         print(f"not released: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def release(folder: Path) -> None:
+def release(folder: Path, key: Path | None) -> None:
     """Do every step in this empty folder, and say each in a line."""
+    signing = None if key is None else SigningKey.open(key)
     version = releasable(ROOT)
     print(f"version {version}: the working tree is clean, CHANGELOG.md has its section", flush=True)
 
@@ -98,7 +104,20 @@ def release(folder: Path) -> None:
     for file in built:
         shutil.copy(file, dist)
     supply_chain.write_bill(dist / f"punto-{version}.cdx.json", version, commit_time)
+    print(sum_up(dist, signing))
     print("ready in dist/, with the bill of materials; nothing was uploaded")
+
+
+def sum_up(dist: Path, key: SigningKey | None) -> str:
+    """Write the digests of all files of a release as `sha256sum` checks them, and sign them as `openssl` does; say so."""
+    files = sorted(dist.iterdir())
+    sums = "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
+    (dist / SUMS).write_text(sums, encoding="utf-8")
+    if key is None:
+        return f"{SUMS} is not signed: `make release KEY=FILE` signs it"
+    (dist / f"{SUMS}.sig").write_bytes(key.sign(b"", sums.encode()))
+    (dist / f"{SUMS}.pem").write_text(key.pem, encoding="ascii")
+    return f"{SUMS} is signed with the key {key.public}"
 
 
 def releasable(root: Path) -> str:

@@ -1,6 +1,8 @@
 """What `make release` refuses, and how it names a difference."""
 
 import hashlib
+import re
+import subprocess
 import sys
 import tomllib
 import zipfile
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from punto.controller.signing.keys import SigningKey
 from punto.version import __version__
 from tests import release
 
@@ -167,3 +170,57 @@ def test_a_table_that_takes_the_limit_is_refused(tmp_path, monkeypatch, more, re
 
     with pytest.raises(release.ReleaseError, match="must take less than") if refused else nullcontext():
         assert release.on_disk_of_a_table(tmp_path) >= 10_000
+
+
+def check_as_documented(dist: Path) -> subprocess.CompletedProcess[str]:
+    """Run the commands with which docs/how-to/install.md checks a release."""
+    page = (release.ROOT / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
+    (commands,) = re.findall(r"^```sh\n(openssl pkeyutl .*?)^```", page, re.MULTILINE | re.DOTALL)
+    return subprocess.run(["sh", "-ec", commands], cwd=dist, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def signed(tmp_path: Path) -> Path:
+    """A folder with a release that is signed, beside the key's file."""
+    dist = tmp_path / "dist"
+    dist.mkdir()
+    for name in ("punto-1.2.3-py3-none-any.whl", "punto-1.2.3.tar.gz", "punto-1.2.3.cdx.json"):
+        (dist / name).write_text(name, encoding="utf-8")
+    assert "is signed with the key" in release.sum_up(dist, SigningKey.open(tmp_path / "key"))
+    return dist
+
+
+def test_a_signed_release_is_checked_with_tools_of_the_system(signed):
+    ran = check_as_documented(signed)
+
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == [
+        "Signature Verified Successfully",
+        *(f"{file}: OK" for file in sorted(each.name for each in signed.glob("punto-*"))),
+    ]
+
+
+@pytest.mark.parametrize("name", ["punto-1.2.3.tar.gz", "SHA256SUMS", "SHA256SUMS.sig"])
+def test_a_release_that_was_changed_after_it_was_signed_is_found(signed, name):
+    content = (signed / name).read_bytes()
+    (signed / name).write_bytes(content[:-2] + bytes([content[-2] ^ 1]) + content[-1:])
+
+    assert check_as_documented(signed).returncode != 0
+
+
+def test_a_release_that_another_key_signed_is_found(signed, tmp_path):
+    key = (signed / "SHA256SUMS.pem").read_text(encoding="ascii")
+    (signed / "SHA256SUMS.sig").unlink()
+    (signed / "SHA256SUMS.pem").unlink()
+    (signed / "SHA256SUMS").unlink()
+    release.sum_up(signed, SigningKey.open(tmp_path / "other"))
+    (signed / "SHA256SUMS.pem").write_text(key, encoding="ascii")
+
+    assert check_as_documented(signed).returncode != 0
+
+
+def test_a_release_without_a_key_says_that_it_is_not_signed(tmp_path):
+    (tmp_path / "punto.whl").write_bytes(b"")
+
+    assert "is not signed" in release.sum_up(tmp_path, None)
+    assert [each.name for each in sorted(tmp_path.iterdir())] == ["SHA256SUMS", "punto.whl"]
