@@ -8,12 +8,11 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import date, datetime
-from pathlib import Path
+from datetime import datetime
 from typing import Final, Literal
 
 import structlog
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.wagers.definition import Game
@@ -23,16 +22,11 @@ from punto.configs.problems import ConfigError
 from punto.controller import clock
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.engine import Engine
-from punto.controller.gaming_days import Calendar
 from punto.controller.journal.answers import Answer
 from punto.controller.journal.journal import Journal
-from punto.controller.journal.out_of_the_ordinary import incidents_after
-from punto.controller.journal.schema import RecordError
 from punto.controller.messages import topics
-from punto.controller.messages.books import Books
 from punto.controller.messages.building import (
     head_message,
-    public_round,
     round_message,
     scoreboard_message,
     shoe_message,
@@ -43,22 +37,11 @@ from punto.controller.messages.metering import meters_message
 from punto.controller.messages.models import (
     Availability,
     Message,
-    RequestId,
     WagerAnswer,
     WagerRequest,
 )
-from punto.controller.messages.requests import (
-    BooksRequest,
-    BooksResponse,
-    IncidentsRequest,
-    IncidentsResponse,
-    Response,
-    RoundEnd,
-    RoundsRequest,
-    RoundsResponse,
-    SnapshotRequest,
-)
 from punto.controller.mqtt_link import Connection, Link, LinkError, Received, Sender
+from punto.controller.mqtt_requests import LONGEST_VERB, Requests, id_of, not_read
 from punto.controller.outbox import Outbox
 from punto.drivers.backoff import Backoff
 from punto.drivers.base import LinkHealth
@@ -66,22 +49,6 @@ from punto.drivers.base import LinkHealth
 ROUNDS_AT_ONCE: Final = 50
 SNAPSHOTS_EVERY_SECONDS: Final = 0.003
 """The pause between two runs of snapshots: a very fast shoe is not published card by card."""
-REQUESTED_SNAPSHOTS_EVERY_SECONDS: Final = 1.0
-"""How often clients together can have all retained messages sent again: one client's flood costs the others nothing."""
-MOST_BOOKS_WAITING: Final = 10
-"""Requests for books that wait, as many as a client may send at once. Each takes as long as a report at the Game Manager."""
-LONGEST_VERB: Final = 64
-LONGEST_REQUEST: Final = 4096
-"""Bytes: several times as many as the longest request has."""
-_TOO_LONG: Final = f"a request has at most {LONGEST_REQUEST} bytes: send what the schema of the request says"
-_TOO_FAST: Final = (
-    "too many requests in a short time: wait some seconds. Until then, requests are not answered"
-)
-_VERBS: Final = "request snapshot, rounds, incidents or books"
-_NO_METER: Final = "this service keeps no meter: request the books of the service that `kept_by` of the topic `progressive` names"
-_BOOKS_WAIT: Final = "too many requests for books wait: request them again later"
-_CLIENT: Final = re.compile(r"client( [\w.-]{1,64})?", re.ASCII)
-"""All who ask on the shared topic, or a user of the broker."""
 _SEAT: Final = re.compile(r"\d{1,3}", re.ASCII)
 
 _log = structlog.get_logger("punto.controller.mqtt")
@@ -89,8 +56,6 @@ _log = structlog.get_logger("punto.controller.mqtt")
 
 Take = Callable[[Received], Awaitable[None]]
 """Takes a message of another service."""
-BooksOf = Callable[[Path, date, Calendar, datetime], Books]
-"""Reads the books of a gaming day from a record, at this time (UTC); raises RecordError. It works in any thread."""
 
 
 class Broker:
@@ -115,9 +80,6 @@ class Broker:
             f"{broker.host}:{broker.port}", False, "not reached yet", self._since, None, {}
         )
         self.expectations: Callable[[Game], Expectations] = shipped
-        self.books_of: BooksOf | None = None
-        self._books_asked: asyncio.Queue[BooksRequest] = asyncio.Queue(MOST_BOOKS_WAITING)
-        self._requested_snapshot = 0.0  # when, by the loop's clock, the last requested one is sent
         self._connection = ""  # identifies the connection in the ids of `availability`
         self._link = Link(
             broker,
@@ -141,6 +103,7 @@ class Broker:
             topics.METERS: self._meters,
         }
 
+        self.requests = Requests(engine, journal, outbox, topic, lambda: outbox.snapshot_due(*self._builders))
         engine.on_answer = self._answer
 
         if engine.restricted:
@@ -236,7 +199,7 @@ class Broker:
                 tasks.create_task(self._send_snapshots(events), name="mqtt snapshots")
                 tasks.create_task(self._send_rounds(Sender(connection)), name="mqtt rounds")
                 tasks.create_task(self._receive(connection), name="mqtt requests")
-                tasks.create_task(self._send_books(), name="mqtt books")
+                tasks.create_task(self.requests.send_books(), name="mqtt books")
         finally:
             outbox.disconnect()
 
@@ -296,9 +259,9 @@ class Broker:
                 case ["wagers", seat, "set"]:
                     await self._wager(seat, message.payload)
                 case ["request", verb]:
-                    await self._request(verb, "client", message.payload)
+                    await self.requests.take(verb, "client", message.payload)
                 case ["request", verb, "by", client]:
-                    await self._request(verb, f"client {client}", message.payload)
+                    await self.requests.take(verb, f"client {client}", message.payload)
                 case _:  # amqtt also delivers topics without a subscription
                     pass
 
@@ -312,14 +275,14 @@ class Broker:
             if number <= self._engine.state.settings.seats
             else "seats that the table does not have"
         )
-        if (refused := self._not_read(client, payload)) is not None:
+        if (refused := not_read(self._engine.pace, client, payload)) is not None:
             if refused:
                 self._refuse_wager(None, number, *refused)
             return
         try:
             asked = WagerRequest.model_validate_json(payload)
         except ValidationError as error:
-            self._refuse_wager(_id_of(payload), number, "bad_payload", first_fault(error))
+            self._refuse_wager(id_of(payload), number, "bad_payload", first_fault(error))
             return
         wager = SetWager(id=asked.id, seat=number, wager=asked.wager, amount=asked.amount, round=asked.round)
         if (known := self._engine.answers.to(wager, self._engine.state.round)) is not None:
@@ -362,148 +325,3 @@ class Broker:
             reason=reason,
         )
         self._outbox.put(self.topic(topics.wager_result(seat)), message.wire())
-
-    def _not_read(self, client: str, payload: bytes) -> tuple[str, ...] | None:
-        """Code and reason why a request is not read; empty if the client was told before, None if it may be read."""
-        pace = self._engine.pace
-        if not pace.allows(client):
-            return ("too_fast", _TOO_FAST) if pace.refused(client) == 1 else ()
-        return ("bad_payload", _TOO_LONG) if len(payload) > LONGEST_REQUEST else None
-
-    async def _request(self, verb: str, client: str, payload: bytes) -> None:
-        # The topic of the answer could be too long, and the client's name is on the record if it asks too often.
-        if len(verb) > LONGEST_VERB or not _CLIENT.fullmatch(client):
-            _log.warning("request ignored", verb=verb[:LONGEST_VERB], hint=_VERBS)
-            return
-        refused = self._not_read(client, payload)
-        if refused == ():
-            return
-        try:
-            if refused:
-                answer: Message = self._response(None, refused[1])
-            elif verb == "snapshot":
-                request = SnapshotRequest.model_validate_json(payload)
-                self._snapshot_requested()
-                answer = self._response(request.id, None)
-            elif verb == "rounds":
-                answer = await self._rounds(RoundsRequest.model_validate_json(payload))
-                self._engine.pace.charge(client)  # an answer can have a hundred rounds
-            elif verb == "incidents":
-                answer = await self._incidents(IncidentsRequest.model_validate_json(payload))
-                self._engine.pace.charge(client)
-            elif verb == "books":
-                self._ask_for_books(BooksRequest.model_validate_json(payload))
-                self._engine.pace.charge(client)
-                return
-            else:
-                answer = self._response(_id_of(payload), f"there is no request {verb!r}: {_VERBS}")
-        except ValidationError as error:
-            answer = self._response(_id_of(payload), first_fault(error))
-        self._answer_request(verb, answer)
-
-    def _answer_request(self, verb: str, answer: Message) -> None:
-        self._outbox.put(self.topic(topics.response(verb)), answer.wire())
-
-    def _snapshot_requested(self) -> None:
-        """Send all retained messages: at once, or a second after the last ones that a client requested."""
-        loop = asyncio.get_running_loop()
-        if self._requested_snapshot > loop.time():
-            return  # it is still to come
-        self._requested_snapshot = max(
-            loop.time(), self._requested_snapshot + REQUESTED_SNAPSHOTS_EVERY_SECONDS
-        )
-        loop.call_at(self._requested_snapshot, self._outbox.snapshot_due, *self._builders)
-
-    def _response(self, request: str | None, error: str | None) -> Response:
-        now = timestamp(clock.now())
-        # If the client corrects its request and sends it with the same id, the answer has another id.
-        id_ = f"{self.topic.table}/response/{request if error is None else now}"
-        return Response(id=id_, seq=0, ts=now, simulation=self._simulation, request=request, error=error)
-
-    async def _rounds(self, asked: RoundsRequest) -> Message:
-        last = self._journal.last_round
-        found = await self._journal.rounds_after(asked.after, asked.limit) if asked.after < last else []
-        return RoundsResponse(
-            id=f"{self.topic.table}/response/{asked.id}",
-            seq=last,
-            ts=timestamp(clock.now()),
-            simulation=self._simulation,
-            request=asked.id,
-            rounds=tuple(public_round(ended.record) for ended in found),
-            ended=tuple(RoundEnd(ts=each.ts, game=each.game, rules=each.rules) for each in found),
-            record=self._engine.record_name,
-            more=bool(found) and found[-1].record.round < last,
-        )
-
-    async def _incidents(self, asked: IncidentsRequest) -> Message:
-        last = self._engine.seq
-        await self._engine.written()  # also the incidents of these inputs
-        found, until = await asyncio.to_thread(
-            incidents_after, self._journal.path, asked.after, last, asked.limit
-        )
-        return IncidentsResponse(
-            id=f"{self.topic.table}/response/{asked.id}",
-            seq=last,
-            ts=timestamp(clock.now()),
-            simulation=self._simulation,
-            request=asked.id,
-            incidents=found,
-            until=until,
-            record=self._engine.record_name,
-            more=until < last,
-        )
-
-    def _ask_for_books(self, asked: BooksRequest) -> None:
-        """Have the books answered after those that wait: meanwhile wagers and linked tables are not held up."""
-        progressive = self._engine.state.progressive
-        if progressive is None or progressive.link is not None or self.books_of is None:
-            self._answer_request("books", self._response(asked.id, _NO_METER))
-            return
-        try:
-            self._books_asked.put_nowait(asked)
-        except asyncio.QueueFull:
-            self._answer_request("books", self._response(asked.id, _BOOKS_WAIT))
-
-    async def _send_books(self) -> None:
-        """Answer the requests for books, one at a time."""
-        while True:
-            asked = await self._books_asked.get()
-            if self.books_of is not None:
-                self._answer_request("books", await self._books(asked, self.books_of))
-
-    async def _books(self, asked: BooksRequest, books_of: BooksOf) -> Message:
-        now, last = clock.now(), self._engine.seq
-        await (
-            self._engine.written()
-        )  # also what was recorded up to now, so that a day that has ended is whole
-        try:
-            found = await asyncio.to_thread(
-                books_of, self._journal.path, asked.day, self._engine.calendar, now
-            )
-        except RecordError as error:
-            return self._response(asked.id, str(error))
-        return BooksResponse(
-            id=f"{self.topic.table}/response/{asked.id}",
-            seq=last,
-            ts=timestamp(now),
-            simulation=self._simulation,
-            request=asked.id,
-            books=found,
-            record=self._engine.record_name,
-        )
-
-
-class _RequestId(BaseModel):
-    """The id of an invalid request, for its answer."""
-
-    model_config = ConfigDict(strict=True)
-
-    id: RequestId
-
-
-def _id_of(payload: bytes) -> str | None:
-    """The id in a payload, None if it cannot be read."""
-    try:
-        return _RequestId.model_validate_json(payload).id
-    except ValidationError:
-        return None

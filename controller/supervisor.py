@@ -40,7 +40,8 @@ from punto.controller.linked import Authority, link_of
 from punto.controller.messages import topics
 from punto.controller.messages.building import head_message, timestamp
 from punto.controller.messages.models import Health, Info, Message
-from punto.controller.mqtt import BooksOf, Broker
+from punto.controller.mqtt import Broker
+from punto.controller.mqtt_requests import BooksOf
 from punto.controller.orders.desk import Desk, Fitted
 from punto.controller.orders.socket_door import SocketDoor
 from punto.controller.outbox import Outbox
@@ -134,7 +135,7 @@ async def serve(
         try:
             service.connect(topic, doors_of)
             if service.broker is not None:
-                service.broker.books_of = books_of
+                service.broker.requests.books_of = books_of
             _log.info("table recovered", phase=engine.state.phase, inputs=engine.seq)
             await service.run(consoles_of)
         except asyncio.CancelledError:

@@ -180,7 +180,7 @@ def broker_of(table: Table, port: int, password: str | None = None, **broker: An
         info,
         lambda now: report.message(now, {}),
     )
-    made.books_of = books_of_day
+    made.requests.books_of = books_of_day
     return made
 
 

@@ -14,7 +14,7 @@ from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.order_kinds import OpenBetting
 from punto.controller.gaming_days import Calendar
 from punto.controller.messages.books import Books
-from punto.controller.mqtt import MOST_BOOKS_WAITING
+from punto.controller.mqtt_requests import MOST_BOOKS_WAITING
 from punto.controller.pace import Pace
 from punto.game_manager.books import books_of_day
 from tests.game_manager.house import house
@@ -134,7 +134,7 @@ async def test_other_requests_are_answered_while_books_are_read_and_too_many_are
 
     here.engine.pace = Pace(per_second=1000, at_once=10_000)
     async with ear(mosquitto.port) as listening, connected(here, mosquitto.port) as broker:
-        broker.books_of = slowly
+        broker.requests.books_of = slowly
         await online(listening)
         for number in range(MOST_BOOKS_WAITING + 2):  # one is being read, and one is too many
             await listening.publish(OWN, {"id": f"b{number}", "day": today()})

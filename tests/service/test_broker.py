@@ -30,7 +30,7 @@ from punto.controller.journal import recovery, store
 from punto.controller.journal.answers import MOST_KEPT
 from punto.controller.journal.entries import Head
 from punto.controller.messages.topics import RESTRICTED_HEAD
-from punto.controller.mqtt import LONGEST_REQUEST
+from punto.controller.mqtt_requests import LONGEST_REQUEST
 from punto.controller.pace import AT_ONCE, DEAR, SUMMED_SECONDS, Pace
 from tests.operators.test_orders import UNSEEN
 from tests.ports import free_port
