@@ -266,6 +266,8 @@ def surplus(turn: Turn, card: Card) -> bool:
 
 def _await_card(turn: Turn, doubt: Doubt) -> None:
     turn.change(doubt=doubt)
+    if doubt.code == "surplus_copy":
+        turn.stop(Stop(code=doubt.code, text=f"{doubt.text}, correct an earlier misread, and resume play"))
     turn.say(effects.CardAwaited(doubt.code, doubt.text))
     if doubt.read is not None:
         turn.emit(effects.CardHeld(doubt.read, "doubtful", turn.state.round))

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
+from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, SurplusCardError
 from punto.baccarat.table import dealing, events, progressive
 from punto.baccarat.table import order_kinds as kinds
@@ -10,8 +11,8 @@ from punto.baccarat.table.after_settlement import correct_keyed, correct_round, 
 from punto.baccarat.table.devices import accept_device
 from punto.baccarat.table.effects import AlarmAcknowledged, CardCorrected, CardHeld, GameChanged, PlayResumed
 from punto.baccarat.table.shoe_events import NOT_RESUMED, accept, put_aside
-from punto.baccarat.table.state import Correction, GamingDay, KeyedAway, Phase, Stop, TableState
-from punto.baccarat.table.turn import RefusedError, Turn
+from punto.baccarat.table.state import Correction, Doubt, GamingDay, KeyedAway, Phase, Stop, TableState
+from punto.baccarat.table.turn import RefusedError, Turn, refuse_behind_the_cards
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, find_wager
 
@@ -126,6 +127,8 @@ def _key(turn: Turn, order: kinds.KeyCard) -> None:
             "correct an earlier misread, or void the coup",
         )
     turn.change(doubt=None)
+    if state.doubt is not None and state.doubt.read not in {None, card}:
+        _tell_other_card(turn, state.doubt, card)
     if state.keyed_for_shoe and state.doubt is None:
         keyed = KeyedAway(state.round, len(turn.coup.cards) + 1, card)
         turn.change(keyed_away=(*state.keyed_away, keyed))
@@ -141,6 +144,17 @@ def _key(turn: Turn, order: kinds.KeyCard) -> None:
         case _:
             raise RefusedError("no_card_awaited", f"no card is awaited now: {_before_cards(state)}")
     dealing.take_backlog(turn)
+
+
+def _tell_other_card(turn: Turn, doubt: Doubt, card: Card) -> None:
+    """Raise an alarm: another card was keyed than the shoe has read, though not for certain."""
+    hidden = turn.state.settings.game.hides_cards
+    cards = "" if hidden else f": keyed {card}, read {doubt.read} with a confidence of {doubt.confidence}%"
+    turn.alarm(
+        "keyed_otherwise",
+        f"{_place(turn.state.next_position)} of round {turn.state.round} was keyed, but the shoe has read another card"
+        f"{cards}. Check the cards on the table",
+    )
 
 
 def _before_cards(state: TableState) -> str:
@@ -376,6 +390,7 @@ def on_wager(turn: Turn, request: events.SetWager) -> None:
         raise RefusedError(
             "bad_amount", f"{request.amount} is not an amount: give minor units, or 0 to take a wager back"
         )
+    refuse_behind_the_cards(state)
     progressive.refuse_wager(state, request.wager)
     game = state.settings.game
     wagers = {(each.seat, each.wager): each for each in state.wagers}

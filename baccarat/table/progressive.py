@@ -31,7 +31,7 @@ from punto.baccarat.table.meter import alarm_astray, fixed, give, of, refuse_sec
 from punto.baccarat.table.sensors import clear_alarm, refuse_unlatched
 from punto.baccarat.table.settings import Settings as TableSettings
 from punto.baccarat.table.state import AuthorityLink, Phase, TablesProgressive, TableState
-from punto.baccarat.table.turn import RefusedError, Turn
+from punto.baccarat.table.turn import RefusedError, Turn, refuse_behind_the_cards
 from punto.baccarat.table.winners import decision
 from punto.baccarat.wagers.settlement import (
     PlacedWager,
@@ -443,6 +443,7 @@ def _refuse_start(state: TableState, progressive: TablesProgressive, event: game
             "wrong_round",
             f"the order starts the game of round {event.round}, but the table is at round {state.round}",
         )
+    refuse_behind_the_cards(state)
     begun = state.doubt is not None or (state.coup is not None and bool(state.coup.cards))
     if state.phase is Phase.DEALING and begun and not _is_played(state):
         raise RefusedError(

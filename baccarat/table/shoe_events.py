@@ -127,7 +127,8 @@ def hear(turn: Turn, hello: events.ShoeHello) -> None:
         if (mark.serial, mark.log) == (hello.serial, hello.log) and mark.taken < hello.next_record
     )
     taken = max([hello.first_kept - 1, *heard])
-    turn.change(link=replace(link, serial=hello.serial, log=hello.log, taken=taken))
+    # This shoe has no records of the time that the other one was offline.
+    turn.change(link=replace(link, serial=hello.serial, log=hello.log, taken=taken), keyed_away=())
 
 
 def let_in(turn: Turn, hello: events.ShoeHello, reason: str) -> None:
@@ -138,10 +139,10 @@ def let_in(turn: Turn, hello: events.ShoeHello, reason: str) -> None:
             f"the shoe reports {hello.decks} decks, but the game has {turn.state.settings.game.decks}",
         )
     turn.change_link(components=hello.components, offered=None)
-    if turn.state.link.late_before <= turn.state.link.expected:
-        turn.change(keyed_away=())  # this shoe has no records of the time that the other was offline
     _end_refusal(turn)
     turn.say(ShoeLinkChanged(online=turn.state.link.online, reason=reason))
+    if turn.state.link.late_before <= turn.state.link.expected:
+        _stop_if_keyed_alone(turn)
     take_backlog(turn)
 
 
@@ -192,7 +193,7 @@ def _on_record(turn: Turn, event: events.ShoeRecord) -> None:
         return
     turn.change_link(taken=event.record)
     if event.record >= turn.state.link.late_before:
-        turn.change(keyed_away=())
+        _stop_if_keyed_alone(turn)
     if turn.state.settings.cards == "keyed":
         turn.alarm("shoe_not_in_use", "the shoe sends reports, but at this table the cards are keyed")
         return
@@ -217,6 +218,23 @@ def _stop_if_overfull(turn: Turn) -> None:
             "end of the shoe's cable. If a hand is on the table, void this hand. Then order a shoe change"
         )
         turn.stop(Stop(code=OVERFULL, text=text))
+
+
+def _stop_if_keyed_alone(turn: Turn) -> None:
+    """Stop play if cards were keyed while the shoe was offline, and it has no more records of that time."""
+    if not turn.state.keyed_away:
+        return
+    first = turn.state.keyed_away[0]
+    turn.change(keyed_away=())
+    turn.stop(
+        Stop(
+            code="keyed_otherwise",
+            text=(
+                f"card {first.position} of round {first.round} was keyed while the shoe was offline, but the shoe has no record of it, "
+                "nor of a card that was keyed after it. A supervisor must check the cards, correct or void a wrong hand, and resume play"
+            ),
+        )
+    )
 
 
 def _compare_with_keyed(

@@ -361,6 +361,13 @@ class TableState(Value):
         return bool(self.stops) or self.doubt is not None
 
     @property
+    def cards_unseen(self) -> bool:
+        """Whether cards may have left the shoe that the table has not taken, although the shoe reads its cards."""
+        link = self.link
+        away = not link.online or link.offered is not None or link.expected < link.late_before
+        return self.settings.cards == "shoe" and (away or bool(self.backlog))
+
+    @property
     def overfull(self) -> bool:
         """Whether more cards have left the shoe since its change than an honest shoe can give.
 

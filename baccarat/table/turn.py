@@ -90,3 +90,13 @@ class Turn:
 def _the_same(alarm: Alarm, code: str, text: str) -> bool:
     """Whether it is the same alarm again. Calls and floods are identified by their texts; for others the latest text is enough."""
     return alarm.code == code and (alarm.text == text or code not in {"supervisor_called", "flood"})
+
+
+def refuse_behind_the_cards(state: TableState) -> None:
+    """Refuse a wager or a game (cards_unseen) while cards may lie on the table that the table does not know."""
+    if state.cards_unseen:
+        raise RefusedError(
+            "cards_unseen",
+            "the shoe is not connected, or cards that it has drawn are not taken yet: wait until it is connected, and until a "
+            "supervisor has seen to what play waits for",
+        )

@@ -70,7 +70,7 @@ class TableConfig(Section):
     """How many more coups are dealt after the coup with the cut card, from 0 to 9. The cut card announces the end of the shoe."""
     overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
     """The use of a card that was drawn by mistake, after a supervisor has resumed play. `next_coup`: the card begins the next
-    coup. `burn`: the card is burned. `dummy`: the card begins a dummy hand, which does not count.
+    coup, for which wagers are still placed: choose it only if such a card is not shown to the players. `burn`: the card is burned. `dummy`: the card begins a dummy hand, which does not count.
     """
     reveal: Literal["dealer", "player"] | None = None
     """Who turns cards that lie face down: the dealer, or the player with the largest wager on Player or Banker. If left out, the

@@ -14,6 +14,7 @@ from punto.baccarat.table.events import Component
 from punto.baccarat.table.shoe_orders import Lamps
 from punto.drivers.frame import (
     FLAG,
+    HIGHEST,
     NUMBER,
     SERIAL_BYTES,
     Field,
@@ -224,7 +225,7 @@ class Heartbeat(Frame):
 
 # --- shoe to host, numbered: the records, which the shoe keeps until they are acknowledged.
 
-_RECORD: Final[Mapping[str, Field]] = {"record": NUMBER}
+_RECORD: Final[Mapping[str, Field]] = {"record": Number(high=HIGHEST - 1)}  # the next one has a number too
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ EXAMPLES: tuple[frames.AnyFrame, ...] = (
         LOG, 1, 1, 1, 0, full=True, lamps=Lamps(player=True, banker=True, tie=True, next="burn"), decks=8
     ),
     frames.CardRecord(1, Card.NINE_S, 98),
-    frames.CardRecord(0xFFFF_FFFF, Card.TD, 0),
+    frames.CardRecord(HIGHEST - 1, Card.TD, 0),
     frames.UnreadRecord(2),
     frames.CutCardRecord(3),
     frames.LidRecord(4, open=True),
@@ -59,6 +59,7 @@ def _short(longest: int, shortest: int = 1) -> st.SearchStrategy[str]:
 
 
 _NUMBER = st.integers(1, HIGHEST)
+_RECORD = st.integers(1, HIGHEST - 1)
 _LOG = _NUMBER
 _DECKS = st.integers(0, 255)
 _CARD = st.sampled_from(Card)
@@ -82,14 +83,14 @@ HEARTBEATS = st.builds(
     *(_LOG, _ORDERED, st.tuples(st.integers(0, HIGHEST), *[st.booleans()] * 4, _LAMPS, _DECKS)),
 )
 RECORDS: st.SearchStrategy[frames.Record] = st.one_of(
-    st.builds(frames.CardRecord, _NUMBER, _CARD, _CONFIDENCE),
-    st.builds(frames.UnreadRecord, _NUMBER),
-    st.builds(frames.CutCardRecord, _NUMBER),
-    st.builds(frames.LidRecord, _NUMBER, st.booleans()),
-    st.builds(frames.ReverseRecord, _NUMBER),
-    st.builds(frames.OverdrawnRecord, _NUMBER, _CARD, _CONFIDENCE),
-    st.builds(frames.OverdrawnRecord, _NUMBER, st.none(), st.just(0)),
-    st.builds(frames.FaultRecord, _NUMBER, st.integers(0, 0xFFFF), _short(200, 0)),
+    st.builds(frames.CardRecord, _RECORD, _CARD, _CONFIDENCE),
+    st.builds(frames.UnreadRecord, _RECORD),
+    st.builds(frames.CutCardRecord, _RECORD),
+    st.builds(frames.LidRecord, _RECORD, st.booleans()),
+    st.builds(frames.ReverseRecord, _RECORD),
+    st.builds(frames.OverdrawnRecord, _RECORD, _CARD, _CONFIDENCE),
+    st.builds(frames.OverdrawnRecord, _RECORD, st.none(), st.just(0)),
+    st.builds(frames.FaultRecord, _RECORD, st.integers(0, 0xFFFF), _short(200, 0)),
 )
 COMMANDS: st.SearchStrategy[frames.Command] = st.one_of(
     st.builds(frames.AskHello, _NUMBER),

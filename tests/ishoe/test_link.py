@@ -19,6 +19,7 @@ from punto.baccarat.table.events import (
     ShoeHello,
 )
 from punto.baccarat.table.shoe_orders import Lamps, ShoeOrders
+from punto.drivers.frame import HIGHEST
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
 from punto.drivers.ishoe.link import MOST_TOLD, TOLD_SECONDS, IShoeLink
@@ -598,3 +599,21 @@ def test_a_shoe_that_loses_records_with_every_heartbeat_babbles(host):
         host.hears(replace(BEAT, first_kept=number, next_record=number, next_to_send=number))
 
     assert host.link.babbles(host.now)
+
+
+def test_a_record_after_which_no_number_is_left_is_a_broken_frame():
+    host = Host(replace(ORDERS, taken=HIGHEST - 2))
+    host.hears(replace(HELLO, first_kept=HIGHEST - 1, next_record=HIGHEST - 1))
+    host.wants()
+    host.says()
+    last = frames.CardRecord(HIGHEST - 1, Card.KS, 99)
+    beyond = raw(0x10, HIGHEST, b"KS\x63")
+
+    assert host.hears(last, beyond) == [CardDrawn(HIGHEST - 1, Card.KS, 99)]
+    assert (
+        host.hears(
+            replace(BEAT, first_kept=1, next_to_send=HIGHEST, next_record=HIGHEST, sending=False), after=1
+        )
+        == []
+    )
+    assert [each.record for each in host.says() if isinstance(each, frames.Resend)] == [HIGHEST]

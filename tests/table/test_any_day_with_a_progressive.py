@@ -119,7 +119,16 @@ class Day:
 
     def play_a_game(self) -> None:
         """What people at the table do who make no mistake; whatever happened before, most of it can be done."""
-        for command in ("resume", "turn run", "game over", "end game", "void", "change shoe", "open"):
+        for command in ("hello", "resume", "turn run", "game over", "end game"):
+            self.do(command)
+        for command in (
+            "void",
+            "resume",
+            "void",
+            "change shoe",
+            "resume",
+            "open",
+        ):  # a dummy can follow a void hand
             self.do(command)
         self.do("wager 1 player 500")
         for command in ("start game 1 2", "no more bets"):

@@ -110,9 +110,13 @@ def test_cards_that_follow_a_doubtful_one_are_dealt_after_it():
 
 def test_a_copy_more_than_the_shoe_holds_stops_the_hand():
     croupier = Croupier.at_betting("draw KS 2S 5S 3S", "draw 2S", decks=1)
-    assert (croupier.kinds, croupier.held) == (["card_awaited"], [("2S", "doubtful")])
+    assert (croupier.kinds, croupier.held) == (["alarm_raised", "card_awaited"], [("2S", "doubtful")])
     assert croupier.state.doubt is not None
     assert croupier.state.doubt.code == "surplus_copy"
+    with pytest.raises(RefusedError) as refused:  # no dealer alone says which card it is
+        croupier.do("key 3C")
+    assert (refused.value.code, croupier.stops) == ("needs_supervisor", ["surplus_copy"])
+    croupier.do("resume")
     with pytest.raises(RefusedError, match="all copies of 2S \\(1\\) have already left the shoe") as refused:
         croupier.do("key 2S")
     assert refused.value.code == "surplus_copy"
@@ -120,6 +124,15 @@ def test_a_copy_more_than_the_shoe_holds_stops_the_hand():
     croupier.do("correct 2 2H", "key 2S")
 
     assert croupier.rounds[0].player == cards("KS 5S 2S")
+
+
+@pytest.mark.parametrize(("keyed", "alarms"), [("5S", []), ("5C", [("keyed_otherwise", False)])])
+def test_another_card_than_the_shoe_has_read_uncertainly_is_an_alarm(keyed, alarms):
+    croupier = Croupier.at_betting("draw KS 2S", "unsure 5S", f"key {keyed}")
+
+    assert (croupier.alarms, croupier.stops) == (alarms, [])
+    if alarms:
+        assert "keyed 5C, read 5S with a confidence of" in croupier.state.alarms[0].text
 
 
 def test_a_ninth_copy_is_seen_in_a_shoe_of_eight_decks():

@@ -73,18 +73,57 @@ def test_cards_that_left_the_shoe_besides_are_dealt():
     assert (croupier.hand, croupier.stops) == ("KS 2S 5S 3S 4D", [])
 
 
-def test_a_shoe_that_saw_nothing_meanwhile_goes_on_with_the_next_card():
-    croupier = back(Croupier.at_betting(*AWAY, "key 5S 3S"), made=0)
+@pytest.mark.parametrize(("late", "first"), [((), 3), (("draw 5S",), 4)])
+def test_cards_that_were_keyed_and_that_the_shoe_did_not_see_stop_play(late, first):
+    croupier = back(Croupier.at_betting(*AWAY, "key 5S 3S"), *late, made=len(late))
+    if late:  # the shoe has no more records of that time, as its next one says
+        assert croupier.stops == []
+        croupier.do("draw 4D")
 
+    assert (croupier.hand, croupier.stops) == ("KS 2S 5S 3S", ["keyed_otherwise"])
+    assert croupier.state.stops[0].text.startswith(
+        f"card {first} of round 1 was keyed while the shoe was offline"
+    )
     assert croupier.state.keyed_away == ()
-    assert croupier.do("draw 4D").hand == "KS 2S 5S 3S 4D"
+    if not late:
+        croupier.do("draw 4D")  # waits until a supervisor has seen the cards
+    assert croupier.do("resume").hand == "KS 2S 5S 3S 4D"
 
 
-def test_a_shoe_that_saw_some_of_them_goes_on_too():
-    croupier = back(Croupier.at_betting(*AWAY, "key 5S 3S"), "draw 5S", made=1)
-    assert croupier.hand == "KS 2S 5S 3S"
+def test_a_hand_that_was_keyed_and_settled_without_the_shoe_stops_play_when_it_is_back():
+    croupier = back(Croupier.at_betting(*AWAY, "key 5S 3S 4D 9D"), made=0)
 
-    assert croupier.do("draw 4D").hand == "KS 2S 5S 3S 4D"
+    assert (len(croupier.rounds), croupier.stops) == (1, ["keyed_otherwise"])
+
+
+def test_another_shoe_that_a_supervisor_accepted_has_no_records_of_that_time():
+    croupier = Croupier.at_betting(*AWAY, "key 5S 3S", "hello OTHER", "accept OTHER")
+
+    assert (croupier.stops, croupier.state.keyed_away) == ([], ())
+
+
+@pytest.mark.parametrize(
+    "before", [("lose shoe",), ("lose shoe", "hello next=4"), ("start",), ("lid open", "draw KS")]
+)
+@pytest.mark.parametrize("closes", ["first_card", "order"])
+def test_no_wager_is_placed_or_taken_back_while_cards_can_lie_on_the_table_unseen(before, closes):
+    croupier = Croupier.at_betting("wager 1 player 500", *before, betting_closes=closes)
+
+    for command in ("wager 2 banker 500", "wager 1 player 0"):
+        with pytest.raises(RefusedError) as refused:
+            croupier.do(command)
+        assert refused.value.code == "cards_unseen"
+    assert [each.amount for each in croupier.state.wagers] == [500]
+
+
+def test_wagers_are_placed_again_when_all_that_the_shoe_drew_meanwhile_is_taken():
+    croupier = back(Croupier.at_betting("lose shoe"), made=1)
+    with pytest.raises(RefusedError):
+        croupier.do("wager 1 player 500")
+
+    croupier.do("lid closed", "wager 1 player 500")
+
+    assert [each.amount for each in croupier.state.wagers] == [500]
 
 
 def test_it_may_go_again_before_it_has_told_all():
