@@ -13,7 +13,7 @@ from punto.configs.faults import must_be
 from punto.consoles import api
 from punto.consoles.guard import refusal_answer
 from punto.controller.accounts.refusals import RefusalError
-from punto.controller.orders.desk import OrderAnswer
+from punto.controller.orders.doors import OrderAnswer
 
 _WORDS: Final = {
     401: "not signed on, or the name and password are not accepted",

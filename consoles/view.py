@@ -22,7 +22,7 @@ from punto.controller.engine import NOT_KNOWN, Raised
 from punto.controller.messages.building import public_round, state_message, timestamp
 from punto.controller.messages.models import Part, State, Timestamp
 from punto.controller.orders.countersigning import Countersigning
-from punto.controller.orders.desk import NOTHING_FITTED, Caller, Fitted
+from punto.controller.orders.doors import NOTHING_FITTED, Caller, Fitted
 
 PromptCode = Literal[
     "locked",

@@ -42,7 +42,8 @@ from punto.controller.messages.building import head_message, timestamp
 from punto.controller.messages.models import Health, Info, Message
 from punto.controller.mqtt import Broker
 from punto.controller.mqtt_requests import BooksOf
-from punto.controller.orders.desk import Desk, Fitted
+from punto.controller.orders.desk import Desk
+from punto.controller.orders.doors import Fitted
 from punto.controller.orders.socket_door import SocketDoor
 from punto.controller.outbox import Outbox
 from punto.controller.signing.head_signer import HeadSigner

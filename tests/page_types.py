@@ -16,7 +16,7 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from punto.consoles import api, reports, view
 from punto.controller.messages import books
 from punto.controller.messages.models import Progressive, Scoreboard, State
-from punto.controller.orders.desk import OrderAnswer, Preview
+from punto.controller.orders.doors import OrderAnswer, Preview
 from punto.game_manager import awards, web
 from punto.game_manager.floor import alarms, edge_alarms, live, people
 from punto.game_manager.floor import books as house_books

@@ -385,10 +385,14 @@ class Gate:
         if not self._accesses.pace.allows(client):
             raise RefusalError(429, "too_fast", f"too many {what} in a short time: try again in 5 s", 5)
 
+    def version_of(self, name: str) -> int | None:
+        """The version of the account of this name, which each change makes another one; None if nobody may use the account."""
+        account = self.accounts.find(name)
+        return None if account is None or account.disabled or account.altered else account.version
+
     async def holds(self, session: Session) -> bool:
         """Whether a session has not ended; a session that must end now is ended."""
-        account = self.accounts.find(session.name)
-        if account is None or account.version != session.version or account.altered:
+        if self.version_of(session.name) != session.version:
             await self.end(session, "the account was changed")
         elif self._clock() - session.seen >= self.idle_seconds:
             await self.end(session, "inactive")

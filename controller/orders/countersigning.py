@@ -25,7 +25,8 @@ _MOST_OF_ONE: Final = 2
 class Waiting:
     """An order of `giver` that came from `source` and needs a second person, for the reason `why`.
 
-    `hand` is the shoe and round in which it was given. `outcome` is its result, shown for 10 s after its end. `nonce`
+    `hand` is the shoe and round in which it was given, and
+    `version` the version of the giver's account at that time. `outcome` is its result, shown for 10 s after its end. `nonce`
     changes after each attempt to approve the order with a key.
     """
 
@@ -37,6 +38,7 @@ class Waiting:
     why: str
     hand: tuple[int, int]
     until: float
+    version: int | None
     outcome: str | None = None
     accepted: bool = False
     being_given: bool = False
@@ -64,7 +66,7 @@ class Countersigning:
         self._number = 0
         self._orders: dict[int, Waiting] = {}
 
-    def add(self, order: Any, source: Any, why: str, state: TableState) -> Waiting:
+    def add(self, order: Any, source: Any, why: str, state: TableState, version: int | None) -> Waiting:
         """Add an order. It replaces an earlier one of the same person and kind.
 
         Raises:
@@ -85,7 +87,7 @@ class Countersigning:
             )
         self._number += 1
         hand, until = (state.shoe, state.round), self._clock() + APPROVAL_SECONDS
-        waiting = Waiting(self._number, kind, order, giver, source, why, hand, until)
+        waiting = Waiting(self._number, kind, order, giver, source, why, hand, until, version)
         self._orders[self._number] = waiting
         return waiting
 

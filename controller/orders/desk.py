@@ -5,139 +5,44 @@ define the rules; the desk applies them to people, in the same way at every door
 """
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Protocol
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any
 
 from punto.baccarat.progressive.events import ChangeSettings
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.approval import second_person_needed
 from punto.baccarat.table.catalogue import CATALOGUE, event_of
-from punto.baccarat.table.effects import Happened, Happening, RoundEnded
+from punto.baccarat.table.effects import Happened, RoundEnded
 from punto.baccarat.table.events import BooksOrder
 from punto.baccarat.table.order_kinds import ChangeGame, VoidCoup
 from punto.baccarat.table.possible import refusal
-from punto.baccarat.table.state import RoundRecord, TablesProgressive, TableState
+from punto.baccarat.table.state import TablesProgressive, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, meant
 from punto.controller import clock
 from punto.controller.accounts.refusals import RefusalError, let_in
-from punto.controller.accounts.roles import Role, card_level, orders_of
+from punto.controller.accounts.roles import card_level, orders_of
 from punto.controller.accounts.security_keys import Signed
 from punto.controller.config.jurisdiction import NO_LAW, Law
 from punto.controller.config.limits import RulesConfig, house_game
 from punto.controller.config.sections import AccountsConfig
-from punto.controller.engine import Engine, Handled
+from punto.controller.engine import Engine
 from punto.controller.messages.building import public_round, state_message
-from punto.controller.messages.models import Part, State
 from punto.controller.orders import requests
 from punto.controller.orders.countersigning import APPROVAL_SECONDS, Countersigning, Waiting
+from punto.controller.orders.doors import NOTHING_FITTED, Answer, Caller, Fitted, OrderAnswer, Peer, Preview
 from punto.controller.orders.games import game_names
 from punto.controller.orders.one_signature import refusals_at_a_desk, signed_together
 from punto.controller.orders.requests import Credentials, UnreadableError
 from punto.controller.pace import PROGRAM
-from punto.drivers.base import CardAnswer, LinkHealth
 
 if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate
-
-
-class Caller(Protocol):
-    """A person at a door, identified by an account, or by the operating system if the table has no accounts.
-
-    At the socket of a table with accounts a caller has no roles; each order is signed.
-    """
-
-    @property
-    def name(self) -> str:
-        """The name for the record."""
-
-    @property
-    def roles(self) -> tuple[Role, ...]:
-        """The roles, which decide the possible orders."""
-
-    @property
-    def where(self) -> str:
-        """The console's address, or the socket."""
-
-
-class OrderAnswer(Part):
-    """The result of an order: its number `seq` on the record, or its number among the `waiting` orders."""
-
-    accepted: bool
-    seq: int
-    code: str | None = None
-    reason: str | None = None
-    waiting: int | None = None
-
-
-class Answer(OrderAnswer):
-    """The result of a request at the socket, with the table's public state for `status`."""
-
-    state: State | None = None
-
-
-class Preview(Part):
-    """The result that an order would have now: the round that it would end or enter, and the public happenings.
-
-    - `second`: why a second person must approve it, None if no approval is needed; `at_page`: whether the approval may be
-      given with a password at the first person's page, and not only at a session of their own.
-    - `meter`: the amount that the progressive's displays would show, in minor units, None if the order does not change it.
-    """
-
-    accepted: bool
-    code: str | None = None
-    reason: str | None = None
-    second: str | None = None
-    at_page: bool = False
-    round: RoundRecord | None = None
-    meter: int | None = None
-    happenings: tuple[Annotated[Happening, Field(discriminator="kind")], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
-    """The parts of a progressive's procedure that this table's devices do in place of a person at a desk.
-
-    - `gives`: the kinds of orders that a device gives now and a desk refuses: `wager_placed` and `wager_lifted` with
-      sensors, `turn_key` and `swipe_card` while a keypad with a key switch or a card reader is online and accepted. If it is not,
-      a desk must be able to complete a confirmed award.
-    - `start_game`: starts a game with the wagers that the sensors latch, given the order and its source. If the sensors do
-      not answer, it refuses and records nothing.
-    - `start_label`: the label of the keypad's key for START GAME.
-    - `meter`: the amount that the authority of the meter shows now, in minor units; None if the table has no authority, or has
-      not heard an amount since its start.
-    - `late`: the seats with a wager on their sensor that came after the start.
-    - `password_of`: the owner of a swiped card that waits for a password, or None.
-    - `give_password`: gives that password: `CardDoor.confirm`; None without a card reader.
-    - `links`: the state of the devices, the broker and the record, by name.
-    """
-
-    gives: Callable[[], frozenset[str]] = frozenset
-    start_game: Callable[[StartGame, str], Awaitable[Handled]] | None = None
-    start_label: str = "START GAME"
-    meter: Callable[[], int | None] = lambda: None
-    late: Callable[[], tuple[int, ...]] = tuple
-    password_of: Callable[[], str | None] = lambda: None
-    give_password: Callable[[str, str, Any], Awaitable[CardAnswer]] | None = None
-    links: Callable[[], Mapping[str, LinkHealth]] = dict
-
-
-NOTHING_FITTED: Final = Fitted()
-
-
-class Peer(NamedTuple):
-    """A `Caller` without a session: a second person at the first person's page, or the user at the socket."""
-
-    name: str
-    roles: tuple[Role, ...]
-    where: str = "socket"
 
 
 class Desk:
@@ -353,10 +258,16 @@ class Desk:
         Raises RefusalError if too many orders wait already.
         """
         state, order = self.engine.state, orders[0]
-        why = None if self.accounts is None else second_person_needed(state, order)
-        if why is None or order.approved_by is not None or refusal(state, order) is not None:
+        why = second_person_needed(state, order)
+        if (
+            self.accounts is None
+            or why is None
+            or order.approved_by is not None
+            or refusal(state, order) is not None
+        ):
             return await self._carry_out(orders, caller)
-        waiting = self.waiting.add(order, caller, why, state)
+        version = self.accounts.version_of(order.who)
+        waiting = self.waiting.add(order, caller, why, state, version)
         reason = f"{why}: the order waits {APPROVAL_SECONDS:.0f} s until this person approves the order in their own session"
         return OrderAnswer(
             accepted=False,
@@ -377,6 +288,10 @@ class Desk:
             await self._refuse_role(second, found.kind)
         if second.name == found.giver:
             raise RefusalError(403, "not_approved", "your own order needs another person's approval")
+        if self.accounts is None or self.accounts.version_of(found.giver) != found.version:
+            self.waiting.ended(found, f"the account of {found.giver} was changed")
+            reason = f"the account of {found.giver} was changed after the order was given: have the order given again"
+            raise RefusalError(403, "not_approved", reason)
         self.waiting.take(found)
         answer = await self._carry_out([replace(found.order, approved_by=second.name)], found.source)
         outcome = f"approved by {second.name}" if answer.accepted else f"refused: {answer.reason}"

@@ -9,7 +9,8 @@ from typing import Final
 
 from punto.controller.accounts.file import system_user
 from punto.controller.accounts.roles import Role
-from punto.controller.orders.desk import Desk, Peer
+from punto.controller.orders.desk import Desk
+from punto.controller.orders.doors import Peer
 from punto.controller.orders.requests import UnreadableError
 
 LONGEST_REQUEST: Final = 16384

@@ -20,7 +20,7 @@ from punto.baccarat.table.turn import RefusedError
 from punto.consoles.game_view import GameView, game_view
 from punto.controller.devices.coin_spot_door import CoinSpotDoor
 from punto.controller.engine import Engine, Handled
-from punto.controller.orders.desk import Fitted
+from punto.controller.orders.doors import Fitted
 from punto.controller.outbox import Outbox
 from punto.controller.pace import Pace
 from punto.drivers.coin_spot.seats import Seats

@@ -27,7 +27,8 @@ from punto.consoles.console import Console
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
-from punto.controller.orders.desk import NOTHING_FITTED, Desk, Fitted
+from punto.controller.orders.desk import Desk
+from punto.controller.orders.doors import NOTHING_FITTED, Fitted
 from punto.controller.supervisor import gate_of
 from tests.ports import free_port
 from tests.service.table_in_this_process import HERE, Table, rows, settings, table

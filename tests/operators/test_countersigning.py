@@ -4,6 +4,7 @@ import pytest
 
 from punto.baccarat.progressive.events import OpenMeter
 from punto.baccarat.table.order_kinds import CloseTable
+from punto.controller.accounts.roles import Role
 from punto.controller.orders.countersigning import APPROVAL_SECONDS
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
 from tests.operators.test_orders import at_betting, deal
@@ -66,6 +67,23 @@ async def test_nobody_approves_their_own_order_or_one_that_is_not_of_their_role(
 
         assert (refused.status, refused.json["code"]) == (status, code)
         assert here.events("void_round") == []
+
+
+@pytest.mark.parametrize("change", ["disable", "roles"])
+async def test_the_order_of_an_account_that_was_changed_since_is_approved_by_nobody(tmp_path, change):
+    async with consoles(tmp_path, APPROVED, approval="session") as here:
+        mei, eve = await after_a_round(here)
+        asked = await mei.order("void_round", **VOID)
+        if change == "disable":
+            here.accounts.set_disabled("Mei", disabled=True)
+        else:
+            here.accounts.set_roles("Mei", [Role.DEALER])
+        refused = await eve.ask("POST", f"/api/approvals/{asked.json['waiting']}", {})
+
+        assert (refused.status, refused.json["code"]) == (403, "not_approved")
+        assert refused.json["reason"].startswith("the account of Mei was changed")
+        assert here.events("void_round") == []
+        assert (await eve.view())["waiting"] == []
 
 
 async def test_a_password_at_the_first_persons_page_is_refused_unless_the_house_lets_it(tmp_path):

@@ -50,7 +50,8 @@ from punto.controller.devices.coin_spot_door import CoinSpotDoor
 from punto.controller.devices.keypad_door import KeypadDoor
 from punto.controller.engine import Engine
 from punto.controller.journal.journal import Journal
-from punto.controller.orders.desk import Answer, Desk, Fitted, Peer
+from punto.controller.orders.desk import Desk
+from punto.controller.orders.doors import Answer, Fitted, Peer
 from punto.controller.outbox import Outbox
 from punto.controller.supervisor import gate_of
 from punto.drivers.base import (

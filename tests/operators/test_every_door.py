@@ -40,7 +40,8 @@ from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices.keypad_door import REASON, KeypadDoor
 from punto.controller.engine import Handled
 from punto.controller.orders.countersigning import APPROVAL_SECONDS
-from punto.controller.orders.desk import Desk, Peer
+from punto.controller.orders.desk import Desk
+from punto.controller.orders.doors import Peer
 from punto.controller.orders.one_signature import refusals_at_a_desk
 from punto.controller.orders.socket_door import SocketDoor
 from punto.controller.pace import Pace

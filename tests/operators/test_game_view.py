@@ -13,7 +13,7 @@ from punto.baccarat.table.state import TableState
 from punto.consoles.game_view import GameView, game_view
 from punto.consoles.view import view_of
 from punto.controller.accounts.roles import Role
-from punto.controller.orders.desk import Fitted, Peer
+from punto.controller.orders.doors import Fitted, Peer
 from tests.operators.test_view import NOW
 from tests.table.croupier import Croupier, settings
 from tests.table.linked_floor import LinkedFloor

@@ -10,7 +10,8 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import CardDrawn, SetWager
 from punto.baccarat.table.order_kinds import OpenBetting, ResumePlay
 from punto.controller.accounts.roles import Role
-from punto.controller.orders.desk import Desk, Peer
+from punto.controller.orders.desk import Desk
+from punto.controller.orders.doors import Peer
 from punto.controller.pace import FEW_AT_ONCE, Pace
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.service.table_in_this_process import HERE, rows, settings

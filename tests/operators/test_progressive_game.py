@@ -19,7 +19,7 @@ from punto.baccarat.table.order_kinds import OpenBetting
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.devices.card_door import SOURCE, CardDoor
 from punto.controller.journal.recovery import replay
-from punto.controller.orders.desk import NOTHING_FITTED, Fitted
+from punto.controller.orders.doors import NOTHING_FITTED, Fitted
 from punto.drivers.base import CardAnswer
 from punto.drivers.card_reader.serial_line import SerialCardReader
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles

@@ -18,7 +18,8 @@ from punto.baccarat.table.turn import RefusedError
 from punto.controller.accounts.roles import Role
 from punto.controller.engine import Handled
 from punto.controller.journal.recovery import replay
-from punto.controller.orders.desk import Desk, Fitted, Peer
+from punto.controller.orders.desk import Desk
+from punto.controller.orders.doors import Fitted, Peer
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
 from tests.service.table_in_this_process import rows
 from tests.share import sampled

@@ -13,7 +13,7 @@ from punto.baccarat.table.events import CardDrawn, CardOverdrawn, LinkNoise, Set
 from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting, SignOn
 from punto.consoles.view import Moments, View, prompt_of, view_of
 from punto.controller.accounts.roles import Role
-from punto.controller.orders.desk import Fitted, Peer
+from punto.controller.orders.doors import Fitted, Peer
 from punto.drivers.base import LinkHealth
 from tests.operators.consoles import Browser, Here, consoles
 from tests.service.table_in_this_process import eventually, rows, settings, table

@@ -10,7 +10,8 @@ from punto.baccarat.table.meter import served_table
 from punto.baccarat.table.order_kinds import ChangeShoe, OpenBetting, SignOn
 from punto.controller import engine
 from punto.controller.accounts.roles import Role
-from punto.controller.orders.desk import Desk, Peer
+from punto.controller.orders.desk import Desk
+from punto.controller.orders.doors import Peer
 from tests.service.progressive_devices import NOTHING, AtATable, at_a_table, settings
 from tests.table.linked_floor import AUTHORITY, Node
 

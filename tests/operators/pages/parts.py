@@ -23,7 +23,8 @@ from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.messages.building import timestamp
-from punto.controller.orders.desk import NOTHING_FITTED, Desk, Fitted
+from punto.controller.orders.desk import Desk
+from punto.controller.orders.doors import NOTHING_FITTED, Fitted
 from punto.controller.supervisor import gate_of
 from tests.displays.parts import listening
 from tests.ports import free_port

@@ -13,7 +13,7 @@ from punto.baccarat.cards import Card
 from punto.baccarat.table.events import ShoeLost
 from punto.baccarat.table.order_kinds import CorrectRound, OpenBetting, VoidCoup, VoidRound
 from punto.baccarat.table.state import Phase
-from punto.controller.orders.desk import Fitted
+from punto.controller.orders.doors import Fitted
 from punto.drivers.base import LinkHealth
 from tests.operators.pages.parts import (
     NOTE_CHANGES,

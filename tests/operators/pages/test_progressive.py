@@ -13,7 +13,7 @@ from punto.baccarat.progressive.nexus import Confirm
 from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.table.events import MeterHeard
 from punto.baccarat.table.settings import Settings
-from punto.controller.orders.desk import Fitted
+from punto.controller.orders.doors import Fitted
 from punto.drivers.base import CardAnswer
 from tests.operators.pages.parts import PASSWORD, TableWithConsoles, at_work, console_of, consoles, headline
 from tests.operators.pages.test_reach import hold_up
