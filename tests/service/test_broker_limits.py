@@ -90,6 +90,30 @@ async def test_a_payload_is_at_most_so_long(guarded):
         assert len(listening.of("round")) == 1
 
 
+def _signed_on(stack: ExitStack, guarded: GuardedBroker) -> socket.socket:
+    """A connection of the display that has sent its CONNECT packet alone."""
+    login = guarded.login("display")
+    texts = [b"MQTT", b"display", *(str(login[key]).encode() for key in ("username", "password"))]
+    name, *others = (len(text).to_bytes(2) + text for text in texts)
+    body = name + bytes([4, 0xC2]) + (60).to_bytes(2) + b"".join(others)
+    connection = stack.enter_context(socket.create_connection(("127.0.0.1", guarded.port)))
+    connection.sendall(bytes([0x10, len(body)]) + body)
+    return connection
+
+
+def test_a_packet_whose_announced_size_is_larger_ends_its_connection_before_it_takes_memory(guarded):
+    most = int(SHIPPED["max_packet_size"])
+    with ExitStack() as stack:
+        before = _resident_bytes(guarded.process.pid)
+        for size, ends in ((100_000_000, True), (most, True), (most - 10, False)):
+            connection = _signed_on(stack, guarded)
+            assert connection.recv(4) == b"\x20\x02\x00\x00"
+            lengths = bytes((size >> 7 * each & 0x7F) | (0x80 if each < 3 else 0) for each in range(4))
+            connection.sendall(b"\x32" + lengths + b"\0")
+            assert refused(connection, 5 if ends else 0.5) is ends
+        assert _resident_bytes(guarded.process.pid) < before + 1024 * 1024
+
+
 async def _heard_after_being_away(guarded: GuardedBroker, messages: int, size: int) -> int:
     """How many bytes of so many messages a client gets that was away while they came, and keeps its session."""
     away = aiomqtt.Client(
