@@ -9,15 +9,22 @@ import asyncio
 from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import structlog
 from pydantic import ValidationError
 from pydantic_core import to_json
 
+from punto.baccarat.progressive.money import MOST, amount
+from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.table.events import Event, MeterAnswered, MeterClaimed, MeterHeard, TableAsked
-from punto.baccarat.table.meter import served_table
+from punto.baccarat.table.meter import (
+    objection_to_answer,
+    objection_to_meter,
+    objection_to_request,
+    served_table,
+)
 from punto.baccarat.table.state import AuthorityLink, TablesProgressive, TableState
 from punto.controller import clock
 from punto.controller.engine import Engine
@@ -36,6 +43,10 @@ STALE_SECONDS: Final = 5.0
 """An authority whose meter has not come for this time is away: it comes every second."""
 RIVAL_SECONDS: Final = 10.0
 """Another service whose meter has not come for this time keeps none."""
+_LONGEST: Final = 131_072
+"""Bytes: several times as many as a meter's settings with all awards that it keeps."""
+_LONGEST_TEXT: Final = 1000
+_LONGEST_NAME: Final = 200
 _MIXED: Final = (
     "either the table or the authority is a simulation, and not both: configure simulation alike at both"
 )
@@ -72,6 +83,9 @@ def link_of(
 
 
 def _read(kind: type[_M], message: Received) -> _M | None:
+    if len(message.payload) > _LONGEST:
+        _log.warning("message of a linked table not read", topic=message.topic, reason="it is too long")
+        return None
     try:
         return kind.model_validate_json(message.payload)
     except ValidationError as error:
@@ -82,12 +96,32 @@ def _read(kind: type[_M], message: Received) -> _M | None:
 
 
 def _input(carried: Input | None, message: Received) -> Event | None:
-    """The input that a message carries, None if it carries none of this version."""
+    """The input that a message carries, None if it carries none of this version, or a value that no record can keep."""
+    if not _kept(carried):
+        _log.warning(
+            "input of a linked table not read", topic=message.topic, reason="it has a value that is too large"
+        )
+        return None
     try:
         return None if carried is None else EVENTS.validate_json(to_json(carried), strict=True)
     except ValidationError as error:
         _log.warning("input of a linked table not read", topic=message.topic, reason=error.errors()[0]["msg"])
         return None
+
+
+def _kept(value: Any) -> bool:
+    """Whether a record can keep all numbers and texts in this JSON value."""
+    match value:
+        case dict():
+            return all(_kept(each) for each in value.values())
+        case list():
+            return all(map(_kept, value))
+        case str():
+            return len(value) <= _LONGEST_TEXT
+        case int() | float():
+            return abs(value) <= amount(MOST)
+        case _:
+            return True
 
 
 def _progressive(state: TableState) -> TablesProgressive:
@@ -122,6 +156,10 @@ class Authority:
             broker.listen(name, take)
         engine.watchers.append(self._watch)
         self._asked = self._link.asked
+
+    @property
+    def _settings(self) -> Settings:
+        return _progressive(self._engine.state).books.settings
 
     @property
     def _link(self) -> AuthorityLink:
@@ -198,9 +236,15 @@ class Authority:
             self._heard = MeterHeard(False, _MIXED)
         else:
             await self._take_answered(said, message)
-            heard = _input(said.heard, message)
-            self._heard = heard if isinstance(heard, MeterHeard) else _UNREAD_ANSWER
+            self._heard = self._heard_in(_input(said.heard, message))
         await self._look()
+
+    def _heard_in(self, heard: Event | None) -> MeterHeard:
+        """What the authority tells, or why it is not used."""
+        if not isinstance(heard, MeterHeard):
+            return _UNREAD_ANSWER
+        objection = None if heard.extract is None else objection_to_meter(self._settings, heard.extract)
+        return heard if objection is None else MeterHeard(False, objection)
 
     async def _take_answered(self, said: MeterAnswer, message: Received) -> None:
         async with self._recording:
@@ -208,8 +252,13 @@ class Authority:
             if asked is None or asked.number != said.seq:
                 return
             answered = _input(said.answered, message)
-            if isinstance(answered, MeterAnswered) and answered.number == asked.number:
+            if not isinstance(answered, MeterAnswered) or answered.number != asked.number:
+                return
+            objection = objection_to_answer(self._settings, self._table, asked, answered)
+            if objection is None:
                 await self._engine.submit([answered], SOURCE)
+            else:
+                _log.warning("answer of the authority ignored", topic=message.topic, reason=objection)
 
     async def run(self) -> None:
         """Record when the authority comes and goes, and ask it again if it does not answer, until cancelled."""
@@ -296,11 +345,17 @@ class Keeper:
         said = _read(Progressive, message)
         if said is None or not said.kept_by:
             return
+        table = message.topic.split("/")[-3]
+        if said.kept_by.split(" ")[0] != table or len(said.kept_by) > _LONGEST_NAME:
+            _log.warning("meter in the name of another service ignored", topic=message.topic)
+            return
         self._rival_at = clock.monotonic()
         before, self._rival_ts = self._rival_ts, said.ts
         if before in {"", said.ts}:
             return  # a node of the house's broker may send an old one, with each new connection again
-        if _progressive(self._engine.state).rival != said.kept_by:
+        rival = _progressive(self._engine.state).rival
+        # While one other service keeps the meter, no game is started: a second one, or its next record, changes nothing.
+        if rival is None:
             await self._engine.submit([MeterClaimed(said.kept_by)], SOURCE)
 
     async def run(self) -> None:
@@ -348,6 +403,10 @@ class LinkedTables:
             return
         if asked.table != table:
             _log.warning("request of another table ignored", topic=message.topic)
+            return
+        objection = objection_to_request(_progressive(self._engine.state).books.settings, asked)
+        if objection is not None:
+            self._refuse(table, objection)
             return
         last = served_table(_progressive(self._engine.state), table)
         served = last is not None and last.record == asked.record and last.number >= asked.number

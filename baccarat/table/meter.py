@@ -13,14 +13,22 @@ from typing import Final, TypeGuard
 from punto.baccarat.progressive import game_events
 from punto.baccarat.progressive.aquarius import Aquarius, TurnKey
 from punto.baccarat.progressive.aquarius import State as AquariusState
-from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Effect
-from punto.baccarat.progressive.events import Contribute
+from punto.baccarat.progressive.effects import (
+    AwardBackedOut,
+    AwardBooked,
+    AwardLocked,
+    Effect,
+    WagersCounted,
+    table_of,
+)
+from punto.baccarat.progressive.events import Contribute, DenyAward, LockAward
 from punto.baccarat.progressive.events import Event as BooksEvent
+from punto.baccarat.progressive.money import MOST
 from punto.baccarat.progressive.nexus import Nexus
 from punto.baccarat.progressive.nexus import State as NexusState
 from punto.baccarat.progressive.progressive import Progressive
 from punto.baccarat.progressive.settings import Settings
-from punto.baccarat.progressive.state import AwardState
+from punto.baccarat.progressive.state import AwardState, Extract
 from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.table.effects import AwardChanged, MeterMoved
 from punto.baccarat.table.events import (
@@ -35,7 +43,10 @@ from punto.baccarat.table.events import (
 from punto.baccarat.table.sensors import clear_alarm
 from punto.baccarat.table.state import Asked, AuthorityLink, ServedTable, TablesProgressive
 from punto.baccarat.table.turn import RefusedError, Turn
+from punto.baccarat.table.winners import can_win
 
+MOST_SEATS: Final = 99
+"""No table has more seats."""
 MOST_LATER: Final = 40
 """The most reports that wait for an answer; further ones are refused."""
 Told = GameOrder | Sensed | game_events.HandDecided | game_events.AwardTakenBack
@@ -175,6 +186,29 @@ def _refuse_away(progressive: TablesProgressive, link: AuthorityLink) -> None:
         )
 
 
+def objection_to_meter(settings: Settings, extract: Extract) -> str | None:
+    """Why this cannot be the meter of a progressive with these settings, None if it can."""
+    for award in extract.awards:
+        seats = all(
+            1 <= each <= MOST_SEATS for each in (*award.seats, *(share.seat for share in award.shares))
+        )
+        if settings.tier(award.rule) is None or not seats or not 0 <= award.amount <= MOST:
+            return f"award {award.id} cannot be an award of {settings.progressive}"
+    return None
+
+
+def objection_to_answer(settings: Settings, table: str, asked: Asked, event: MeterAnswered) -> str | None:
+    """Why this cannot be the answer to what the table has asked, None if it can."""
+    counted = {
+        WagersCounted(table, each.round, each.wagers) for each in asked.orders if isinstance(each, Contribute)
+    }
+    for entry in event.entries:
+        foreign = table_of(entry) != table
+        if foreign or (isinstance(entry, WagersCounted) and entry not in counted):
+            return "it answers with entries that the table has not asked for"
+    return objection_to_meter(settings, event.extract)
+
+
 def heard(turn: Turn, event: MeterHeard) -> None:
     """Take over what the authority tells, or that it is away; raises RefusedError if the table has no authority."""
     progressive = of(turn)
@@ -225,6 +259,10 @@ def answered(turn: Turn, event: MeterAnswered) -> None:
         raise RefusedError(
             "not_asked", f"no request {event.number} waits for an answer of the meter's authority"
         )
+    settings = progressive.books.settings
+    objection = objection_to_answer(settings, turn.state.settings.table, asked, event)
+    if objection is not None:
+        raise RefusedError("not_asked", f"{settings.authority}: {objection}")
     books = progressive.books.with_extract(event.extract)
     progressive = replace(
         progressive, books=books, link=replace(link, asked=None, later=(), refused=event.refused)
@@ -268,6 +306,22 @@ def _link(progressive: TablesProgressive) -> AuthorityLink:
 # --- the authority
 
 
+def objection_to_request(settings: Settings, asked: TableAsked) -> str | None:
+    """Why no table of the progressive can ask this, None if one can.
+
+    A table is another machine, so its authority derives again what it can: the amount of a wager from the settings, and an award
+    from the cards. It cannot know which cards were dealt, nor who was there.
+    """
+    for order in asked.orders:
+        if isinstance(order, Contribute):
+            only = settings.wager.limits.minimum
+            if any(not 1 <= each.seat <= MOST_SEATS or each.amount != only for each in order.wagers):
+                return f"{asked.table} counts wagers that its seats cannot have placed: each is {only} of seat 1 to {MOST_SEATS}"
+        elif isinstance(order, LockAward | DenyAward) and not can_win(settings, order.won):
+            return f"{asked.table} confirms {order.won.rule}, which its cards do not win"
+    return None
+
+
 def serve(turn: Turn, event: TableAsked) -> None:
     """Carry out a linked table's request once, and keep the answer; what the books refuse is answered too.
 
@@ -287,6 +341,9 @@ def serve(turn: Turn, event: TableAsked) -> None:
         raise RefusedError(
             "unknown_table", f"{event.table} is not linked to {settings.progressive}: add it to tables"
         )
+    objection = objection_to_request(settings, event)
+    if objection is not None:
+        raise RefusedError("not_possible", objection)
     before = served_table(progressive, event.table)
     if before is not None and before.record != event.record:
         raise RefusedError(

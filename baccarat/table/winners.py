@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from punto.baccarat.coup import Coup, Side, Winner
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup, MissingCardError, Side, SurplusCardError, Winner
 from punto.baccarat.progressive.events import Won
 from punto.baccarat.progressive.game_events import HandDecided
 from punto.baccarat.progressive.settings import Settings
@@ -45,3 +46,22 @@ def _won_by(
         if tier is not None:
             won[seat] = tier
     return won
+
+
+def can_win(settings: Settings, won: Won) -> bool:
+    """Whether the cards of a hand win this tier, for a seat with wagers on Player, Banker, both or neither."""
+    try:
+        coup = Coup.complete((*_in_turn(won.player, won.banker), *won.player[2:], *won.banker[2:]))
+    except (MissingCardError, SurplusCardError):
+        return False
+    if (coup.player, coup.banker) != (won.player, won.banker):
+        return False
+    ways = (
+        settings.wager.beside(sides).deciding_rule(coup)
+        for sides in ((), *((side,) for side in Side), tuple(Side))
+    )
+    return any(rule is not None and rule.wins and rule.name == won.rule for rule in ways)
+
+
+def _in_turn(player: Sequence[Card], banker: Sequence[Card]) -> Iterable[Card]:
+    return (card for both in zip(player[:2], banker[:2], strict=False) for card in both)

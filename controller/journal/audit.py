@@ -35,8 +35,10 @@ class Audited:
     awards: int = 0
     books: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
     table: str = ""
-    shared: dict[str, list[Effect]] = field(default_factory=dict)
-    """The entries in the books of each progressive that has an authority: all of them on its record, and a linked table's own."""
+    shared: dict[str, list[tuple[int, Effect]]] = field(default_factory=dict)
+    """The entries in the books of each progressive that has an authority: all of them on its record, and a linked table's own.
+    Each has the number of its input.
+    """
 
     @property
     def difference(self) -> str | None:
@@ -61,7 +63,8 @@ def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ())
         books = state.books
         found.table = step.table.state.settings.table
         if books.settings.authority is not None:
-            found.shared.setdefault(books.settings.progressive, []).extend(moved)
+            entries = found.shared.setdefault(books.settings.progressive, [])
+            entries += [(step.entry.seq, entry) for entry in moved]
         if state.link is not None:
             return
         auditor = auditors.setdefault(books.settings.progressive, _Auditor())
@@ -88,14 +91,22 @@ def difference_between(authority: Audited, table: Audited) -> str | None:
 
     The authority may have carried out one request whose answer is not on the table's record yet.
     """
-    for progressive, entries in table.shared.items():
-        own = [each for each in entries if table_of(each) == table.table]
-        kept = [each for each in authority.shared.get(progressive, ()) if table_of(each) == table.table]
-        for number, (of_table, of_authority) in enumerate(zip(own, kept, strict=False), 1):
+    for progressive in authority.shared.keys() | table.shared.keys():
+        own, kept = (
+            [(seq, entry) for seq, entry in found if table_of(entry) == table.table]
+            for found in (part.shared.get(progressive, ()) for part in (table, authority))
+        )
+        for number, ((_, of_table), (_, of_authority)) in enumerate(zip(own, kept, strict=False), 1):
             if of_table != of_authority:
                 return f"entry {number} of {table.table} in the books of {progressive} differs from the authority's"
         if len(own) > len(kept):
             return f"{table.table} has {len(own)} entries in the books of {progressive}, but the authority has {len(kept)}"
+        unknown = sorted({seq for seq, _ in kept[len(own) :]})
+        if len(unknown) > 1:
+            return (
+                f"the authority has carried out {len(unknown)} requests of {table.table} in the books of {progressive} that are not "
+                f"on its record; the first is input {unknown[0]} of the authority"
+            )
     return None
 
 

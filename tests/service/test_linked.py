@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -277,6 +278,76 @@ def test_one_old_meter_of_another_service_is_not_a_rival(floor, tmp_path):
 
     broker.publish("punto/t9/progressive/dragon", {**other, "ts": other["valid_until"]})
     wait_until(lambda: authority.progressive.rival, "the authority hears a rival that lives")
+
+
+def test_a_service_that_is_not_named_in_its_meter_is_no_rival(floor, tmp_path):
+    broker, (authority, *_) = floor
+    with Listener(tmp_path, broker.port, "punto/meter-1/progressive/dragon") as listener:
+        wait_until(listener.heard, "the meter")
+        other = listener.heard()[-1].payload
+    for number in range(20):
+        ts = f"{other['ts'][:20]}{number:06}+00:00"
+        broker.publish("punto/t9/progressive/dragon", {**other, "ts": ts, "kept_by": f"t8 {number}"})
+    assert inputs(authority.record, "meter_claimed") == []
+
+    for number in range(20):
+        ts = f"{other['ts'][:20]}{number:06}+00:00"
+        broker.publish("punto/t9/progressive/dragon", {**other, "ts": ts, "kept_by": f"t9 {number}"})
+    wait_until(lambda: inputs(authority.record, "meter_claimed"), "the authority hears a rival")
+    assert len(inputs(authority.record, "meter_claimed")) == 1
+
+
+def asked_for(number: int, **order: Any) -> dict[str, Any]:
+    """A request in the name of `t1`."""
+    order = {
+        "kind": "contribute",
+        "table": "t1",
+        "round": number,
+        "wagers": [{"seat": 1, "amount": 100}],
+        **order,
+    }
+    asked = {"kind": "table_asked", "table": "t1", "record": "made up", "number": number, "orders": [order]}
+    head = {"schema": "punto/meter-request/1", "id": "x", "seq": number, "simulation": True}
+    return {**head, "ts": "2026-11-25T12:00:00.000000+00:00", "asked": asked}
+
+
+def test_what_a_stolen_table_asks_neither_moves_the_meter_nor_ends_its_authority(floor):
+    broker, (authority, _, t2) = floor
+    for false in (
+        {"wagers": [{"seat": 1, "amount": 5_000_000_000}]},
+        {"wagers": [{"seat": 1, "amount": 10**30}]},
+        {"wagers": [{"seat": seat, "amount": 100} for seat in range(-2000, 0)]},
+        {"round": 10**30},
+        {"table": "x" * 100_000},
+    ):
+        broker.publish("punto/t1/meter/request", asked_for(1, **false))
+    t2.bet(2)
+
+    assert (authority.running, authority.contributions) == (True, CONTRIBUTED)
+    assert [each["table"] for each in inputs(authority.record, "table_asked")] == ["t2"]
+
+
+def test_what_a_stolen_authority_answers_does_not_end_its_tables(floor, tmp_path):
+    broker, (authority, t1, _) = floor
+    topic = "punto/meter-1/meter/answer/t1"
+    with Listener(tmp_path, broker.port, topic) as listener:
+        wait_until(listener.heard, "an answer")
+        answer = listener.heard()[-1].payload
+    ask_in_vain(authority, t1)
+    asked, entry = t1.link.asked, {"kind": "wagers_counted", "table": "t1", "round": 10**30, "wagers": []}
+    assert asked is not None
+    extract = answer["heard"]["extract"]
+    false = {"kind": "meter_answered", "number": asked.number, "refused": None, "extract": extract}
+    for entries in ([entry], [{**entry, "round": 7}]):
+        said = {**answer, "seq": asked.number, "answered": {**false, "entries": entries}}
+        broker.publish(topic, said)
+    broker.publish(topic, {**answer, "heard": {**answer["heard"], "reason": "x" * 100_000}})
+    t1.play(NOTHING)
+
+    assert (t1.running, t1.link.asked) == (True, asked)
+    authority.start()
+    wait_until(lambda: t1.link.asked is None, "the authority answers")
+    assert authority.contributions == t1.contributions == CONTRIBUTED
 
 
 def test_a_simulation_does_not_share_a_meter_with_a_live_table(tmp_path):

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from punto.baccarat.progressive.effects import AwardBooked, AwardLocked
+from punto.baccarat.progressive import events as books
+from punto.baccarat.progressive.effects import AwardBooked, AwardLocked, WagersCounted
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.baccarat.progressive.state import Award
 from punto.baccarat.table.events import (
     MeterAnswered,
     MeterClaimed,
@@ -16,6 +18,10 @@ from punto.baccarat.table.events import (
 )
 from punto.baccarat.table.meter import MOST_LATER
 from punto.baccarat.table.turn import RefusedError
+from punto.baccarat.table.winners import can_win
+from punto.controller.journal.audit import Audited, difference_between
+from punto.controller.journal.recovery import Replayed
+from tests.table.croupier import cards
 from tests.table.croupier import settings as table_settings
 from tests.table.linked_floor import LinkedFloor, Node, linked
 
@@ -115,6 +121,113 @@ def test_a_request_that_does_not_follow_the_last_one_is_refused(floor, ask, code
     floor.do("t1", "spot 1", "start game")
     floor.take_ask(ask)
     assert floor.authority.refusals == [code]
+
+
+SUPERVISOR = books.Authority("nobody at all", "key", "executive")
+WHOLE = books.Won("two_three_four_diamonds", (1,), player=cards("2D 3D 4D"), banker=cards("KC JC KH"))
+
+
+@pytest.mark.parametrize(
+    "orders",
+    [
+        *(
+            (books.Contribute("t1", 2, (books.SeatWager(seat, stake),)),)
+            for seat, stake in ((1, 5_000_000_000), (1, 99), (-1, 100), (100, 100))
+        ),
+        *(
+            (books.LockAward("t1", 1, won, SUPERVISOR), books.BookAward("t1"))
+            for won in (
+                replace(WHOLE, player=(), banker=()),
+                replace(WHOLE, player=cards("2D 3D 4H")),
+                replace(WHOLE, player=cards("2D 3D"), banker=cards("KC JC KH 4D")),
+                replace(WHOLE, player=cards("2D 3D 4D 4D")),
+                replace(WHOLE, rule="two_three_four_hearts"),
+            )
+        ),
+        (books.DenyAward("t1", 1, replace(WHOLE, player=()), "a reason", None, SUPERVISOR),),
+    ],
+)
+def test_what_no_honest_table_can_ask_moves_no_money_and_is_not_counted(floor, orders):
+    floor.do("t1", "spot 1", "start game")
+    before = floor.authority.state
+
+    floor.take_ask(TableAsked("t1", "record of t1", 2, orders))
+
+    assert floor.authority.refusals == ["not_possible"]
+    assert floor.authority.state is before
+
+
+def test_the_cards_of_an_award_are_those_that_win_it(floor):
+    settings = floor.authority.progressive.books.settings
+
+    assert can_win(settings, WHOLE)
+    floor.do("t1", "spot 1", "start game")
+    floor.take_ask(TableAsked("t1", "record of t1", 2, (books.LockAward("t1", 1, WHOLE, SUPERVISOR),)))
+    assert floor.authority.refusals == []
+
+
+def false_award(changes):
+    """An award of the books of `t1` with some other values."""
+    award = Award(
+        **{
+            "id": 1,
+            "table": "t1",
+            "round": 1,
+            "rule": WHOLE.rule,
+            "seats": (1,),
+            "amount": 100,
+            "meter": 100,
+            "shares": (),
+            "whole_meter": False,
+            "who": "x",
+            **changes,
+        }
+    )
+    return lambda extract: replace(extract, awards=(award,))
+
+
+@pytest.mark.parametrize(
+    ("entries", "change"),
+    [
+        ((WagersCounted("t1", 10**30, ()),), None),
+        ((WagersCounted("t1", 1, (books.SeatWager(2, 100),)),), None),
+        ((WagersCounted("t2", 1, (books.SeatWager(1, 100),)),), None),
+        ((), {"rule": "nonsense"}),
+        ((), {"seats": (-1,)}),
+        ((), {"amount": 10**15}),
+    ],
+)
+def test_what_no_authority_can_answer_completes_nothing(floor, entries, change):
+    table = floor.tables["t1"]
+    table.do("spot 1", "start game")
+    extract = floor.authority.progressive.books.extract("t1")
+    extract = extract if change is None else false_award(change)(extract)
+    before = table.state
+
+    table.handle(MeterAnswered(1, entries, None, extract))
+
+    assert table.state is before
+    floor.settle()
+    assert table.step == "playing"
+
+
+def test_an_audit_finds_what_the_authority_did_in_the_name_of_a_table(floor):
+    floor.do("t1", "spot 1", "start game")
+    floor.do("t2", "spot 2", "start game")
+    books, part = Audited(Replayed(), table="meter-1"), Audited(Replayed(), table="t1")
+    part.shared["dragon"] = list(enumerate(floor.tables["t1"].entries))
+    books.shared["dragon"] = list(enumerate(floor.authority.entries))
+    assert part.shared["dragon"]
+    assert difference_between(books, part) is None
+
+    last = part.shared["dragon"].pop()
+    assert difference_between(books, part) is None  # one request may wait for its answer
+
+    part.shared["dragon"].clear()
+    assert "has carried out 2 requests of t1" in (difference_between(books, part) or "")
+    del part.shared["dragon"]
+    assert "has carried out 2 requests of t1" in (difference_between(books, part) or "")
+    assert last
 
 
 def test_what_waits_for_an_answer_is_said_and_reports_are_kept(floor):
