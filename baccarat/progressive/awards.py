@@ -12,6 +12,9 @@ The next meter begins when a 100% award is locked, not when it is booked. It hol
 booking feed the next meter, and an award of another table at that moment is taken from a meter that has its
 seed.
 
+If an award is backed out and the hand is confirmed again, with other seats or another tier, the hand still wins the meter that it
+found: neither the seed of the next meter nor wagers since then are paid to it.
+
 The overflow returns to the meter only then, and for a fixed award that the meter cannot pay without it. The
 sheets do not cover this; if the overflow filled the gap after each smaller award, players would not see that
 award "deducted from the meter" (sheet 001, 7b).
@@ -44,6 +47,7 @@ def lock(turn: Turn, event: LockAward) -> None:
             confirmed before, `who` lacks the authority to confirm it, or the meter does not hold the amount.
     """
     award = _claimed(turn, event)
+    before = _backed_out(turn, event.table, event.round)
     _refuse_again(turn, event)
     if award.payer == "meter":
         _refuse_unpayable(turn, award)
@@ -56,7 +60,7 @@ def lock(turn: Turn, event: LockAward) -> None:
         turn.post(Cause.OVERFLOW_ADDED, back, _about(award))
     turn.change(awards=(*turn.state.awards, award), next_award=award.id + 1)
     turn.say(AwardLocked(award))
-    if award.whole_meter:
+    if award.whole_meter and not any(each.whole_meter for each in before):
         _begin_next_meter(turn, award)
     if turn.state.settings.procedure == "nexus":
         _book(turn, award)
@@ -104,7 +108,8 @@ def book(turn: Turn, event: BookAward) -> None:
 def back_out(turn: Turn, event: BackOut) -> None:
     """Reverse a booked award; the amount that the meter paid is put back on it.
 
-    The amount that began the next meter stays: recover seed by a separate adjustment with its own cause.
+    The amount that began the next meter stays. If the hand is confirmed again, it wins the meter that it found, and the next meter
+    does not begin a second time. If it did not win the whole meter after all, recover the seed by a separate adjustment.
 
     Raises:
         RefusedError: the award does not exist any more, is not booked, or the order is invalid.
@@ -172,11 +177,14 @@ def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
             "of the round",
         )
     won, authority, settings = event.won, event.authority, turn.state.settings
+    before = _backed_out(turn, event.table, event.round)
     rule = settings.tier(won.rule)
     if rule is None:
         raise RefusedError("no_award", f"{won.rule} is not an award of {settings.wager.title}")
     _refuse_seats(won.seats, event.round, played)
     available = turn.state.available
+    if before:  # the hand wins the meter that it found, and not what came onto it since, such as the seed of the next one
+        available = min(available, amount(before[0].meter))
     shares = _shares(turn, rule, won.seats, played, available)
     return Award(
         id=turn.state.next_award,
@@ -198,6 +206,15 @@ def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
         player=won.player,
         banker=won.banker,
     )
+
+
+def _backed_out(turn: Turn, table: str, round_: int) -> list[Award]:
+    """The awards of the meter that this hand won before, and that were backed out, in order."""
+    return [
+        each
+        for each in turn.state.awards
+        if (each.table, each.round, each.payer, each.state) == (table, round_, "meter", AwardState.BACKED_OUT)
+    ]
 
 
 def _refuse_seats(seats: tuple[int, ...], round_: int, played: TableRound) -> None:

@@ -11,7 +11,7 @@ from punto.baccarat.progressive.game_events import ReopenGame
 from punto.baccarat.progressive.ledger import HOLDINGS
 from punto.baccarat.progressive.money import amount, written
 from punto.baccarat.table.events import Event
-from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound, VoidRound
+from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound, VoidCoup, VoidRound
 from punto.baccarat.table.orders import corrected_coup, on_order
 from punto.baccarat.table.progressive import awards_in_reach, wagers_are_in_play
 from punto.baccarat.table.state import TablesProgressive, TableState
@@ -35,7 +35,7 @@ def second_person_needed(state: TableState, event: Event) -> str | None:
             return _above_threshold(state.progressive, event)
         case CorrectRound() | VoidRound() if _moves_an_award(state, event):
             return "the order changes the round's award from the meter, so a second person must approve it"
-        case CorrectCard() if _may_move_an_award(state, event):
+        case CorrectCard() | VoidCoup() if _may_move_an_award(state, event):
             return "the order can change the hand's award from the meter, so a second person must approve it"
         case _:
             return None
@@ -93,14 +93,16 @@ def _won_of_the_meter(state: TableState) -> tuple[object, ...] | None:
     return (won.rule, won.seats, won.side) if won is not None and settings.of_the_meter(won.rule) else None
 
 
-def _may_move_an_award(state: TableState, order: CorrectCard) -> bool:
-    """Whether the correction changes the awards of the meter that the hand wins or can win by its next card.
+def _may_move_an_award(state: TableState, order: CorrectCard | VoidCoup) -> bool:
+    """Whether the order changes the awards of the meter that the hand wins or can win by its next two cards.
 
-    Hidden cards must not be disclosed, so while cards lie face down this is true for each correction in a game
+    Hidden cards must not be disclosed, so while cards lie face down this is true for each such order in a game
     with wagers.
     """
     if state.face_down:
         return wagers_are_in_play(state)
+    if isinstance(order, VoidCoup):
+        return state.coup is not None and bool(awards_in_reach(state, state.coup))
     try:
         corrected = corrected_coup(state, order)
     except RefusedError:

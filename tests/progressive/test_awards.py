@@ -473,6 +473,27 @@ def test_a_round_whose_award_was_backed_out_can_have_the_right_one():
     assert floor.state.locked[0].amount == SEED + 20
 
 
+def test_a_hand_that_is_confirmed_again_and_again_wins_the_meter_that_it_found():
+    floor = booked("all")
+    for number in (1, 2, 3):
+        assert floor.state.awards[-1].amount == SEED + 20
+        for order in (BackOut(number, "misread", "eve", "ann"), lock("all", 1), BookAward("t1")):
+            floor.order(order)
+
+    assert floor.state.awards[-1].amount == SEED + 20
+    assert floor.state.ledger.seed_money == amount(2 * SEED)  # the next meter began once
+    assert floor.state.shown == SEED
+    assert balanced(floor)
+
+
+def test_a_hand_that_is_confirmed_again_for_the_whole_meter_begins_the_next_one_if_it_has_not_begun():
+    floor = booked()
+    for order in (BackOut(1, "misread", "eve", "ann"), lock("all", 1), BookAward("t1")):
+        floor.order(order)
+
+    assert (floor.state.awards[-1].amount, floor.state.shown) == (SEED + 20, SEED)
+
+
 @pytest.mark.parametrize(
     ("order", "code", "says"),
     [

@@ -39,6 +39,8 @@ class SecondBooks:
         self._contributed = 0
         self._last_counted: dict[str, WagersCounted] = {}
         self._awards: dict[int, Award] = {}
+        self._found: dict[tuple[str, int], int] = {}
+        """The meter that each hand with an award of the meter found."""
         self._paid: Counter[int] = Counter()
         self._touched: set[int] = set()
         self._of_tables: dict[str, list[Effect]] = {each.table: [] for each in settings.tables}
@@ -100,13 +102,18 @@ class SecondBooks:
         assert award.id == len(self._awards) + 1
         rule = self._settings.tier(award.rule)
         assert rule is not None
+        promised = sum(
+            each.amount
+            for each in self._awards.values()
+            if each.payer == "meter" and each.state is AwardState.LOCKED
+        )
+        held = self._balances[Account.PRIMARY] - promised * UNIT
+        hand = (award.table, award.round)
+        if award.payer == "meter" and hand in self._found:  # confirmed again after a back-out
+            held = min(held, self._found[hand])
+        elif award.payer == "meter":
+            self._found[hand] = held // UNIT * UNIT
         if rule.pay.meter:
-            promised = sum(
-                each.amount
-                for each in self._awards.values()
-                if each.payer == "meter" and each.state is AwardState.LOCKED
-            )
-            held = self._balances[Account.PRIMARY] - promised * UNIT
             assert award.amount == int(held * rule.pay.meter) // UNIT
         assert award.amount == sum(each.amount for each in award.shares)
         self._awards[award.id] = award

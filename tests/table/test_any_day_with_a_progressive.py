@@ -121,14 +121,8 @@ class Day:
         """What people at the table do who make no mistake; whatever happened before, most of it can be done."""
         for command in ("hello", "resume", "turn run", "game over", "end game"):
             self.do(command)
-        for command in (
-            "void",
-            "resume",
-            "void",
-            "change shoe",
-            "resume",
-            "open",
-        ):  # a dummy can follow a void hand
+        # A dummy can follow a void hand.
+        for command in ("void eve", "resume", "void eve", "change shoe", "resume", "open"):
             self.do(command)
         self.do("wager 1 player 500")
         for command in ("start game 1 2", "no more bets"):

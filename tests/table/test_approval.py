@@ -261,7 +261,8 @@ def test_one_person_alone_makes_no_award_of_all_the_meter():
         ("2D KC 3D JC 4H", 5, "4D", True),  # all of the meter, if Banker's last is a ten
         ("2D KC 3D JC 4D", 5, "4H", True),
         ("2D KC 3D JC 4H", 5, "5H", False),  # from the tray at the most, before and after
-        ("2D KC 3D JC", 1, "2H", False),  # what Player draws decides
+        ("2D KC 3D JC", 1, "2H", True),  # all of the meter, if Player draws 4D, and Banker a ten
+        ("2D KC 3D JC", 2, "QC", False),
         ("2D KC 3D JC 4D", 2, "QC", False),  # another ten: the same award
         ("2D KC 3D JC 4D", 6, "4H", False),  # no such card: the table says so
         ("2D KC", 1, "2H", False),
@@ -274,6 +275,24 @@ def test_a_correction_before_settlement_that_can_move_an_award_needs_a_second_pe
     (card,) = cards(card)
 
     assert is_asked_for_a_second(croupier, CorrectCard("bob", position, card, "misread")) is asked
+
+
+@pytest.mark.parametrize(
+    ("dealt", "asked"),
+    [
+        ("2D KC 3D JC 4D", True),
+        ("2D KC 3D JC", True),
+        ("2D KC 3C JC 4D", False),
+        ("2D KC", False),
+        ("", False),
+    ],
+)
+def test_a_hand_that_can_win_an_award_is_void_only_by_two_people(dealt, asked):
+    croupier = metered("start game 2 5", "no more bets", *([f"draw {dealt}"] if dealt else []))
+
+    assert is_asked_for_a_second(croupier, VoidCoup("bob", "misdeal")) is (
+        asked and croupier.state.coup is not None
+    )
 
 
 def test_a_correction_that_ends_the_hand_with_an_award_needs_a_second_person():
