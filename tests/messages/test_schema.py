@@ -71,7 +71,7 @@ def on_the_wire(message: Payload) -> dict[str, Any]:
 def sent() -> dict[type[Payload], list[Payload]]:
     """Every message of two driven tables, by model."""
     found: dict[type[Payload], list[Payload]] = defaultdict(list)
-    for game, seed in (("dragon-bonus-1", 8), ("midi-baccarat", 10)):
+    for game, seed in (("dragon-bonus-1", 8), ("midi-baccarat", 11)):
         for message in messages(game, seed):
             found[type(message)].append(message)
     rounds = [each for each in found[Round] if isinstance(each, Round)]
