@@ -19,6 +19,8 @@ test-odds := $(addprefix tests/,odds simulation messages)
 test-others := $(BY_CHANCE) $(filter-out $(addsuffix /,$(COVERED) $(test-consoles) $(test-service) $(test-displays) $(test-odds) tests/__pycache__),$(wildcard tests/*/))
 GROUPS := test-consoles test-service test-displays test-odds test-others
 WHENEVER := -m "not soak and not punctual"
+# Each run of tests leaves its results here, for `punto lab-report`.
+RESULTS := build/results
 
 .PHONY: demo test test-punctual test-covered test-pages $(GROUPS) check bench soak simulate fmt lock schema examples games fonts screenshots docs release sbom audit system clean
 
@@ -38,23 +40,24 @@ demo: $(READY)
 # The programs that the tests start again and again are compiled once.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) $(NODE) system
+	rm -f $(RESULTS)/test-*.xml
 	$(BIN)/coverage erase
 	$(MAKE) --no-print-directory --jobs --output-sync=line test-punctual test-covered test-pages $(GROUPS)
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=100 --skip-covered
 
 test-punctual:
-	$(BIN)/coverage run -m pytest -n 2 -m "punctual and not soak" $(PUNCTUAL)
+	$(BIN)/coverage run -m pytest -n 2 -m "punctual and not soak" --junitxml $(RESULTS)/$@.xml $(PUNCTUAL)
 
 test-covered:
-	nice $(BIN)/coverage run -m pytest -n 2 --dist worksteal $(WHENEVER) $(COVERED) $(BY_CHANCE:%=--ignore=%)
+	nice $(BIN)/coverage run -m pytest -n 2 --dist worksteal $(WHENEVER) --junitxml $(RESULTS)/$@.xml $(COVERED) $(BY_CHANCE:%=--ignore=%)
 
 test-pages:
-	nice $(BIN)/pytest $(WHENEVER) $(PAGES)
+	nice $(BIN)/pytest $(WHENEVER) --junitxml $(RESULTS)/$@.xml $(PAGES)
 
 test-service: AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 $(GROUPS):
-	nice $(BIN)/pytest $(AT_ONCE) $(WHENEVER) $($@) $(PAGES:%=--ignore=%)
+	nice $(BIN)/pytest $(AT_ONCE) $(WHENEVER) --junitxml $(RESULTS)/$@.xml $($@) $(PAGES:%=--ignore=%)
 
 check: $(READY) $(NODE)
 	$(BIN)/ruff format --check $(SOURCES)
@@ -73,7 +76,7 @@ bench: $(READY) system
 
 # All that chance deals and all that is walked through, of which `make test` plays a part (tests/share.py).
 soak: $(READY) system
-	PUNTO_PLAY_ALL=1 $(BIN)/pytest -m "soak or by_chance or in_part" --timeout 3600
+	PUNTO_PLAY_ALL=1 $(BIN)/pytest -m "soak or by_chance or in_part" --timeout 3600 --junitxml $(RESULTS)/$@.xml
 
 # A table's service in a simulated world, on all processors: docs/explanation/simulated-faults.md.
 simulate: $(READY)

@@ -50,6 +50,7 @@ _ELSEWHERE: Final = {
     "coin-spot": "punto.simulators.coin_spot.command",
     "card-reader": "punto.simulators.card_reader.command",
     "display": "punto.displays.command",
+    "lab-report": "punto.commands.lab_report.command",
 }
 _HELP: Final = {
     "demo": "run a whole table with a simulated shoe and a display",
@@ -77,6 +78,7 @@ _HELP: Final = {
     "simulate": "deal random rounds, and compare their results with the exact odds",
     "edge-report": "draw the exact edge of each wager over a shoe",
     "progressive": "report and audit the books of a progressive (jackpot)",
+    "lab-report": "gather what a laboratory files into one document",
     "schema": "write the JSON Schemas and the AsyncAPI document",
     "backup": "copy a table's record, and prove the copy",
     "restore": "put a backup in the place of a table's record",
@@ -99,6 +101,7 @@ _EXTRAS: Final = {
     "evdev": "evdev",
     "fastapi": "console",
     "argon2": "console",
+    "cryptography": "console",
     "fpdf": "print",
     "numpy": "odds",
     "threadpoolctl": "odds",

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from punto.commands.configuration_page import configuration_page
+from punto.commands.lab_report.report import LabReport
 from punto.consoles.roles_page import roles_tables
-from punto.controller.messages.schema import asyncapi, json_schemas
+from punto.controller.messages.schema import DIALECT, asyncapi, json_schemas
 from punto.controller.messages.topics_page import access_list, topics_tables
 
 HELP: Final = (
-    "Write one JSON Schema for each MQTT payload into DIR/schema, and the AsyncAPI document with every topic to "
-    "DIR/asyncapi.json. If "
-    "DIR has the pages commands.md, configuration.md, roles.md and topics.md, write the generated tables of these pages too."
+    "Write one JSON Schema for each MQTT payload and for the report of `punto lab-report` into DIR/schema, and the AsyncAPI document "
+    "with every topic to DIR/asyncapi.json. If DIR has the pages commands.md, configuration.md, roles.md and topics.md, write the generated tables of these pages too."
 )
 PAGES: Final[dict[str, Callable[[], str]]] = {
     # It is imported late because it needs every extra.
@@ -68,6 +68,10 @@ def documents() -> dict[str, str]:
     """The text of each file by its path below DIR."""
     found = {f"schema/{name}": schema for name, schema in json_schemas().items()}
     found["asyncapi.json"] = asyncapi()
+    found["schema/lab-report.json"] = {
+        "$schema": DIALECT,
+        **LabReport.model_json_schema(mode="serialization"),
+    }
     return {name: json.dumps(document, indent=2) + "\n" for name, document in found.items()}
 
 

@@ -45,10 +45,23 @@ def own_version() -> str:
     return f"{__version__}+{hashlib.sha256(digests.encode()).hexdigest()[:12]}"
 
 
-def _digest(folder: Path) -> str:
-    digest = hashlib.sha256()
-    files = (file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
-    for file in sorted(files):
+def own_files() -> dict[str, Path]:
+    """The files that the digests cover, by their names in the program, such as `baccarat/coup.py`."""
+    return {str(file.relative_to(_HOME)): file for name in _PACKAGES for file in _files(_HOME / name)}
+
+
+def md5_of(component: str) -> str:
+    """The MD5 of a package's files in the form of the approval letter, over the same bytes as its SHA-256."""
+    return _digest(_HOME / component, "md5")
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+
+
+def _digest(folder: Path, algorithm: str = "sha256") -> str:
+    digest = hashlib.new(algorithm, usedforsecurity=False)
+    for file in _files(folder):
         digest.update(f"{file.relative_to(folder)}\n{file.stat().st_size}\n".encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()

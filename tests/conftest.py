@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 import structlog
+from _pytest.junitxml import xml_key
 from argon2 import PasswordHasher
 
+from punto.commands.lab_report.results import PROGRAM
 from punto.controller.accounts import passwords
+from punto.controller.components import own_version
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 
 # A worker is begun with the TMPDIR that is set below, and must know the one from before.
@@ -25,6 +28,13 @@ CHEAP: dict[str, Any] = {"time_cost": 1, "memory_cost": 8, "parallelism": 1}
 # memory: a file there outlives a program that is killed. What must find commits half done is marked `disk`.
 if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 1 << 30:  # a container may have little of it
     os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+
+@pytest.hookimpl(trylast=True)  # after pytest's own plugin has begun the file of results
+def pytest_configure(config):
+    """A file of results names the program that was tested, so that no result passes for one of another program."""
+    if (results := config.stash.get(xml_key, None)) is not None:
+        results.add_global_property(PROGRAM, own_version())
 
 
 def pytest_collection_finish():

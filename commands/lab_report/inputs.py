@@ -1,0 +1,135 @@
+"""The files that belong into the report and are not of the program: a manifest of an installation, and a bill of materials."""
+
+import hashlib
+from base64 import b64encode
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from punto.configs.faults import first_fault
+from punto.controller import components
+from punto.controller.signing import manifest
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class InputError(Exception):
+    """A file that belongs into the report cannot be used. The message says what to do."""
+
+
+class Part(BaseModel):
+    """A part of the report."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Installation(Part):
+    """A manifest of an installation, whose signature holds, and which has each file of this program."""
+
+    files: int
+    sha256: Digest
+    """The SHA-256 of the file `manifest.sha256`, which has the SHA-256 of every installed file."""
+    md5: str
+    """The MD5 of the file `manifest.md5`, which has the MD5 of every installed file."""
+    public_key: str
+    """The public key (Ed25519) that signed the manifest, in base64."""
+    fingerprint: Digest
+    """The SHA-256 of the public key's 32 bytes."""
+
+
+class Package(Part):
+    """A package of the bill of materials."""
+
+    name: str
+    version: str
+
+
+class Bill(Part):
+    """A bill of materials in the form of CycloneDX."""
+
+    sha256: Digest
+    packages: list[Package]
+
+
+def installation(folder: Path) -> Installation:
+    """The manifest in this folder.
+
+    Raises:
+        InputError: a file is missing, the signature does not hold, or the manifest is of another program than this.
+    """
+    names = (manifest.SHA256, manifest.MD5, manifest.SIGNATURE, manifest.PUBLIC)
+    try:
+        sha256, md5, signature, pem = ((folder / name).read_bytes() for name in names)
+    except OSError as error:
+        raise InputError(f"{error.filename} cannot be read: {error.strerror}") from error
+    public = _signer(pem, signature, sha256)
+    if public is None:
+        raise InputError(f"the owner of {folder / manifest.PUBLIC} did not sign {folder / manifest.SHA256}")
+    signed = sha256.decode("utf-8", "replace").splitlines()
+    if not _is_listed(manifest.MD5, md5, signed):
+        raise InputError(f"{folder / manifest.MD5} is not the one that was signed: make the manifest again")
+    by_digest: dict[str, list[str]] = {}
+    for line in signed:
+        by_digest.setdefault(line[:64], []).append(line)
+    for name, file in components.own_files().items():
+        content = file.read_bytes()
+        if not _is_listed(name, content, by_digest.get(hashlib.sha256(content).hexdigest(), [])):
+            raise InputError(
+                f"{folder / manifest.SHA256} is of another program: it does not have this program's {name}"
+            )
+    return Installation(
+        files=len(md5.splitlines()),
+        sha256=hashlib.sha256(sha256).hexdigest(),
+        md5=hashlib.md5(md5, usedforsecurity=False).hexdigest(),
+        public_key=b64encode(public).decode(),
+        fingerprint=hashlib.sha256(public).hexdigest(),
+    )
+
+
+def _signer(pem: bytes, signature: bytes, signed: bytes) -> bytes | None:
+    """The public key, 32 bytes, if its owner made the signature."""
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - an extra
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key  # noqa: PLC0415
+
+    try:
+        key = load_pem_public_key(pem)
+        if isinstance(key, Ed25519PublicKey):
+            key.verify(signature, signed)
+            return key.public_bytes_raw()
+    except (ValueError, InvalidSignature):
+        pass
+    return None
+
+
+def _is_listed(name: str, content: bytes, lines: list[str]) -> bool:
+    """Whether one of the manifest's lines has this file, in any folder, with this content."""
+    digest = hashlib.sha256(content).hexdigest()
+    return any(line.startswith(f"{digest}  ") and line.endswith(f"/{name}") for line in lines)
+
+
+class _Document(BaseModel):
+    """What is read of a bill of materials."""
+
+    bomFormat: Literal["CycloneDX"]  # noqa: N815 - CycloneDX names it so
+    components: list[dict[str, Any]]
+
+
+def bill(file: Path) -> Bill:
+    """The bill of materials in this file.
+
+    Raises:
+        InputError: the file cannot be read, or is not a bill of materials.
+    """
+    try:
+        content = file.read_bytes()
+        found = _Document.model_validate_json(content)
+        packages = [Package(name=each["name"], version=each["version"]) for each in found.components]
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        raise InputError(f"{file} is not a bill of materials of CycloneDX: {first_fault(error)}") from error
+    except KeyError as error:
+        raise InputError(f"{file} has a component without {error}") from error
+    return Bill(sha256=hashlib.sha256(content).hexdigest(), packages=packages)
