@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE := node_modules/.ready
 DOCS := .venv-docs
+TPM := .venv-tpm
 SOURCES := docs/site_links.py punto/*.py baccarat commands configs consoles controller displays drivers game_manager odds simulators witness tests benchmarks examples
 COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers ishoe keypad coin_spot card_reader)
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
@@ -75,7 +76,7 @@ bench: $(READY) system
 	$(BIN)/python -m benchmarks $(PARTS)
 
 # All that chance deals and all that is walked through, of which `make test` plays a part (tests/share.py).
-soak: $(READY) system
+soak: $(READY) system $(TPM)/.ready
 	PUNTO_PLAY_ALL=1 $(BIN)/pytest -m "soak or by_chance or in_part" --timeout 3600 --junitxml $(RESULTS)/$@.xml
 
 # A table's service in a simulated world, on all processors: docs/explanation/simulated-faults.md.
@@ -122,6 +123,14 @@ $(DOCS)/.ready: docs.lock
 	$(DOCS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r docs.lock
 	touch $@
 
+# What a signer needs whose key is in a TPM. It is compiled, so only `make soak` has it; the other packages are those of $(VENV).
+$(TPM)/.ready: tpm.lock tpm-build.lock
+	./tests/install-system-packages tpm
+	$(PYTHON) -m venv $(TPM)
+	$(TPM)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r tpm-build.lock
+	$(TPM)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-build-isolation -r tpm.lock
+	touch $@
+
 # What users get, built and tried, is then in dist/. It uploads nothing.
 release: $(READY)
 	$(BIN)/python -m tests.release $(KEY)
@@ -151,4 +160,4 @@ $(READY): requirements.lock pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(DOCS) node_modules site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DOCS) $(TPM) node_modules site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

@@ -31,6 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the private key (Ed25519); it is made if there is none",
     )
     parser.add_argument(
+        "--tpm",
+        metavar="TPM",
+        help="the TPM 2.0 that seals the private key, such as device:/dev/tpmrm0: the file of the key is of use with this TPM alone "
+        "(default: no TPM, and the file has the key). This needs the package tpm2-pytss",
+    )
+    parser.add_argument(
         "--signed",
         type=Path,
         required=True,
@@ -50,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Sign until SIGTERM or Ctrl-C; 1 if the key or the memory cannot be used."""
     try:
-        with Signer(SigningKey.open(args.key), args.signed) as signer:
+        with Signer(SigningKey.open(args.key, args.tpm), args.signed) as signer:
             asyncio.run(_until_stopped(signer, args.socket, args.group))
     except (KeyFileError, sqlite3.Error) as error:
         print(f"punto signer: {error}", file=sys.stderr)

@@ -22,8 +22,10 @@ LOCKS = {
         "build",
     ],
     Path("docs.lock"): ["--group", "docs"],
+    Path("tpm.lock"): ["--group", "tpm"],
+    Path("tpm-build.lock"): ["--group", "tpm-build"],
 }
-"""What each file locks: a developer's machine, a table's PC, the documents' site."""
+"""What each file locks: a developer's machine, a table's PC, the documents' site, a key in a TPM and what compiles its package."""
 FLAGS = [
     "--quiet",
     "--universal",

@@ -174,7 +174,7 @@ def _signatures(sheets: _Sheets, report: LabReport) -> None:
 
 def _digests(sheets: _Sheets, kind: str, signatures: Iterable[Signature]) -> None:
     sheets.grid(
-        (37, 13, 82, 48),
+        (34, 11, 87, 48),
         (kind, "Version", "SHA-256", "MD5"),
         ((each.component, each.version, each.sha256, each.md5) for each in signatures),
         6.5,

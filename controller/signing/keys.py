@@ -1,9 +1,11 @@
-"""Ed25519 keys in files, and signatures with a purpose, so that a signature for one purpose is none for another."""
+"""Ed25519 keys in files, which a TPM may have sealed, and signatures with a purpose, so that a signature for one purpose is none for another."""
 
 import os
 from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
+
+from punto.controller.signing.tpm import SEALED, TpmError, seal, unseal
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -23,25 +25,26 @@ class SigningKey:
         self._key = key
 
     @classmethod
-    def open(cls, path: Path) -> Self:
-        """Read the key's file, or make it; only its owner may read it.
+    def open(cls, path: Path, tpm: str | None = None) -> Self:
+        """Read the key's file, or make it; only its owner may read it. With a TPM, the file is of use with this TPM alone.
 
         Raises:
-            KeyFileError: the file cannot be read or made, or is not a key.
+            KeyFileError: the file cannot be read or made, or is not a key, or the TPM cannot be used.
         """
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415 - 30 ms
 
         try:
             if not path.exists():
                 made = Ed25519PrivateKey.generate().private_bytes_raw()
+                content = b64encode(made) + b"\n" if tpm is None else seal(made, tpm)
                 with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                    file.write(b64encode(made) + b"\n")
+                    file.write(content)
                     os.fsync(file.fileno())
-            return cls(
-                Ed25519PrivateKey.from_private_bytes(b64decode(path.read_bytes().strip(), validate=True))
-            )
+            return cls(Ed25519PrivateKey.from_private_bytes(_private(path, tpm)))
         except OSError as error:
             raise KeyFileError(f"the key {path} cannot be read or made: {error.strerror}") from error
+        except TpmError as error:
+            raise KeyFileError(f"the key {path} cannot be read or made: {error}") from error
         except ValueError as error:
             raise KeyFileError(f"{path} is not a key: give another path, and a key is made there") from error
 
@@ -61,6 +64,20 @@ class SigningKey:
     def sign(self, purpose: bytes, body: bytes) -> bytes:
         """The signature over the purpose and the body: 64 bytes."""
         return self._key.sign(purpose + body)
+
+
+def _private(path: Path, tpm: str | None) -> bytes:
+    """The private key in a file, 32 bytes; raises as `SigningKey.open` does, or ValueError if it is not one."""
+    content = path.read_bytes()
+    if not content.startswith(SEALED):
+        if tpm is not None:
+            raise KeyFileError(
+                f"{path} is not sealed in a TPM: give another path, and a key that is sealed is made there"
+            )
+        return b64decode(content.strip(), validate=True)
+    if tpm is None:
+        raise KeyFileError(f"{path} is sealed in a TPM: name the TPM with --tpm")
+    return unseal(content, tpm)
 
 
 def read_public(text: str) -> bytes:

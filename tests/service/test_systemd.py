@@ -109,14 +109,20 @@ def test_only_named_devices_are_given_to_a_table_and_none_to_the_group_of_all_se
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze (systemd)")
 @pytest.mark.parametrize(
-    "unit", ["punto@", "punto-display@", "punto-game-manager", "punto-signer", "punto-witness"]
+    ("unit", "added"),
+    [
+        *((unit, "") for unit in ("punto@", "punto-display@", "punto-game-manager", "punto-witness")),
+        ("punto-signer", ""),
+        ("punto-signer", "punto-signer-tpm.conf"),
+    ],
 )
-def test_a_unit_leaves_its_program_little(unit):
+def test_a_unit_leaves_its_program_little(tmp_path, unit, added):
     """systemd's own measure, from 0 to 10; a unit without any protection has 9.6."""
+    files = [HERE / "systemd" / name for name in (f"{unit}.service", added) if name]
+    whole = tmp_path / f"{unit}.service"
+    whole.write_text("".join(file.read_text(encoding="utf-8") for file in files), encoding="utf-8")
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=19"]
-    ran = subprocess.run(
-        [*command, HERE / "systemd" / f"{unit}.service"], check=False, capture_output=True, text=True
-    )
+    ran = subprocess.run([*command, whole], check=False, capture_output=True, text=True)
 
     assert ran.returncode == 0, ran.stdout
     assert float(re.findall(r"exposure level for \S+: ([\d.]+)", ran.stdout)[0]) < 2
