@@ -47,7 +47,7 @@ def main(args: argparse.Namespace) -> int:
                 name = name_of(connection)
             heads = [each.told.model_dump() for each in heads_of(args.witness, name)]
         files = gather(args.record, args.round, heads, own_version())
-        write(files, args.out)
+        digest = write(files, args.out)
     except (RecordError, sqlite3.Error, ValueError) as error:
         print(f"punto evidence: {error}", file=sys.stderr)
         return 2
@@ -58,4 +58,5 @@ def main(args: argparse.Namespace) -> int:
         print(f"punto evidence: {args.out} cannot be written: {error.strerror}", file=sys.stderr)
         return 1
     print(f"{args.out}: unpack verify.py from it, and run `python3 verify.py {args.out}`")
+    print(f"the SHA-256 of the bundle, to be noted elsewhere: {digest}")
     return 0

@@ -55,7 +55,8 @@ def main(args: argparse.Namespace) -> int:
     except (RecordError, sqlite3.Error, ValueError) as error:
         print(f"punto replay: {error}", file=sys.stderr)
         return 2
-    print(f"{found.title}: {found.inputs} inputs and {found.rounds} rounds derived again")
+    if found.inputs or found.difference is None:
+        print(f"{found.title}: {found.inputs} inputs and {found.rounds} rounds derived again")
     if found.difference is not None:
         print(f"first difference: {found.difference}")
         return 1

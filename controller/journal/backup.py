@@ -49,6 +49,7 @@ def back_up(record: Path, folder: Path, now: datetime, version: str, keep: int |
     unproven = folder / f"{file.name}.part"
     try:
         with closing(schema.open_for_reading(record)) as source:
+            schema.check_log(record)
             _copy(source, unproven, record)
         proof = replay(unproven, version=version)
         if proof.difference is None:
@@ -119,6 +120,7 @@ def restore(backup: Path, record: Path, now: datetime, version: str) -> Restored
     interrupted = restoring(record)
     try:
         with closing(schema.open_for_reading(backup)) as source:
+            schema.check_log(backup)
             _copy(source, new, record if record.exists() else backup)
         moved = tuple(_set_aside(record, now))
         new.rename(record)

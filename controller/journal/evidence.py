@@ -11,14 +11,13 @@ A bundle is a ZIP file:
 | incidents.jsonl | refusals and alarms of these inputs |
 | game.json | the game with its rules |
 | heads.json | the signed heads of a witness that cover the inputs |
-| manifest.json | the version of the program, the record's name, and the SHA-256 of each of these files |
+| manifest.json | the version of the program, the record's name, the SHA-256 of each of these files, and its own |
 | verify.py | checks the bundle, with nothing but Python |
 """
 
 import hashlib
 import json
 import sqlite3
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -27,14 +26,13 @@ from typing import Any, Final
 
 from punto.baccarat.table.effects import Happened, RoundEnded
 from punto.baccarat.table.state import RoundRecord, TableState
-from punto.controller.journal import schema, store
+from punto.controller.journal import evidence_verifier, schema, store
 from punto.controller.journal.entries import FIRST_LINK, ROUNDS, STATES, Head
 from punto.controller.journal.meters import GAMES, game_of
 from punto.controller.journal.recovery import Step, history
 from punto.controller.messages.building import event_message, round_message, state_message
 
-FORMAT: Final = "punto evidence 1"
-VERIFIER: Final = Path(__file__).with_name("evidence_verifier.py")
+VERIFIER: Final = Path(evidence_verifier.__file__)
 
 
 class NoEvidenceError(Exception):
@@ -79,25 +77,27 @@ def gather(record: Path, number: int, heads: Sequence[dict[str, Any]], version: 
         "verify.py": VERIFIER.read_bytes(),
     }
     manifest = {
-        "format": FORMAT,
+        "format": evidence_verifier.FORMAT,
         "program": version,
         "table": steps[0].table.state.settings.table,
         "record": name,
         "round": number,
         "files": {file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
     }
+    manifest["sha256"] = evidence_verifier.digest_of(manifest)
     return {"manifest.json": _json(manifest), **files}
 
 
-def write(files: dict[str, bytes], out: Path) -> None:
-    """Write a new bundle. The same files give the same bundle, bit by bit.
+def write(files: dict[str, bytes], out: Path) -> str:
+    """Write a new bundle, and return its SHA-256. The same files give the same bundle, bit by bit.
 
     Raises:
         OSError: the file exists or cannot be written.
     """
-    with out.open("xb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle:
-        for name, content in sorted(files.items()):
-            bundle.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
+    bundle = evidence_verifier.packed(files)
+    with out.open("xb") as file:
+        file.write(bundle)
+    return hashlib.sha256(bundle).hexdigest()
 
 
 def _range(connection: sqlite3.Connection, number: int) -> tuple[int, int]:

@@ -6,17 +6,18 @@ and for naturals. Times are UTC, and an `hour` is their beginning, such as 2026-
 
 import sqlite3
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from pydantic import TypeAdapter
 
 from punto.baccarat.coup import Coup
 from punto.baccarat.table.after_settlement import as_dealt
-from punto.baccarat.table.meters import NATURAL, deciding
+from punto.baccarat.table.meters import NATURAL, deciding, every
 from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import HOLD, Expectation, Expectations, shipped
+from punto.configs.problems import cut
 from punto.controller.journal.entries import ROUNDS
 
 GAMES: Final[TypeAdapter[Game]] = TypeAdapter(Game)
@@ -206,7 +207,21 @@ def expectations_of(connection: sqlite3.Connection, game: Game) -> Expectations:
     return {(wager or None, rule): Expectation(mean, variance) for wager, rule, mean, variance in rows}
 
 
-def expectations_differ(connection: sqlite3.Connection, game: Game) -> bool:
-    """Whether the record has other expectations of a game than those that ship."""
+def expectations_differ(connection: sqlite3.Connection, game: Game, *, complete: bool) -> bool:
+    """Whether the record has other expectations of a game than those that ship; or, if they are to be `complete`, not all of them."""
     own = expectations_of(connection, game)
-    return any(own.get(key, figures) != figures for key, figures in shipped(game).items())
+    return any(
+        own.get(key, None if complete else figures) != figures for key, figures in shipped(game).items()
+    )
+
+
+def stray_expectation(connection: sqlite3.Connection, games: Mapping[str, Game]) -> str | None:
+    """The error of expectations that are of none of these games, by the digests of their rules; None without one."""
+    for rules, wager, rule in connection.execute("SELECT rules, wager, rule FROM expectations"):
+        game = games.get(rules)
+        if game is None or (wager, rule) not in {
+            *((of or "", its) for of, its in every(game)),
+            *((each.name, HOLD) for each in game.wagers),
+        }:
+            return f"expectations has a row that is of no game on the record: {cut(f'{rules} {wager} {rule}', 100)}: restore a backup"
+    return None

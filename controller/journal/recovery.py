@@ -1,6 +1,7 @@
 """Restores the table from the record: from a snapshot for a start, from the first input for a replay."""
 
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,7 +103,7 @@ def recover(connection: sqlite3.Connection) -> Recovered:
         rounds = 0 if found.table is None else found.table.state.round - 1
         _refuse(store.stray_row(connection, seq, rounds))
         connection.execute("COMMIT")
-    except (sqlite3.Error, OverflowError) as error:  # OverflowError: a number too large for SQLite
+    except schema.UNREADABLE as error:
         raise schema.damaged(error) from error
     return found
 
@@ -247,13 +248,15 @@ def replay(
     found = Replayed()
     with schema.reading(path) as connection:
         try:
+            schema.check_log(path)
+            _refuse(schema.damage(connection))
             _refuse(schema.schema_difference(connection))
             found.head = store.last_head(connection)
             _compare_heads(connection, noted, found.head)
             _Comparison(connection, found, version).all(see)
         except RecordError as difference:
             found.difference = str(difference)
-        except sqlite3.Error as error:
+        except schema.UNREADABLE as error:
             found.difference = str(schema.damaged(error))
     return found
 
@@ -283,13 +286,18 @@ class _Comparison:
         self._snapshots = {row[0]: Snapshot(*row) for row in store.snapshots(connection)}
         self._rules: tuple[str, str] | None = None  # the name and the rules of the last round's game
         self._wrote: str | None = None  # the version that wrote the current input
+        self._games: dict[str, Game] = {}  # all games of the table, by the digests of their rules
 
     def all(self, see: Callable[[Step], None] | None) -> None:
+        # The chain alone first: to derive a year again takes hours, and a damaged input is known after a minute.
+        deque(store.checked_entries(self._connection, 0, FIRST_LINK), maxlen=0)
         recorded = store.last_round(self._connection)
         complete_until = store.derived_until(self._connection)
         found = self._found
         for step in _steps(store.checked_entries(self._connection, 0, FIRST_LINK), None):
             found.inputs = step.entry.seq
+            game = step.table.state.settings.game
+            self._games[game.rules_digest] = game
             if isinstance(step.event, ServiceStarted):
                 self._wrote, found.title = step.event.version, step.event.settings.title
             for effect in step.effects:
@@ -310,6 +318,8 @@ class _Comparison:
         stray = store.stray_settlement(self._connection)
         if stray is not None:
             raise RecordError(f"the record has a settlement of round {stray}, but not the round")
+        if schema.has_meters(self._connection):
+            _refuse(meters.stray_expectation(self._connection, self._games))
 
     def _round(self, step: Step, ended: RoundEnded) -> None:
         number, game = ended.record.round, step.table.state.settings.game
@@ -345,7 +355,8 @@ class _Comparison:
             {row[1]: (*row[:-1], self._read(meters.GAMES, row[-1])) for row in began},
             {game.name: meters.game_row(game, record)} if begins else {},
         )
-        if begins and meters.expectations_differ(self._connection, game):
+        of_this = self._wrote == self._version
+        if begins and meters.expectations_differ(self._connection, game, complete=of_this):
             raise RecordError(f"the expectations on the record do not follow from the rules of {game.name}")
         decided = self._connection.execute("SELECT * FROM decided WHERE round = ?", (record.round,))
         self._same(
@@ -430,6 +441,6 @@ def _settlement(row: Sequence[Any]) -> str:
 def _as_now(kind: TypeAdapter[Any], written: str) -> str:
     """JSON as this version would write it; unchanged if it cannot be read."""
     try:
-        return kind.dump_json(kind.validate_json(written, strict=True)).decode()
+        return kind.dump_json(kind.validate_json(written, strict=True, extra="forbid")).decode()
     except ValidationError:
         return written

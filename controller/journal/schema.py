@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from punto.configs.problems import cut
-from punto.controller.journal import books, meters
+from punto.controller.journal import books, meters, wal
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
 FORMAT: Final = 4
@@ -103,6 +103,10 @@ _PARENTS: Final = {
 SNAPSHOTS_KEPT: Final = 2
 
 
+UNREADABLE: Final = (sqlite3.Error, OverflowError, UnicodeDecodeError)
+"""What Python raises when it reads a damaged file: a number can be too large for SQLite, and an error's text no UTF-8."""
+
+
 class RecordError(Exception):
     """The record cannot be read, written or trusted. The service must not continue; the message says what to do."""
 
@@ -118,6 +122,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     with ExitStack() as on_error:
         try:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640))
+            _check_log_alone(path)
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             on_error.callback(connection.close)
             # This comes first: setting the journal mode would change the file of another program.
@@ -129,10 +134,28 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA foreign_keys = ON")
             if is_new:
                 _begin(connection)
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, *UNREADABLE) as error:
             raise cannot_open(path, error) from error
         on_error.pop_all()
     return connection
+
+
+def check_log(path: Path) -> None:
+    """Check that SQLite reads all of the log beside a record that a connection has open.
+
+    Raises:
+        RecordError: transactions that were on the disk are missing.
+    """
+    damage = wal.damage(path)
+    if damage is not None:
+        raise RecordError(damage)
+
+
+def _check_log_alone(path: Path) -> None:
+    # A connection that can write would remove the log when it closes.
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        check_log(path)
 
 
 def cannot_open(path: Path, error: Exception) -> RecordError:
@@ -143,7 +166,7 @@ def cannot_open(path: Path, error: Exception) -> RecordError:
     )
 
 
-def damaged(error: sqlite3.Error | OverflowError) -> RecordError:
+def damaged(error: Exception) -> RecordError:
     """The error of an open record that cannot be read completely."""
     return RecordError(f"the record cannot be read: {error}; the record is damaged: restore a backup")
 
@@ -162,7 +185,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
             connection = sqlite3.connect(uri, uri=True, isolation_level=None)
             on_error.callback(connection.close)
             _check_format(connection, path)
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             reason = "the file is not a record, the file is damaged, or this user may not read the file"
             raise RecordError(f"cannot read {path}: {error}; {reason}") from error
         on_error.pop_all()
@@ -180,7 +203,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         try:
             connection.execute("BEGIN")
             yield connection
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             raise damaged(error) from error
 
 
@@ -287,6 +310,12 @@ def complete(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def damage(connection: sqlite3.Connection) -> str | None:
+    """The first fault that SQLite finds when it reads all pages and compares each index with its table, None without one."""
+    (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    return None if found == "ok" else f"the record is damaged: {found}; restore a backup"
+
+
 def schema_difference(connection: sqlite3.Connection) -> str | None:
     """The first difference of the record's tables, indexes, triggers and views from this program's, None without one.
 
@@ -320,7 +349,7 @@ def _schema(connection: sqlite3.Connection) -> _Schema:
     """The record's parts by kind and name: the table of each, and its SQL with white space normalised."""
     rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
     return {
-        (kind, name): (table, None if sql is None else " ".join(sql.split()))
+        (kind, name): (table, None if sql is None else " ".join(str(sql).split()))
         for kind, name, table, sql in rows
     }
 
@@ -333,6 +362,7 @@ def _format(connection: sqlite3.Connection) -> int:
 def _check_format(connection: sqlite3.Connection, path: Path) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     if application != APPLICATION_ID:
+        check_log(path)  # all of a new record can be in its log
         raise RecordError(f"{path} is an SQLite file but not a record of this program: give another path")
     found = _format(connection)
     if found not in {FORMAT, *_EARLIER}:

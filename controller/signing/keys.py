@@ -86,7 +86,7 @@ def read_public(text: str) -> bytes:
         key = b64decode(text, validate=True)
     except ValueError:
         key = b""
-    if len(key) != KEY_BYTES:
+    if len(key) != KEY_BYTES or b64encode(key).decode() != text:
         raise ValueError("is not a public key of 44 characters")
     return key
 

@@ -49,6 +49,8 @@ _PEOPLES: Final = frozenset({"who", "approved_by", "reason", "text", "where", "s
 def export_month(store: Store, month: date, folder: Path, kind: Format) -> list[Path]:
     """Write a month's rounds, settlements, incidents and books to a file each, and note that they were exported.
 
+    Beside each file is one with its SHA-256, which `sha256sum --check` reads.
+
     Raises:
         OSError: a file cannot be written.
         StoreError: the month was dropped.
@@ -68,6 +70,7 @@ def export_month(store: Store, month: date, folder: Path, kind: Format) -> list[
             connection.execute(delete(schema.EXPORTS).filter_by(**key))
             with path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
+            path.with_name(f"{path.name}.sha256").write_text(f"{digest}  {path.name}\n", encoding="utf-8")
             row = {**key, "rows": rows, "file": path.name, "sha256": digest, "ts": now, "dropped": False}
             connection.execute(insert(schema.EXPORTS), row)
     return [path for _, path, _ in written]

@@ -109,6 +109,7 @@ def forged(files: dict[str, bytes], **changed: bytes) -> dict[str, bytes]:
     names = {name.replace("_", "."): content for name, content in changed.items()}
     manifest = json.loads(files["manifest.json"])
     manifest["files"] |= {name: hashlib.sha256(content).hexdigest() for name, content in names.items()}
+    manifest["sha256"] = verifier.digest_of(manifest)
     return {**files, **names, "manifest.json": json.dumps(manifest).encode()}
 
 

@@ -121,6 +121,14 @@ async def test_a_start_says_what_was_done_to_the_end_of_the_record(record, edit,
             "the expectations on the record do not follow from the rules of dragon-bonus-1",
         ),
         (
+            "UPDATE expectations SET wager = 'bancer' WHERE wager = 'banker' AND rule = ''",
+            "expectations has a row that is of no game on the record: ",
+        ),
+        (
+            """UPDATE rounds SET record = replace(record, '"corrects"', '"corrdcts"') WHERE round = 2""",
+            "round 2 differs",
+        ),
+        (
             "UPDATE rounds SET round = 1000 WHERE round = 200",
             "round 200 is missing from the record, but input ",
         ),
@@ -362,7 +370,37 @@ def test_the_command_replay_says_the_first_difference(record):
     with edited(record) as shell:
         shell.executescript("DELETE FROM inputs WHERE seq = 8")
 
-    assert replayed(record) == (
-        1,
-        "Baccarat 1: 7 inputs and 0 rounds derived again\nfirst difference: input 8 is missing from the record\n",
-    )
+    assert replayed(record) == (1, "first difference: input 8 is missing from the record\n")
+
+
+def test_an_expectation_that_is_gone_is_missed_by_the_version_that_wrote_it(record):
+    with edited(record) as shell:
+        shell.execute("DELETE FROM expectations WHERE rule = 'tie'")
+
+    assert replay(record).difference is None
+    sentence = "the expectations on the record do not follow from the rules of dragon-bonus-1"
+    assert replay(record, version="0.1.0").difference == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        (
+            b"CREATE TABLE progressive_log",
+            b"CREATE \xd4ABLE progressive_log",
+        ),  # SQLite's error is then no UTF-8
+        (b"banker_wins", b"banker\xffwins"),
+        (b"PRIMARY KEY (input, place)", b"PRIMARY KEY (input, plaae)"),
+    ],
+)
+async def test_a_changed_byte_is_said_whatever_it_was(record, text, instead):
+    content = record.read_bytes()
+    assert text in content
+    record.write_bytes(content.replace(text, instead))
+
+    status, output = replayed(record)
+    assert status in {1, 2}
+    assert "Traceback" not in output
+    if text != b"banker_wins":  # a start does not read all rows
+        with pytest.raises(RecordError):
+            await start_on(record)

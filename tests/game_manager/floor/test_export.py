@@ -1,6 +1,11 @@
 """Months as files, and the end of what was exported."""
 
+import re
+import subprocess
+from collections.abc import Hashable
+from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -9,6 +14,7 @@ import pytest
 from punto.game_manager.floor.export import drop_month, export_month
 from punto.game_manager.floor.reports import floor_report
 from punto.game_manager.floor.store import StoreError
+from tests.bitflips.flips import FOUND, bits_of, flip_each
 from tests.command import punto
 from tests.game_manager.floor.house import stored
 from tests.game_manager.floor.tables import played, told
@@ -94,3 +100,40 @@ def test_the_command_exports_and_drops(filled, tmp_path, url):
         assert (ended.returncode > 0, message in ended.stderr) == (True, True), ended.stderr
     done = punto("house", "export", "--month", "2026-10", "--out", str(tmp_path), "--config", str(config))
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 4)
+
+
+@dataclass(frozen=True)
+class OfExport:
+    """Reads a file, or what `sha256sum` reads of a digest, and checks the export as the guide says."""
+
+    folder: Path
+    name: str
+
+    def content(self) -> Hashable:
+        content = (self.folder / self.name).read_bytes()
+        if not self.name.endswith(".sha256"):
+            return content
+        read = re.fullmatch(rb"([0-9a-fA-F]{64}) [ *](.+)\n", content)
+        return None if read is None else (read[1].lower(), read[2])
+
+    def found(self) -> str | None:
+        command = ["sha256sum", "--check", "--strict", f"{self.name.removesuffix('.sha256')}.sha256"]
+        ran = subprocess.run(
+            command, cwd=self.folder, capture_output=True, text=True, errors="replace", check=False
+        )
+        return None if ran.returncode == 0 else FOUND
+
+
+@pytest.mark.timeout(12 * 3600)
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+@pytest.mark.parametrize("end", ["", ".sha256"])
+def test_each_flip_of_a_bit_of_an_export_is_found_or_changes_nothing(filled, tmp_path, kind, end):
+    file = export_month(filled, OCTOBER, tmp_path, kind)[0]
+    name = f"{file.name}{end}"
+    tally = flip_each(
+        tmp_path, name, bits_of(tmp_path / name, 20), partial(OfExport, name=name), in_place=True
+    )
+    print(tally)
+
+    assert tally.missed == []
+    assert tally.counts[FOUND] > 0
