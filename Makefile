@@ -23,7 +23,7 @@ WHENEVER := -m "not soak and not punctual"
 # Each run of tests leaves its results here, for `punto lab-report`.
 RESULTS := build/results
 
-.PHONY: demo test test-punctual test-covered test-pages $(GROUPS) check bench soak simulate fmt lock schema examples games fonts screenshots docs release sbom audit system clean
+.PHONY: demo test test-punctual test-covered test-pages $(GROUPS) check bench soak simulate fuzz fmt lock schema examples games fonts screenshots docs release sbom audit system clean
 
 # GAME is a game that ships, a game file, `progressive`, which is progressive-2, or `floor`, which is several tables.
 demo: $(READY)
@@ -82,6 +82,10 @@ soak: $(READY) system $(TPM)/.ready
 # A table's service in a simulated world, on all processors: docs/explanation/simulated-faults.md.
 simulate: $(READY)
 	$(BIN)/python -m tests.simulated --seeds $(or $(SEEDS),100)
+
+# Random inputs for all that reads bytes, guided by coverage; inputs that reach more are added to tests/fuzz/corpus.
+fuzz: $(READY)
+	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10) --keep $(TARGETS)
 
 fmt: $(READY) $(NODE)
 	$(BIN)/ruff format $(SOURCES)

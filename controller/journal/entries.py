@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter
 
 from punto.baccarat.table.events import Event
 from punto.baccarat.table.state import RoundRecord, TableState
+from punto.configs.problems import cut
 
 EVENTS: Final[TypeAdapter[Event]] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 STATES: Final = TypeAdapter(TableState)
@@ -37,8 +38,9 @@ class Head(NamedTuple):
         """
         found = _HEAD.fullmatch(text.strip())
         if found is None:
+            shown = cut(text, 100)
             raise ValueError(
-                f"{text} is not an input's number and hash: write them as 2817:9f86…, with all 64 digits"
+                f"{shown if shown.isprintable() else ascii(shown)} is not an input's number and hash: write them as 2817:9f86…, with all 64 digits"
             )
         return cls(int(found[1]), found[2])
 
