@@ -168,7 +168,8 @@ def cannot_open(path: Path, error: Exception) -> RecordError:
 
 def damaged(error: Exception) -> RecordError:
     """The error of an open record that cannot be read completely."""
-    return RecordError(f"the record cannot be read: {error}; the record is damaged: restore a backup")
+    reason = cut(" ".join(str(error).split()), 300)  # SQLite puts the SQL of a view into it
+    return RecordError(f"the record cannot be read: {reason}; the record is damaged: restore a backup")
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
@@ -349,7 +350,8 @@ def _schema(connection: sqlite3.Connection) -> _Schema:
     """The record's parts by kind and name: the table of each, and its SQL with white space normalised."""
     rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
     return {
-        (kind, name): (table, None if sql is None else " ".join(str(sql).split()))
+        # In a damaged file, a text can be bytes.
+        (str(kind), str(name)): (str(table), None if sql is None else " ".join(str(sql).split()))
         for kind, name, table, sql in rows
     }
 

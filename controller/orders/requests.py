@@ -14,7 +14,7 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Field
 from punto.configs.faults import first_fault, json_fault
 from punto.configs.plain_text import PLAIN
-from punto.configs.problems import meant
+from punto.configs.problems import cut, meant
 from punto.controller.accounts.refusals import RefusalError
 from punto.controller.config.limits import LimitsConfig
 
@@ -84,7 +84,7 @@ def read_fields(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
     known = CATALOGUE[kind].fields
     for name in sorted(fields.keys() - known.keys()):
         takes = ", ".join(sorted(known)) or "no fields"
-        raise UnreadableError(f"{kind} has no {name!r}{meant(name, known)}: it takes {takes}")
+        raise UnreadableError(f"{kind} has no {cut(name)!r}{meant(name, known)}: it takes {takes}")
     if missing := {name for name, field in known.items() if field.required} - fields.keys():
         raise UnreadableError(f"{kind} needs {', '.join(sorted(missing))}")
     try:

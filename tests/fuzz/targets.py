@@ -198,8 +198,7 @@ def _orders() -> list[bytes]:
 def _input_line(data: bytes) -> None:
     try:
         event = EVENTS.validate_json(data, strict=True)
-    except ValidationError as error:
-        _says(first_fault(error))
+    except ValidationError:
         return
     assert EVENTS.validate_json(EVENTS.dump_json(event), strict=True) == event
     for state in _states():
