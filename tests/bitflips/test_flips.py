@@ -1,10 +1,8 @@
 """Each flip of one bit of what proves a table's play is found, or changes nothing."""
 
 import asyncio
-import io
 import shutil
 import subprocess
-import zipfile
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import partial
@@ -141,11 +139,7 @@ class OfBundle:
     bundle: Path
 
     def content(self) -> Hashable:
-        try:
-            with zipfile.ZipFile(io.BytesIO(self.bundle.read_bytes())) as opened:
-                return tuple(sorted((name, opened.read(name)) for name in opened.namelist()))
-        except Exception:  # noqa: BLE001 - whatever a flip makes of a ZIP file
-            return None
+        return self.bundle.read_bytes()  # no bit is free
 
     def found(self) -> str | None:
         _, faults = evidence_verifier.checked(self.bundle.read_bytes())
@@ -174,10 +168,8 @@ def bundle(small, tmp_path_factory):
 
 def test_of_a_bundle(bundle):
     bits = bits_of(bundle / "bundle.zip", 200)
-    tally = flip_each(bundle, "bundle.zip", bits, read_bundle)
 
-    proven(tally)
-    assert tally.counts["change nothing"] == 0
+    proven(flip_each(bundle, "bundle.zip", bits, read_bundle))
 
 
 def test_of_each_file_of_a_bundle_that_was_packed_again(bundle):
