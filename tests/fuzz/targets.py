@@ -31,8 +31,8 @@ from punto.controller.linked import _input
 from punto.controller.messages.linked import MeterAnswer, MeterRequest
 from punto.controller.messages.models import Message
 from punto.controller.messages.topics import CHANNELS
-from punto.controller.mqtt import _id_of
 from punto.controller.mqtt_link import Received
+from punto.controller.mqtt_requests import id_of
 from punto.controller.orders.requests import Credentials, Password, UnreadableError, read_fields, read_request
 from punto.controller.signing.heads import SignedHead
 from punto.displays.options import read_options
@@ -149,7 +149,7 @@ def _message(data: bytes) -> None:
         read = model.model_validate_json(payload)
     except ValidationError as error:
         _says(first_fault(error))
-        _id_of(payload)
+        id_of(payload)
         return
     read.model_dump_json()
     if isinstance(read, Message):
