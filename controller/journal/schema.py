@@ -101,6 +101,8 @@ _PARENTS: Final = {
 }
 """The foreign key of each table: its column, the other table, and the other table's column."""
 SNAPSHOTS_KEPT: Final = 2
+LEAST_FREE_BYTES: Final = 1 << 18
+"""What the disk must have left for a start: SQLite's shared memory, and the first inputs."""
 
 
 UNREADABLE: Final = (sqlite3.Error, OverflowError, UnicodeDecodeError)
@@ -122,6 +124,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     with ExitStack() as on_error:
         try:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640))
+            _check_space(path)
             _check_log_alone(path)
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             on_error.callback(connection.close)
@@ -156,6 +159,16 @@ def _check_log_alone(path: Path) -> None:
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         check_log(path)
+
+
+def _check_space(path: Path) -> None:
+    """Refuse a full disk before SQLite maps its shared memory: Linux ends a process that writes to a page without a block."""
+    disk = os.statvfs(path)
+    free = disk.f_bavail * disk.f_frsize
+    if free < LEAST_FREE_BYTES:
+        raise RecordError(
+            f"the disk of the record {path} is full: it has {free} bytes left; make room for at least {LEAST_FREE_BYTES} bytes"
+        )
 
 
 def cannot_open(path: Path, error: Exception) -> RecordError:

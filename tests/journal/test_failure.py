@@ -1,12 +1,16 @@
 """A record that cannot be written ends the service."""
 
 import asyncio
+import os
 import resource
+from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from punto.baccarat.table.order_kinds import CloseTable
+from punto.controller.journal import schema
 from punto.controller.journal.schema import RecordError
 from tests.service.table_in_this_process import rows, table
 from tests.service.table_on_a_machine import (
@@ -54,6 +58,24 @@ async def test_a_failure_reaches_everybody_and_nothing_after_it_is_taken(tmp_pat
         with pytest.raises(RecordError, match=r"could not be written \(database or disk is full\): check"):
             await here.order(CloseTable("mei"))
         assert here.state is state
+
+
+def test_a_start_on_a_full_disk_says_so_before_sqlite_maps_its_memory(tmp_path, monkeypatch):
+    """A house of real processes found it: SIGBUS ended a start on a full ext4, without a word."""
+    statvfs, path = os.statvfs, tmp_path / "table.db"
+    blocks = schema.LEAST_FREE_BYTES // statvfs(tmp_path).f_frsize
+
+    def left(at: Path, number: int) -> mock.Mock:
+        return mock.Mock(f_bavail=number, f_frsize=statvfs(at).f_frsize)
+
+    schema.open_for_writing(path).close()
+    monkeypatch.setattr(os, "statvfs", lambda at: left(at, blocks))
+    schema.open_for_writing(path).close()
+    monkeypatch.setattr(os, "statvfs", lambda at: left(at, blocks - 1))
+    with pytest.raises(
+        RecordError, match=r"is full: it has [0-9]+ bytes left; make room for at least 262144"
+    ):
+        schema.open_for_writing(path)
 
 
 def test_a_full_disk_ends_the_process_and_a_start_with_room_goes_on(tmp_path):
