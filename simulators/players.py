@@ -88,7 +88,9 @@ class Players:
             await self._look(sender, message)
 
     async def _look(self, sender: Sender, message: Received) -> None:
-        # A broker may deliver more than was subscribed to.
+        # A broker may deliver more than was subscribed to; a retained message that it has deleted has no payload.
+        if not message.payload:
+            return
         if message.topic == self._topic(STATE):
             await self._look_at_table(sender, json.loads(message.payload))
         elif self._coins is not None and message.topic.startswith(self._topic(progressive(""))):

@@ -26,8 +26,6 @@ Procedure = Literal["aquarius", "nexus"]
 SUPERVISORS: Final = frozenset(get_args(_OfTheSupervisor))
 """The supervisor's acts."""
 
-_SEEN_SECONDS: Final = 3.0  # how long a person waits for the effect of a press
-
 
 @dataclass(frozen=True, slots=True)
 class Act:
@@ -133,6 +131,7 @@ class DealerOptions:
     - `wager` is the progressive's, and `seats` the number of the table's seats.
     - `betting`: the players' time for their wagers, `think`: the time for each press, `supervisor`: the time
       for an act of a supervisor or for paying an award; in seconds.
+    - `patience`: how long the dealer waits for the effect of a press, in seconds.
     - `slips`: the rate of acts out of order; `seed` decides when.
     """
 
@@ -144,6 +143,7 @@ class DealerOptions:
     betting: float = 4.0
     think: float = 0.5
     supervisor: float = 2.0
+    patience: float = 3.0
     slips: float = 0.0
     seed: int = 1
 
@@ -169,7 +169,8 @@ class TableDealer:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._deal())
             async for message in connection.messages():
-                self._look(json.loads(message.payload))
+                if message.payload:  # a retained message that the broker has deleted has none
+                    self._look(json.loads(message.payload))
 
     # --- observation
 
@@ -215,7 +216,7 @@ class TableDealer:
         while True:
             act = right_act(self._seen, procedure)
             if act is None:
-                if not await self._until_news(_SEEN_SECONDS) and self._seen.step == "settling":
+                if not await self._until_news(self._options.patience) and self._seen.step == "settling":
                     # The winners are not known, as after a start in mid-game: a hand button's answer tells.
                     self._note(won=frozenset(self._seen.seats), selected=frozenset())
                 continue
@@ -255,7 +256,9 @@ class TableDealer:
             case _, True:
                 await self._come_of(act, seen)
             case _:
-                await self._until_news(_SEEN_SECONDS)  # wait after a refusal, without repeated attempts
+                await self._until_news(
+                    self._options.patience
+                )  # wait after a refusal, without repeated attempts
 
     async def _come_of(self, act: Act, seen: Seen) -> None:
         """Note the change by an act, and wait until it is visible."""
@@ -264,7 +267,7 @@ class TableDealer:
                 self._note(won=None, selected=frozenset())
             case "key_to_run":
                 self._note(key="run")
-        shows = asyncio.get_running_loop().time() + _SEEN_SECONDS
+        shows = asyncio.get_running_loop().time() + self._options.patience
         while (self._seen.phase, self._seen.step) == (seen.phase, seen.step):
             left = shows - asyncio.get_running_loop().time()
             if left <= 0 or not await self._until_news(left):

@@ -1,8 +1,13 @@
 """Players at a table with a progressive."""
 
+from unittest import mock
+
+import pytest
+
 from punto.baccarat.wagers.settlement import check_wagers
 from punto.configs.game_files import load_game
 from punto.controller.broker_login import BrokerConfig
+from punto.controller.mqtt_link import Received
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.players import Players, PlayersOptions, ProgressivePlayers
 
@@ -38,3 +43,8 @@ def test_a_wager_on_the_meter_is_a_coin_and_never_a_message():
     assert {placed.wager for _ in range(300) for seat in (1, 3) for placed in table._choose(seat)} == {
         wager.name for wager in GAME.wagers if wager.name != "progressive"
     }
+
+
+@pytest.mark.parametrize("topic", ["punto/t/state", "punto/t/progressive/dragon"])
+async def test_a_retained_message_that_the_broker_has_deleted_is_ignored(topic):
+    await players()._look(mock.Mock(), Received(topic, b"", retained=False))
