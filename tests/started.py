@@ -42,7 +42,7 @@ class Started(subprocess.Popen[Any]):
         with _ONE_AT_A_TIME:
             _adopt(orphans=True)
             try:
-                line = _loaded()
+                line = load()
                 socket.send_fds(line, [len(asked).to_bytes(4)], fds)
                 line.sendall(asked)
                 self.pid = int.from_bytes(line.recv(4, socket.MSG_WAITALL))
@@ -58,11 +58,15 @@ def _adopt(*, orphans: bool) -> None:
 
 
 @cache
-def _loaded() -> socket.socket:
-    """The line to the process that has loaded the program. It ends when the line does."""
+def load() -> socket.socket:
+    """The line to the process that has loaded the program. It ends when the line does.
+
+    PUNTO_LOADED_BY names another module, which calls `main` after it has changed the program.
+    """
     ours, its = socket.socketpair()
     with its:
-        command = [sys.executable, "-m", "tests.started", str(its.fileno())]
+        module = os.environ.get("PUNTO_LOADED_BY", "tests.started")
+        command = [sys.executable, "-m", module, str(its.fileno())]
         process = subprocess.Popen(command, cwd=HERE, pass_fds=[its.fileno()])
     atexit.register(process.wait)
     atexit.register(ours.close)  # before that

@@ -66,6 +66,8 @@ class Program:
         self.log = log
         self.log.touch()
         self._command = command
+        self.environment: dict[str, str] = {}
+        """What is added to the environment of this process."""
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -96,7 +98,8 @@ class Program:
         """Start it; what it takes until it is ready is another matter."""
         assert not self.running, f"{self._command} runs already"
         with self.log.open("ab") as log:
-            self._process = Started(self._command, cwd=HERE, stdout=log, stderr=log)
+            environment = {**os.environ, **self.environment}
+            self._process = Started(self._command, cwd=HERE, env=environment, stdout=log, stderr=log)
 
     def kill(self) -> None:
         """End it without a warning, as a power cut would, if it runs."""

@@ -8,7 +8,7 @@ import hashlib
 import json
 import sqlite3
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from math import floor
 from pathlib import Path
@@ -36,7 +36,7 @@ from tests.table.second_books import SecondBooks
 _EXECUTIVES: Final = frozenset({EVE.name, MAX.name})
 _SUPERVISORS: Final = _EXECUTIVES | {BOB.name}
 _DEALERS: Final = _SUPERVISORS | {ANN.name}
-MAY: Final = {
+MAY: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(("sign_on", "open_betting", "close_betting", "reveal", "key_card"), _DEALERS),
     **dict.fromkeys(("call_supervisor", "hold_play"), _DEALERS),
     **dict.fromkeys(("wager_placed", "wager_lifted", "start_game", "hand_button"), _DEALERS),
@@ -68,7 +68,10 @@ class Wrong(Exception):  # noqa: N818 - what the simulation looks for
 
 
 class Record:
-    """The record, read again after each commit."""
+    """The record, read again after each commit. `may` has the people who may give each order, `approved` those for two people."""
+
+    may: Mapping[str, frozenset[str]] = MAY
+    approved = _APPROVED
 
     def __init__(self, path: Path, physical: Callable[[int], ShoeRecord | None]) -> None:
         self.path = path
@@ -161,10 +164,10 @@ class Record:
         if source.startswith("operator "):
             who = getattr(event, "who", source.removeprefix("operator "))
             second = getattr(event, "approved_by", None)
-            if who not in MAY[event.kind] or source != f"operator {who}":
+            if who not in self.may[event.kind] or source != f"operator {who}":
                 raise Wrong(f"input {seq}: {who} gave the order {event.kind} without the right to")
-            needed = event.kind in _APPROVED or event.kind in before.settings.approval
-            if needed and (second is None or second == who or second not in MAY[event.kind]):
+            needed = event.kind in self.approved or event.kind in before.settings.approval
+            if needed and (second is None or second == who or second not in self.may[event.kind]):
                 raise Wrong(f"input {seq}: the order {event.kind} of {who} was approved by {second}")
         if isinstance(event, SetWager):
             if before.phase is not Phase.BETTING or event.round != before.round:
