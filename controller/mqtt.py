@@ -49,6 +49,11 @@ from punto.drivers.base import LinkHealth
 ROUNDS_AT_ONCE: Final = 50
 SNAPSHOTS_EVERY_SECONDS: Final = 0.003
 """The pause between two runs of snapshots: a very fast shoe is not published card by card."""
+FLOOD: Final = 200
+"""Wagers of a seat that are refused within seconds, after which the table does not listen to that seat for a while. What comes in
+the meantime would fill the queue that the broker has for the table, and would cost the other seats their turn.
+"""
+DEAF_SECONDS: Final = 10.0
 _SEAT: Final = re.compile(r"\d{1,3}", re.ASCII)
 
 _log = structlog.get_logger("punto.controller.mqtt")
@@ -93,6 +98,9 @@ class Broker:
             lost=self._set_health,
         )
         self._listened: dict[str, Take] = {}
+        self._left_out: set[int] = set()
+        """The seats that flood."""
+        self._floods = asyncio.Event()
         self._builders: dict[str, Callable[[datetime], Message | None]] = {
             topics.AVAILABILITY: lambda now: self._availability("online", "running", now),
             topics.INFO: info,
@@ -174,8 +182,9 @@ class Broker:
 
     async def _serve(self, connection: Connection) -> None:
         self._set_health("")
-        incoming = (topics.wager_set("+"), topics.request("+"), topics.request("+", "+"))
-        if not await connection.subscribe([*map(self.topic, incoming), *self._listened]):
+        self._left_out.clear()
+        incoming = (topics.request("+"), topics.request("+", "+"))
+        if not await connection.subscribe([*self._wagers(), *map(self.topic, incoming), *self._listened]):
             hint = "let this user read wagers and requests (mosquitto.acl)"
             _log.warning("broker refused the subscription to wagers or requests", hint=hint)
         await self._engine.written()  # a wager of the last connection may still be on its way to the record
@@ -199,6 +208,7 @@ class Broker:
                 tasks.create_task(self._send_snapshots(events), name="mqtt snapshots")
                 tasks.create_task(self._send_rounds(Sender(connection)), name="mqtt rounds")
                 tasks.create_task(self._receive(connection), name="mqtt requests")
+                tasks.create_task(self._leave_out_floods(connection), name="mqtt floods")
                 tasks.create_task(self.requests.send_books(), name="mqtt books")
         finally:
             outbox.disconnect()
@@ -244,6 +254,34 @@ class Broker:
 
     # --- what comes in
 
+    def _wagers(self) -> set[str]:
+        """The topics of the seats' wagers, without the seats that flood."""
+        seats = range(1, self._engine.state.settings.seats + 1)
+        followed = [str(each) for each in seats if each not in self._left_out] if self._left_out else ["+"]
+        return {self.topic(topics.wager_set(each)) for each in followed}
+
+    async def _leave_out_floods(self, connection: Connection) -> None:
+        """Do not listen to seats that flood, until they have been left out for a while."""
+        followed = self._wagers()
+        while True:
+            try:
+                async with asyncio.timeout(DEAF_SECONDS if self._left_out else None):
+                    await self._floods.wait()
+            except TimeoutError:
+                self._left_out.clear()
+            self._floods.clear()
+            wanted = self._wagers()
+            if wanted - followed:
+                await connection.subscribe(sorted(wanted - followed))
+            if followed - wanted:
+                await connection.unsubscribe(sorted(followed - wanted))
+            followed = wanted
+
+    def _leave_out(self, client: str, seat: int) -> None:
+        if self._engine.pace.refused(client) >= FLOOD and seat not in self._left_out:
+            self._left_out.add(seat)
+            self._floods.set()
+
     async def _receive(self, connection: Connection) -> None:
         async for message in connection.messages():
             for topic, take in self._listened.items():
@@ -278,6 +316,7 @@ class Broker:
         if (refused := not_read(self._engine.pace, client, payload)) is not None:
             if refused:
                 self._refuse_wager(None, number, *refused)
+            self._leave_out(client, number)
             return
         try:
             asked = WagerRequest.model_validate_json(payload)

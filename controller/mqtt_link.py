@@ -199,6 +199,14 @@ class Connection:
         granted = await _answered(self._client.subscribe([(topic, qos) for topic in topics]), self.patience)
         return _REFUSED_SUBSCRIPTION not in granted
 
+    async def unsubscribe(self, topics: Sequence[str]) -> None:
+        """End the subscriptions to these topics.
+
+        Raises:
+            LinkError: the connection is lost.
+        """
+        await _answered(self._client.unsubscribe(list(topics)), self.patience)
+
     async def messages(self) -> AsyncIterator[Received]:
         """The received messages. amqtt may deliver more than the subscribed topics.
 

@@ -25,7 +25,7 @@ import structlog
 from punto.baccarat.table.events import Flooded, SetWager
 from punto.baccarat.table.order_kinds import CloseTable, VoidCoup, VoidRound
 from punto.commands.cli import main
-from punto.controller import engine, supervisor
+from punto.controller import engine, mqtt, supervisor
 from punto.controller.journal import recovery, store
 from punto.controller.journal.answers import MOST_KEPT
 from punto.controller.journal.entries import Head
@@ -1194,7 +1194,8 @@ async def test_answers_older_than_the_last_round_are_forgotten(here, mosquitto):
         assert here.engine.answers.to(SetWager("2", 3, "player", STAKE, 4), 4) is not None
 
 
-async def test_a_seats_flood_is_summed_up_and_no_other_seat_waits_for_it(here, mosquitto):
+async def test_a_seats_flood_is_summed_up_and_no_other_seat_waits_for_it(here, mosquitto, monkeypatch):
+    monkeypatch.setattr(mqtt, "FLOOD", 10_000)  # so that all of it is read, and can be counted
     now = [0.0]
     here.engine.pace = Pace(clock=lambda: now[0])
     async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
@@ -1226,6 +1227,24 @@ async def test_a_seats_flood_is_summed_up_and_no_other_seat_waits_for_it(here, m
         assert [*here.engine.pace.summed_up()] == []
         await listening.publish("wagers/3/set", wager(id="later"))
         await eventually(lambda: "later" in {each["request"] for each in _answers(listening)}, "it may again")
+
+
+async def test_a_seat_that_floods_is_not_listened_to_for_a_while(here, mosquitto, monkeypatch):
+    flood, client = "wagers/3/set", "seat 3"
+    monkeypatch.setattr(mqtt, "DEAF_SECONDS", 1.0)
+    pace = here.engine.pace = Pace(per_second=0)
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        for _ in range(20):
+            await asyncio.gather(*(listening.publish(flood, b"{}") for _ in range(500)))
+        await listening.publish("wagers/4/set", wager(id="honest"))
+        await eventually(lambda: "honest" in {each["request"] for each in _answers(listening)}, "the answer")
+        refused = pace.refused(client)
+        assert mqtt.FLOOD <= refused < 10_000 - AT_ONCE, "the rest did not come"
+
+        await asyncio.sleep(1.2)
+        await listening.publish(flood, b"{}")
+        await eventually(lambda: pace.refused(client) > refused, "it is heard again")
 
 
 async def test_the_service_puts_the_sum_of_a_flood_on_the_record(tmp_path, monkeypatch):
