@@ -56,6 +56,11 @@ def _on_hello(turn: Turn, hello: events.ShoeHello) -> None:
             turn.stop(refused)
         return
     link = turn.state.link
+    if _is_new(turn.state, hello.serial):
+        turn.alarm(
+            "other_shoe",
+            f"the shoe {hello.serial} is connected, which this table has not used before: check that it is a shoe of the house",
+        )
     if (link.serial, link.log) != (hello.serial, hello.log) or hello.next_record < link.expected:
         hear(turn, hello)
     turn.change_link(online=True, reason="connected")
@@ -70,14 +75,26 @@ def objection_to(state: TableState, hello: events.ShoeHello) -> str | None:
         return None
     if wanted is not None and hello.serial not in {wanted, known.serial}:
         return f"the connected shoe is {hello.serial}, but the configuration names {wanted}"
+    went_back = any(
+        (mark.serial, mark.log) == (hello.serial, hello.log) and hello.next_record <= mark.taken
+        for mark in _bookmarks(known)
+    )
     in_play = state.phase in AT_PLAY or bool(state.drawn or state.unknown or state.doubt or state.backlog)
     if known.serial is None or not in_play:
-        return None
+        back = f"the shoe {hello.serial} goes back to records before the last one that the table took"
+        return back if went_back else None
     if hello.serial != known.serial:
         return f"the connected shoe is {hello.serial}, but the cards in play are from the shoe {known.serial}"
-    if hello.log != known.log or hello.next_record < known.expected:
+    if hello.log != known.log or went_back:
         return f"the shoe {hello.serial} has lost its memory of the cards in play"
     return None
+
+
+def _is_new(state: TableState, serial: str) -> bool:
+    """Whether this table has used other shoes, but not this one, and its configuration does not name this one."""
+    used = {mark.serial for mark in _bookmarks(state.link)}
+    expected = {*used, state.settings.shoe_serial}
+    return bool(used) and serial not in expected and state.settings.cards == "shoe"
 
 
 def accept(turn: Turn, serial: str) -> None:
@@ -109,10 +126,16 @@ def put_aside(link: ShoeLink) -> ShoeLink:
     """The link without its shoe, and with a bookmark of the last record taken from that shoe."""
     if link.serial is None or link.log is None:
         return link
-    others = tuple(mark for mark in link.earlier if mark.serial != link.serial)
-    mark = Bookmark(link.serial, link.log, link.taken)
-    earlier = (*others, mark)[-MOST_REMEMBERED:]
+    earlier = _bookmarks(link)[-MOST_REMEMBERED:]
     return replace(link, serial=None, log=None, taken=0, lid_open=False, earlier=earlier)
+
+
+def _bookmarks(link: ShoeLink) -> tuple[Bookmark, ...]:
+    """The last record taken from each shoe that is remembered: the present shoe's comes last."""
+    if link.serial is None or link.log is None:
+        return link.earlier
+    others = tuple(mark for mark in link.earlier if mark.serial != link.serial)
+    return (*others, Bookmark(link.serial, link.log, link.taken))
 
 
 def hear(turn: Turn, hello: events.ShoeHello) -> None:

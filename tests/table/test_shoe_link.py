@@ -1,5 +1,6 @@
 """The shoe comes, goes, is another, forgets, and complains."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -158,6 +159,15 @@ def test_a_shoe_that_gave_too_many_cards_plays_again_after_a_shoe_change():
             "hello kept=1 next=1",
             "the shoe A has lost its memory of the cards in play",
         ),
+        *(
+            (
+                {"burn": "none"},
+                ["hello", "sign on", "change shoe", f"draw {PLAYER_NATURAL}", "change shoe", *other],
+                "hello A kept=1 next=4",
+                "the shoe A goes back to records before the last one that the table took",
+            )
+            for other in ([], ["hello B"])
+        ),
     ],
 )
 def test_another_shoe_or_another_memory_is_refused_until_a_supervisor_accepts_it(
@@ -178,10 +188,26 @@ def test_another_shoe_or_another_memory_is_refused_until_a_supervisor_accepts_it
 
 
 @pytest.mark.parametrize("commands", [[], ["hello"], ["hello", "sign on", "change shoe"]])
-def test_between_shoes_of_cards_any_shoe_may_come(commands):
-    croupier = Croupier(burn="first_card").do(*commands, "hello B")
+@pytest.mark.parametrize("serial", [None, "B"])
+def test_between_shoes_of_cards_any_shoe_may_come_and_one_that_is_new_is_an_alarm(commands, serial):
+    croupier = Croupier(burn="first_card").do(*commands)
+    croupier.table.state = croupier.state.but(settings=replace(croupier.state.settings, shoe_serial=serial))
+    croupier.do("hello B")
 
     assert (croupier.stops, croupier.state.link.serial) == ([], "B")
+    assert croupier.alarms == ([("other_shoe", False)] if commands and serial is None else [])
+
+
+def test_a_shoe_that_was_used_before_is_not_an_alarm():
+    croupier = Croupier(burn="first_card").do("hello", "sign on", "hello B", "hello A", "hello B")
+
+    assert [(alarm.code, alarm.times) for alarm in croupier.state.alarms] == [("other_shoe", 1)]
+
+
+def test_at_a_table_with_keyed_cards_another_shoe_is_not_an_alarm():
+    croupier = Croupier(cards="keyed").do("hello", "hello B")
+
+    assert croupier.state.alarms == ()
 
 
 def test_what_a_refused_shoe_says_is_not_taken():
@@ -253,11 +279,21 @@ def test_a_shoe_that_takes_turns_with_another_goes_on_where_it_was_heard():
     assert link.earlier == (Bookmark("A", 1, 4), Bookmark("B", 1, 103))
 
 
-@pytest.mark.parametrize("hello", ["hello A log=2 kept=1 next=1", "hello A kept=1 next=3"])
-def test_a_bookmark_in_a_memory_that_is_gone_means_nothing(hello):
-    croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}", "change shoe", "hello B kept=1 next=1", hello)
+def test_a_bookmark_in_a_memory_that_is_gone_means_nothing():
+    croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}", "change shoe", "hello B kept=1 next=1")
+    croupier.do("hello A log=2 kept=1 next=1")
 
-    assert croupier.state.link.expected == 1
+    assert (croupier.state.link.serial, croupier.state.link.expected) == ("A", 1)
+
+
+def test_old_records_of_the_same_memory_are_taken_only_when_a_supervisor_has_accepted_them():
+    croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}", "change shoe", "hello B kept=1 next=1")
+    croupier.do("hello A kept=1 next=3", "draw KS")
+    assert (croupier.state.link.serial, croupier.state.backlog) == ("B", ())
+
+    croupier.do("accept A")
+
+    assert (croupier.state.link.serial, croupier.state.link.expected) == ("A", 1)
 
 
 # --- records that are lost
