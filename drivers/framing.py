@@ -7,8 +7,9 @@ A frame is a version, a type, a sequence number, a payload and the checksum, big
 so that a device on the wrong line is noticed. Each device's `frames` module defines its payloads.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from struct import Struct
 from typing import ClassVar, Final, Generic
 from zlib import crc32
@@ -26,6 +27,14 @@ _CRC: Final = Struct(">I")
 _SHORTEST: Final = HEADER.size + _CRC.size
 
 
+class RepeatedError(ValueError):
+    """The other end made this frame, but it has been heard already, or a later one has."""
+
+
+class DelayedError(ValueError):
+    """The other end made this frame, but too long ago."""
+
+
 class Seal:
     """What an end of a line adds to its frames, so that the other end knows who made them: in version 1 nothing.
 
@@ -34,6 +43,10 @@ class Seal:
     """
 
     version: ClassVar[int] = 1
+    age: float = 0.0
+    """For how many seconds the last opened frame can have been held back at most."""
+    missing: bool = False
+    """Whether a frame of the other end between the last opened frame and the one before was lost."""
 
     @property
     def ready(self) -> bool:
@@ -44,16 +57,18 @@ class Seal:
         """The body as it is sent; None if nothing can be sent yet."""
         return body
 
-    def open(self, body: bytes) -> bytes | None:
+    def open(self, body: bytes, now: float) -> bytes | None:  # noqa: ARG002 - version 2 needs the time
         """The body as it was before `close` at the other end; None if it was for this seal alone.
 
         Raises:
+            RepeatedError: it comes a second time, or after a later one.
+            DelayedError: it was held back for too long.
             ValueError: it is not of the other end.
         """
         return body
 
     def handshake(self, now: float) -> bytes:  # noqa: ARG002 - version 2 needs the time
-        """The bytes to send now, so that the ends know each other."""
+        """The bytes to send now, so that the ends know each other, and how old a frame is."""
         return b""
 
     def disconnect(self) -> None:
@@ -94,12 +109,19 @@ class Counters:
     other_version: int = 0
     version_seen: int = 0  # the last other version, 0 if none
     not_sealed: int = 0  # in version 2: made without the enrolled key, or in an earlier session
+    repeated: int = 0  # in version 2: not newer than a frame of this session that was heard before
+    delayed: int = 0  # in version 2: held back for too long
     frames: int = 0  # valid frames
 
     @property
     def broken(self) -> int:
         """The number of frames that arrived and could not be used at all."""
         return self.bad_framing + self.bad_crc + self.oversize + self.malformed
+
+    @property
+    def untimely(self) -> int:
+        """The number of frames that the other end made and that came too late or twice."""
+        return self.repeated + self.delayed
 
 
 class Decoder(Generic[AnyFrame]):
@@ -121,17 +143,22 @@ class Decoder(Generic[AnyFrame]):
         self._run = bytearray()  # the bytes since the last delimiter, never more than LONGEST_ENCODED
         self._skipping = False  # the run grew too long: everything up to the next delimiter is discarded
 
-    def feed(self, data: bytes) -> list[AnyFrame]:
-        """Add the next bytes of the stream and return the frames that they complete, in order."""
-        frames: list[AnyFrame] = []
+    def feed(self, data: bytes, now: float = inf) -> list[AnyFrame]:
+        """Add the next bytes of the stream and return the frames that they complete, in order.
+
+        Only a host with a key needs the time `now`, in seconds.
+        """
+        return list(self.each(data, now))
+
+    def each(self, data: bytes, now: float) -> Iterator[AnyFrame]:
+        """As `feed`, but the seal's `age` and `missing` are those of the frame that was given last."""
         *ended, rest = data.split(DELIMITER)
         for piece in ended:
             self._extend(piece)
-            frame = self._end_run()
+            frame = self._end_run(now)
             if frame is not None:
-                frames.append(frame)
+                yield frame
         self._extend(rest)
-        return frames
 
     def _extend(self, piece: bytes) -> None:
         if self._skipping:
@@ -143,13 +170,13 @@ class Decoder(Generic[AnyFrame]):
             return
         self._run += piece
 
-    def _end_run(self) -> AnyFrame | None:
+    def _end_run(self, now: float) -> AnyFrame | None:
         run = bytes(self._run)
         self._run.clear()
         self._skipping = False
-        return self._frame(run) if run else None
+        return self._frame(run, now) if run else None
 
-    def _frame(self, run: bytes) -> AnyFrame | None:
+    def _frame(self, run: bytes, now: float) -> AnyFrame | None:
         try:
             decoded = cobs.decode(run)
         except cobs.DecodeError:
@@ -165,16 +192,22 @@ class Decoder(Generic[AnyFrame]):
         if crc32(body) != _CRC.unpack_from(decoded, len(body))[0]:
             self.counters.bad_crc += 1
             return None
-        return self._of_this_seal(body)
+        return self._of_this_seal(body, now)
 
-    def _of_this_seal(self, body: bytes) -> AnyFrame | None:
+    def _of_this_seal(self, body: bytes, now: float) -> AnyFrame | None:
         version = body[0]
         if version != self._seal.version:
             self.counters.other_version += 1
             self.counters.version_seen = version
             return None
         try:
-            opened = self._seal.open(body)
+            opened = self._seal.open(body, now)
+        except RepeatedError:
+            self.counters.repeated += 1
+            return None
+        except DelayedError:
+            self.counters.delayed += 1
+            return None
         except ValueError:
             self.counters.not_sealed += 1
             return None

@@ -6,7 +6,7 @@ connected: nothing, noise, frames of another version, frames of another device, 
 One link lives as long as its driver, over many connections. Times are seconds of any clock that does not go back.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol
 
@@ -62,7 +62,9 @@ class Link(Generic[AnyFrame]):
         self._decoder = Decoder(types, counters, seal)
         self._token = 1  # a number from 1 to 2**32-1 that the device must repeat
         self._heard_at = 0.0
+        self._untimely = 0  # the frames that had come late or twice by then
         self._silent = False
+        self._torn = False  # a frame was lost without which the device's state is not known
         self._bound = Bucket(MOST_FRAMES, FRAMES_PER_SECOND)
         self._begin_diagnosis()
 
@@ -76,7 +78,7 @@ class Link(Generic[AnyFrame]):
         self._token = token
         self.disconnect()
         self._heard_at = now
-        self._silent = False
+        self._silent = self._torn = False
         self._bound.fill(now)
         self._begin_diagnosis()
 
@@ -85,10 +87,10 @@ class Link(Generic[AnyFrame]):
 
         Call it about ten times a second, when everything readable has been received.
         """
-        if self._silent or now - self._heard_at < SILENCE_SECONDS:
+        if self._silent or (now - self._heard_at < SILENCE_SECONDS and not self._torn):
             return None
         reason = self._why_silent()
-        self._silent = True
+        self._silent, self._torn = True, False
         self._seal.disconnect()
         self.counters.silences += 1
         self._token = self._token % HIGHEST + 1
@@ -104,13 +106,12 @@ class Link(Generic[AnyFrame]):
         """Whether something at the line sends more than the device can. Then leave the line for a while."""
         return not self._bound.has(0, now)
 
-    def _decode(self, data: bytes, now: float) -> list[AnyFrame]:
+    def _decode(self, data: bytes, now: float) -> Iterator[AnyFrame]:
         """The frames that these bytes complete, in order. All that arrives counts, however broken."""
         before = sum(self._seen())
-        received = self._decoder.feed(data)
+        yield from self._decoder.each(data, now)
         self._bound.has(0, now)
         self._bound.take(sum(self._seen()) - before)
-        return received
 
     @property
     def ready(self) -> bool:
@@ -128,8 +129,9 @@ class Link(Generic[AnyFrame]):
         return encode(frame, self._seal)
 
     def _heard(self, now: float) -> None:
-        """Record a sign of life."""
-        self._heard_at = now
+        """Record a sign of life: the frame at hand, which was made when it was not held back."""
+        self._heard_at = max(self._heard_at, now - self._seal.age)
+        self._untimely = self.counters.untimely
         self._silent = self.unproven = False
         self._known = True
 
@@ -143,11 +145,14 @@ class Link(Generic[AnyFrame]):
 
     def _why_silent(self) -> str:
         device, counted = self.device, self.counters
-        frames, versions, unknown, broken, unsealed = (
+        frames, versions, unknown, broken, unsealed, _ = (
             now - before for now, before in zip(self._seen(), self._seen_before, strict=True)
         )
-        if self._known or frames:
-            return f"no sign of life for {SILENCE_SECONDS} s: check the {device}'s power and its cable"
+        untimely = counted.untimely > self._untimely
+        if self._known or frames or untimely:
+            late = f"frames of the {device} come too late or twice: check what is connected between the {device} and this host"
+            silent = f"no sign of life for {SILENCE_SECONDS} s: check the {device}'s power and its cable"
+            return late if untimely else silent
         if versions:
             return (
                 f"the {device} uses version {counted.version_seen} of the link, but this host uses version "
@@ -165,6 +170,7 @@ class Link(Generic[AnyFrame]):
             return f"bytes arrive but no frames: check the baud rate, and that this is the {device}'s port"
         return f"the port is open but the {device} sends nothing: check its power and its cable"
 
-    def _seen(self) -> tuple[int, int, int, int, int]:
+    def _seen(self) -> tuple[int, int, int, int, int, int]:
         counted = self.counters
-        return counted.frames, counted.other_version, counted.unknown_type, counted.broken, counted.not_sealed
+        whole = counted.frames, counted.other_version, counted.unknown_type
+        return *whole, counted.broken, counted.not_sealed, counted.untimely

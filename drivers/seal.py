@@ -1,8 +1,11 @@
 """Version 2 of every link: frames that only the holders of a device's key can make.
 
 Host and device share a key of 32 bytes. On each connection the host sends a CHALLENGE with a nonce, and the device answers
-with a PROOF: the nonce, a nonce of its own, and their HMAC-SHA-256 by the key. From key and nonces both derive the key of
-the session. Every other frame then carries its HMAC by that key. docs/reference/link-2.md defines the bytes.
+with a PROOF: the nonce, a nonce of its own, and their HMAC-SHA-256 by the key. From key and nonces both derive the keys of
+the session, one for each direction. Every other frame then carries a count that rises with each frame, the highest count
+heard from the other end, and its HMAC by the sender's key. So no frame counts twice, and the host knows of each frame which
+of its own frames came before it: what was held back on the line for longer than `FRESH_SECONDS` does not count. That is why
+the host sends a BEAT when it has nothing else to send. docs/reference/link-2.md defines the bytes.
 
 Pure: times are passed in, and so is the source of nonces. A key opens awards of the progressive, so nothing here
 shows one.
@@ -11,21 +14,28 @@ shows one.
 import hmac
 import secrets
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable
 from math import inf
+from struct import Struct
 from typing import ClassVar, Final
 
-from punto.drivers.framing import HEADER, Seal, on_the_wire
+from punto.drivers.framing import HEADER, DelayedError, RepeatedError, Seal, on_the_wire
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 16
 TAG_BYTES: Final = 16
 CHALLENGE: Final = 0xF0
 PROOF: Final = 0x70
+BEAT: Final = 0xF1
 CHALLENGE_SECONDS: Final = 0.25
 SILENT_SECONDS: Final = 0.5
 """A host that has opened no frame for so long challenges the device again: after a loss of power it has no session."""
-_OF_SESSION: Final = b"punto link 2 session"
+BEAT_SECONDS: Final = 0.1
+"""The host sends a frame at least so often, as long as it reads."""
+FRESH_SECONDS: Final = 0.8
+"""A frame of the device is too old when the host has sent a frame so long ago that the device had not heard when it made it."""
+_COUNTS: Final = Struct(">II")  # the sender's count, and the highest count that it has heard
 
 
 def tag(key: bytes, data: bytes) -> bytes:
@@ -37,8 +47,18 @@ class Sealed(Seal, ABC):
     """One end of a sealed line; `key` has 32 bytes, `nonce` draws 16 bytes that nobody can foresee."""
 
     version: ClassVar[int] = 2
+    NAME: ClassVar[bytes]
+    OTHER: ClassVar[bytes]
+    """The names of this end and of the other one, from which they derive their keys of the session."""
     HANDSHAKE: ClassVar[int]
     """The type of the other end's frame of the handshake."""
+
+    # Of the session.
+    _own_key: bytes | None
+    _other_key: bytes | None
+    _count: int  # of the last frame that was sent
+    _heard: int  # the highest count that was heard
+    _taken: int  # the count of the last frame that was opened
 
     def __init__(
         self, key: bytes, nonce: Callable[[], bytes] = lambda: secrets.token_bytes(NONCE_BYTES)
@@ -47,39 +67,61 @@ class Sealed(Seal, ABC):
             raise ValueError(f"a device's key must have {KEY_BYTES} bytes, not {len(key)}")
         self._key = key
         self._nonce = nonce
-        self._session: bytes | None = None
+        self._end_session()
 
     @property
     def ready(self) -> bool:
         """As `Seal.ready`."""
-        return self._session is not None
+        return self._own_key is not None
 
     def close(self, body: bytes) -> bytes | None:
-        """The body with its tag; None as long as there is no session."""
-        return None if self._session is None else body + tag(self._session, body)
+        """The body with its counts and its tag; None as long as nothing can be sent."""
+        if self._own_key is None or not self.ready:
+            return None
+        self._count += 1
+        counted = body + _COUNTS.pack(self._count, self._heard)
+        return counted + tag(self._own_key, counted)
 
-    def open(self, body: bytes) -> bytes | None:
-        """The body without its tag; None if it is a frame of the handshake, or not from the other end of this session."""
+    def open(self, body: bytes, now: float) -> bytes | None:
+        """The body without its counts and its tag; None if it was for this seal alone."""
         _, number, sequence = HEADER.unpack_from(body)
-        rest, given = body[:-TAG_BYTES], body[-TAG_BYTES:]
         if number == self.HANDSHAKE:
             if sequence != 0 or not self._shake_hands(body):
                 raise ValueError("not a frame of this handshake")
             return None
+        counted, given = body[:-TAG_BYTES], body[-TAG_BYTES:]
         if (
-            self._session is None
-            or len(rest) < HEADER.size
-            or not hmac.compare_digest(given, tag(self._session, rest))
+            self._other_key is None
+            or len(counted) < HEADER.size + _COUNTS.size
+            or not hmac.compare_digest(given, tag(self._other_key, counted))
         ):
             raise ValueError("not sealed by the other end of this session")
+        rest = counted[: -_COUNTS.size]
+        count, echo = _COUNTS.unpack_from(counted, len(rest))
+        if count <= self._heard:
+            raise RepeatedError
+        self._heard = count
+        self._check_age(echo, now)
+        self.missing, self._taken = count != self._taken + 1, count
         return rest
 
     @abstractmethod
     def _shake_hands(self, body: bytes) -> bool:
         """Take the other end's frame of the handshake; return whether it is valid."""
 
+    def _check_age(self, echo: int, now: float) -> None:
+        """Raise DelayedError if a frame is too old that was made when the other end had heard `echo` from this end."""
+
     def _begin_session(self, of_host: bytes, of_device: bytes) -> None:
-        self._session = hmac.digest(self._key, _OF_SESSION + of_host + of_device, "sha256")
+        self._end_session()
+        self._own_key, self._other_key = (
+            hmac.digest(self._key, b"punto link 2 " + name + of_host + of_device, "sha256")
+            for name in (self.NAME, self.OTHER)
+        )
+
+    def _end_session(self) -> None:
+        self._own_key = self._other_key = None
+        self._count = self._heard = self._taken = 0
 
 
 def _frame(number: int, payload: bytes) -> bytes:
@@ -89,6 +131,7 @@ def _frame(number: int, payload: bytes) -> bytes:
 class HostSeal(Sealed):
     """The host's end."""
 
+    NAME, OTHER = b"host", b"device"
     HANDSHAKE = PROOF
 
     def __init__(self, key: bytes, **options: Callable[[], bytes]) -> None:
@@ -97,27 +140,58 @@ class HostSeal(Sealed):
         self._asked_at = self._opened_at = -inf
         self._opened = False
 
+    def _end_session(self) -> None:
+        super()._end_session()
+        self._written: deque[tuple[int, float]] = deque()  # counts, and when they were written to the line
+        self._written_count = 0  # the last of them
+        self._written_at = -inf
+        self._stale = 0  # a frame made before this count was heard is too old
+
     def disconnect(self) -> None:
         """End the session: nothing that the line still holds can be opened."""
-        self._session = self._asked = None
+        self._end_session()
+        self._asked = None
         self._asked_at = self._opened_at = -inf
         self._opened = False
 
-    def open(self, body: bytes) -> bytes | None:
+    def open(self, body: bytes, now: float) -> bytes | None:
         """As `Sealed.open`."""
-        opened = super().open(body)
+        opened = super().open(body, now)
         self._opened = True
         return opened
 
     def handshake(self, now: float) -> bytes:
-        """The challenge, if one is due; call it several times a second."""
+        """A BEAT and the challenge, if they are due; call it whenever frames are sent, and ten times a second.
+
+        Do not call it while nothing is read: what waits in the port meanwhile is not held back by anyone.
+        """
         if self._opened:
             self._opened, self._opened_at = False, now
+        beat = self._beat(now)
         if now - self._opened_at < SILENT_SECONDS or now - self._asked_at < CHALLENGE_SECONDS:
-            return b""
+            return beat
         self._asked_at = now
         self._asked = self._asked or self._nonce()
-        return _frame(CHALLENGE, self._asked)
+        return beat + _frame(CHALLENGE, self._asked)
+
+    def _beat(self, now: float) -> bytes:
+        """Remember when frames are written, and make one if none was written for a while."""
+        beat = b""
+        if self._count == self._written_count and now - self._written_at >= BEAT_SECONDS:
+            body = self.close(HEADER.pack(self.version, BEAT, 0))
+            beat = b"" if body is None else on_the_wire(body)
+        if self._count > self._written_count:
+            self._written_count, self._written_at = self._count, now
+            self._written.append((self._count, now))
+        while self._written and now - self._written[0][1] > FRESH_SECONDS:
+            self._stale, _ = self._written.popleft()
+        return beat
+
+    def _check_age(self, echo: int, now: float) -> None:
+        later = next((at for count, at in self._written if count > echo), now)
+        if not max(1, self._stale) <= echo <= self._count or now - later > FRESH_SECONDS:
+            raise DelayedError
+        self.age = now - later if later < now else 0.0
 
     def _shake_hands(self, body: bytes) -> bool:
         payload = body[HEADER.size :]
@@ -132,8 +206,9 @@ class HostSeal(Sealed):
 
 
 class DeviceSeal(Sealed):
-    """The device's end."""
+    """The device's end. It sends nothing before it has heard a frame of the host in this session."""
 
+    NAME, OTHER = b"device", b"host"
     HANDSHAKE = CHALLENGE
 
     def __init__(self, key: bytes, **options: Callable[[], bytes]) -> None:
@@ -141,6 +216,16 @@ class DeviceSeal(Sealed):
         self._challenged: bytes | None = None
         self._own = b""
         self._proofs: list[bytes] = []
+
+    @property
+    def ready(self) -> bool:
+        """As `Seal.ready`."""
+        return self._heard > 0
+
+    def open(self, body: bytes, now: float) -> bytes | None:
+        """As `Sealed.open`."""
+        opened = super().open(body, now)
+        return None if body[1] == BEAT else opened
 
     def handshake(self, now: float) -> bytes:  # noqa: ARG002 - as the host's
         """The proofs for the challenges that have come."""

@@ -34,6 +34,7 @@ class SerialDevice(Retried[AnyUser]):
         self._serial_link = link
         self._connections = 0
         self._served: tuple[Port, AnyUser] | None = None
+        self._reads = True
 
     @abstractmethod
     def _output(self, now: float, user: AnyUser) -> bytes:
@@ -49,7 +50,7 @@ class SerialDevice(Retried[AnyUser]):
             port, user = self._served
             now = asyncio.get_running_loop().time()
             own = self._output(now, user) if self._serial_link.ready else b""
-            port.write(own + self._serial_link.handshake(now))
+            port.write(own + (self._serial_link.handshake(now) if self._reads else b""))
 
     def _serial(self) -> str | None:
         here = self._serial_link.here
@@ -86,7 +87,11 @@ class SerialDevice(Retried[AnyUser]):
             self.send()
             data = await port.read(TICK_SECONDS)
             now = clock()
-            await self._take(data, now, user)
+            self._reads = False
+            try:
+                await self._take(data, now, user)
+            finally:
+                self._reads = True
             # Check for silence only when everything that arrived has been read.
             silence = link.silence(now) if len(data) < READ_BYTES else None
             if silence is not None:

@@ -75,6 +75,7 @@ class IShoeLink(link.Link[frames.FromShoe]):
         self._newest = 1  # the highest next_record since the hello
         self._kept_from = 1
         self._obeys = False  # the shoe has confirmed a command since the hello
+        self._behind = False  # the last heartbeat showed a record that has not come
         # To send, and sent.
         self._command = 0
         self._resend_due = False
@@ -111,14 +112,17 @@ class IShoeLink(link.Link[frames.FromShoe]):
         """Decode bytes from the line; return the events in order."""
         broken_before = self.counters.broken
         events: list[ShoeEvent] = []
-        for frame in self._decoder.feed(data):
-            self._heard(now)
+        for frame in self._decoder.each(data, now):
+            news = len(events)
             if isinstance(frame, frames.Record):
                 self._take_record(frame, now, events)
             elif isinstance(frame, frames.Heartbeat):
                 self._take_heartbeat(frame, now, events)
             else:
                 self._take_hello(frame, events)
+            # A shoe whose hello or whose records do not come is as good as silent: cards can lie on the table unseen.
+            if (self.here is not None and not self._behind) or len(events) > news:
+                self._heard(now)
         self._count_noise(self.counters.broken - broken_before, now, events)
         for event in events:
             if isinstance(event, _TOLD):
@@ -135,7 +139,7 @@ class IShoeLink(link.Link[frames.FromShoe]):
         news = known is None or went_back or _identity(known) != _identity(hello)
         self.here = hello
         self._newest, self._kept_from = hello.next_record, hello.first_kept
-        self._obeys = False
+        self._obeys = self._behind = False
         self._went_back = self._went_back or went_back
         # After a hello the shoe sends no records, and after a restart it is locked and dark: send everything again.
         self._resend_due = True
@@ -160,6 +164,7 @@ class IShoeLink(link.Link[frames.FromShoe]):
             self._shown_lamps = None
         if self._accepted:
             self._compare_records(beat, now, events)
+        self._behind = self._accepted and beat.next_record > self._next
 
     def _missed_hello(self, hello: frames.Hello, beat: frames.Heartbeat) -> bool:
         """Whether a later hello was lost: the heartbeat shows another memory, other decks or a restart."""
@@ -191,6 +196,7 @@ class IShoeLink(link.Link[frames.FromShoe]):
         else:
             self.counters.records += 1
             self._next += 1
+            self._behind = self._behind and self._next < self._newest
             events.append(_event(record))
 
     def _count_noise(self, broken: int, now: float, events: list[ShoeEvent]) -> None:
@@ -309,7 +315,14 @@ class IShoeLink(link.Link[frames.FromShoe]):
     def disconnect(self) -> None:
         """End the connection; see `Link.disconnect`."""
         super().disconnect()
-        self._answered = False
+        self._answered = self._behind = False
+
+    def _why_silent(self) -> str:
+        if self._behind:
+            return "the shoe has records that do not arrive: check what is connected between the shoe and this host"
+        if self.here is None and self.counters.frames > self._seen_before[0]:
+            return "the shoe does not say which shoe it is: check what is connected between the shoe and this host"
+        return super()._why_silent()
 
 
 def _identity(hello: frames.Hello) -> tuple[object, ...]:

@@ -1,7 +1,8 @@
 """The host's end of the keypad's link without I/O: bytes and the time go in, presses and bytes come out.
 
 docs/reference/keypad.md defines the link. Each press is delivered once, after the keypad has answered this host, and only
-if it is at most 1 s old. A position of the key switch is delivered once, however old it is. One `KeypadLink` lives as long
+if it is at most 1 s old. A position of the key switch is delivered once on each connection; in version 2 a connection ends
+when a frame is lost, because it can have been a position. One `KeypadLink` lives as long
 as its driver, over many connections: if an answer was lost with the cable, the press is answered again and not carried
 out again. Times are seconds of any clock that does not go back.
 
@@ -46,7 +47,7 @@ class LinkCounters(link.LinkCounters):
     duplicates: int = 0  # presses that had been delivered before
     bounces: int = 0  # presses that were bounces of the press before
     late: int = 0  # presses refused for their age
-    held_back: int = 0  # presses before the keypad had answered this host, or of another session
+    held_back: int = 0  # before the keypad had answered this host, of another session, or after a lost frame
 
 
 class KeypadLink(link.Link[FromKeypad]):
@@ -73,7 +74,10 @@ class KeypadLink(link.Link[FromKeypad]):
         """Decode bytes from the line; return the new presses and positions, in order."""
         received: list[Press | Switch] = []
         for frame in self._decode(data, now):
-            if isinstance(frame, Here):
+            self._torn = self._torn or (self._seal.missing and self._turned > 0)
+            if self._torn:
+                self.counters.held_back += 1
+            elif isinstance(frame, Here):
                 self._take_here(frame, now)
             elif self.here is None or frame.session != self.here.session:
                 self.counters.held_back += 1
@@ -122,6 +126,11 @@ class KeypadLink(link.Link[FromKeypad]):
         self._out = b""
         self._sent_at = -inf
         self._turned = 0  # the position is delivered again on each connection
+
+    def _why_silent(self) -> str:
+        if self._torn:
+            return "frames of the keypad were lost on the line: check its cable"
+        return super()._why_silent()
 
     # --- output
 

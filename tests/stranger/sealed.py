@@ -27,15 +27,18 @@ class Seal:
     def __init__(self, key: bytes) -> None:
         self._key = key
         self._host_nonce = self._proof = b""
-        self._session: bytes | None = None
+        self._host_key = self._own_key = b""
+        self._count = self._heard = 0
         self._run = bytearray()
         self.answers: list[bytes] = []
 
     def frame(self, kind: int, sequence: int, payload: bytes) -> bytes | None:
-        """A frame of this session; None before there is one."""
-        if self._session is None:
+        """A frame of this session; None before a frame of the host was heard in it."""
+        if not self._heard:
             return None
-        return self._wire(bytes([2, kind]) + u32(sequence) + payload, self._session)
+        self._count += 1
+        counts = u32(self._count) + u32(self._heard)
+        return self._wire(bytes([2, kind]) + u32(sequence) + payload + counts, self._own_key)
 
     def _wire(self, body: bytes, key: bytes) -> bytes:
         tagged = body + hmac.new(key, body, sha256).digest()[:TAG]
@@ -64,16 +67,21 @@ class Seal:
             return
         if body[1] == CHALLENGE:
             self._answer(body[6:])
-        elif self._session is not None:
+        elif self._host_key and len(body) >= 30:
             said, tag = body[:-TAG], body[-TAG:]
-            if hmac.compare_digest(tag, hmac.new(self._session, said, sha256).digest()[:TAG]):
-                yield said[1], int.from_bytes(said[2:6], "big"), said[6:]
+            count = int.from_bytes(said[-8:-4], "big")
+            right = hmac.compare_digest(tag, hmac.new(self._host_key, said, sha256).digest()[:TAG])
+            if right and count > self._heard:
+                self._heard = count
+                yield said[1], int.from_bytes(said[2:6], "big"), said[6:-8]
 
     def _answer(self, nonce: bytes) -> None:
         if nonce != self._host_nonce:
             own = secrets.token_bytes(16)
             self._host_nonce = nonce
-            self._session = hmac.new(self._key, b"punto link 2 session" + nonce + own, sha256).digest()
+            self._host_key = hmac.new(self._key, b"punto link 2 host" + nonce + own, sha256).digest()
+            self._own_key = hmac.new(self._key, b"punto link 2 device" + nonce + own, sha256).digest()
+            self._count = self._heard = 0
             self._proof = self._wire(bytes([2, PROOF]) + u32(0) + nonce + own, self._key)
         self.answers.append(self._proof)
 
