@@ -83,7 +83,8 @@ def test_the_certificates_are_of_one_house_and_stay(tmp_path):
 
     assert (tmp_path / "table-1.pem").read_bytes() == before
     assert {each.name for each in tmp_path.iterdir()} == {
-        f"{name}.{kind}" for name in ("ca", "node-1", "table-1", "table-2") for kind in ("pem", "key")
+        *(f"{name}.{kind}" for name in ("ca", "node-1", "table-1", "table-2") for kind in ("pem", "key")),
+        *("crl.pem", "revoked.txt"),
     }
     assert {each.stat().st_mode & 0o777 for each in tmp_path.glob("*.key")} == {0o600}
     named = subprocess.run(
@@ -101,7 +102,25 @@ def test_the_certificates_are_of_one_house_and_stay(tmp_path):
     )
 
 
-@pytest.mark.parametrize("name", ["", "ca", "a/b", "../x", "=1.2.3.4"])
+def test_an_authority_that_could_not_sign_lists_keeps_its_key_and_its_certificates(tmp_path):
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", tmp_path / "ca.key"]
+    uses = ["-addext", "keyUsage=critical,keyCertSign", "-out", tmp_path / "ca.pem"]
+    subprocess.run(
+        ["openssl", "req", "-x509", *key, "-subj", "/CN=Punto house", *uses], check=True, capture_output=True
+    )
+    before = (tmp_path / "ca.pem").read_bytes()
+    assert certificates(tmp_path, "table-1").returncode == 0
+    (tmp_path / "old.pem").write_bytes(before)
+
+    for authority in ("ca.pem", "old.pem"):
+        verify = ["openssl", "verify", "-CAfile", tmp_path / authority, tmp_path / "table-1.pem"]
+        subprocess.run(verify, check=True, capture_output=True)
+    listed = ["openssl", "crl", "-noout", "-CAfile", tmp_path / "ca.pem", "-in", tmp_path / "crl.pem"]
+    assert "verify OK" in subprocess.run(listed, check=True, capture_output=True, text=True).stderr
+    assert certificates(tmp_path, "--revoke", "table-2").returncode == 2
+
+
+@pytest.mark.parametrize("name", ["", "ca", "crl", "-x", "a/b", "../x", "=1.2.3.4"])
 def test_a_name_that_cannot_be_a_file_is_refused(name, tmp_path):
     refused = certificates(tmp_path, name)
 

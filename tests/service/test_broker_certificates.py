@@ -1,5 +1,6 @@
 """Clients with a certificate in place of a password, at a real Mosquitto with the listener that configs/mosquitto.conf offers."""
 
+import shutil
 import ssl
 import subprocess
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from punto.commands.cli import main
 from punto.controller.broker_login import BrokerConfig
 from tests.ports import free_port
 from tests.service.table_in_this_process import HERE, connected, ear, eventually, table
@@ -75,24 +77,62 @@ async def test_a_table_with_its_certificate_needs_no_password_and_speaks_for_its
         assert here.outbox.connected  # nobody took its id
 
 
+def publishes(port: int, login: dict[str, str], *tls: str, folder: Path) -> bool:
+    """Whether the broker takes a client with this login, and these files in the folder."""
+    command = ["mosquitto_pub", "-h", "127.0.0.1", "-p", str(port), "-t", "t", "-m", "m", *tls]
+    ran = subprocess.run(
+        [*command, "-u", login["username"], "-P", login["password"]],
+        cwd=folder,
+        check=False,
+        timeout=60,
+        capture_output=True,
+    )
+    return ran.returncode == 0
+
+
 @pytest.mark.parametrize(
     ("name", "folder", "connects"),
     [("surveillance", ".", True), ("table-1", "other", False), (None, ".", False)],
     ids=["a certificate of the house", "a certificate of another authority", "no certificate, a password"],
 )
 def test_only_a_certificate_of_the_house_connects(broker, name, folder, connects):
-    login = broker.login("surveillance")
     files = ["--cert", f"{name}.pem", "--key", f"{name}.key"] if name else []
-    command = ["mosquitto_pub", "-h", "127.0.0.1", "-p", str(broker.tls_port), "-t", "t", "-m", "m", *files]
-    ran = subprocess.run(
-        [*command, "--cafile", broker.folder / "ca.pem", "-u", login["username"], "-P", login["password"]],
-        cwd=broker.folder / folder,
-        check=False,
-        timeout=60,
-        capture_output=True,
+    tls = ["--cafile", str(broker.folder / "ca.pem"), *files]
+
+    assert (
+        publishes(broker.tls_port, broker.login("surveillance"), *tls, folder=broker.folder / folder)
+        is connects
     )
 
-    assert (ran.returncode == 0) is connects
+
+def test_what_was_stolen_with_a_pc_never_speaks_for_the_table_again(tmp_path):
+    """Neither its certificate nor its password, when the table has a new PC with the same name."""
+    with CertificatesBroker(tmp_path) as broker:
+        (tmp_path / "stolen").mkdir()
+        for kind in ("pem", "key"):
+            shutil.copy(tmp_path / f"table-1.{kind}", tmp_path / "stolen")
+        login = broker.login("table-1")
+
+        def connects(folder: Path) -> bool:
+            files = ("--cafile", str(tmp_path / "ca.pem"), "--cert", "table-1.pem", "--key", "table-1.key")
+            return publishes(broker.tls_port, login, *files, folder=folder)
+
+        assert connects(tmp_path / "stolen")
+        assert publishes(broker.port, login, folder=tmp_path)
+
+        certificates = [HERE / "deploy" / "certificates", tmp_path]
+        for each in (["--revoke", "table-1"], ["table-1=127.0.0.1"]):
+            subprocess.run([*certificates, *each], check=True, capture_output=True)
+        (broker.passwords / "table-1").unlink()
+        tables = [str(tmp_path / f"table-{n}.toml") for n in (1, 2)]
+        assert main(["broker-users", *tables, "--out", str(tmp_path)]) == 0
+        broker.kill()  # which ends the connections too
+        broker.start()
+
+        assert connects(tmp_path)
+        assert not connects(tmp_path / "stolen")
+        assert not publishes(broker.port, login, folder=tmp_path)
+        assert publishes(broker.port, broker.login("table-1"), folder=tmp_path)
 
 
 async def test_the_broker_must_have_a_certificate_of_the_house_too(broker, tmp_path):
