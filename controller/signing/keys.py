@@ -1,6 +1,7 @@
 """Ed25519 keys in files, which a TPM may have sealed, and signatures with a purpose, so that a signature for one purpose is none for another."""
 
 import os
+import tempfile
 from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
@@ -36,10 +37,7 @@ class SigningKey:
         try:
             if not path.exists():
                 made = Ed25519PrivateKey.generate().private_bytes_raw()
-                content = b64encode(made) + b"\n" if tpm is None else seal(made, tpm)
-                with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                    file.write(content)
-                    os.fsync(file.fileno())
+                _write(path, b64encode(made) + b"\n" if tpm is None else seal(made, tpm))
             return cls(Ed25519PrivateKey.from_private_bytes(_private(path, tpm)))
         except OSError as error:
             raise KeyFileError(f"the key {path} cannot be read or made: {error.strerror}") from error
@@ -69,6 +67,11 @@ class SigningKey:
 def _private(path: Path, tpm: str | None) -> bytes:
     """The private key in a file, 32 bytes; raises as `SigningKey.open` does, or ValueError if it is not one."""
     content = path.read_bytes()
+    if not content.strip():
+        raise KeyFileError(
+            f"the key {path} is empty: put its copy there, or remove the file, and another key is made. Its public key must then be "
+            "exchanged where it is configured"
+        )
     if not content.startswith(SEALED):
         if tpm is not None:
             raise KeyFileError(
@@ -78,6 +81,24 @@ def _private(path: Path, tpm: str | None) -> bytes:
     if tpm is None:
         raise KeyFileError(f"{path} is sealed in a TPM: name the TPM with --tpm")
     return unseal(content, tpm)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Make a file that only its owner may read, with all of its content or not at all."""
+    opened, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # with the mode 0600
+    try:
+        with os.fdopen(opened, "wb") as file:
+            file.write(content)
+            os.fsync(file.fileno())
+        Path(name).rename(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def read_public(text: str) -> bytes:
