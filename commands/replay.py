@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from punto.commands.arguments import checked
+from punto.configs.problems import cut
 from punto.controller.components import own_version
 from punto.controller.journal.entries import Head
 from punto.controller.journal.recovery import Replayed, replay
 from punto.controller.journal.schema import RecordError, reading
 from punto.controller.journal.store import name as name_of
-from punto.witness.store import Witnessed, heads_of
+from punto.witness.store import Restore, Witnessed, heads_of, restores_of
 
 HELP: Final = (
     "Compute everything in a table's record again from the inputs of the record, compare the result with the record, and report "
@@ -49,8 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Print the result of the replay; status 1 if there is a difference, 2 if a file cannot be opened."""
     try:
-        witnessed = [each for path in args.witness for each in _witnessed(path, args.record)]
-        noted = [*args.head, *(each.told.at for each in witnessed)]
+        restores: list[Restore] = []
+        witnessed = [each for path in args.witness for each in _witnessed(path, args.record, restores)]
+        noted = [*args.head, *(each.told.at for each in witnessed), *(each.head for each in restores)]
         found = replay(args.record, version=own_version(), noted=noted)
     except (RecordError, sqlite3.Error, ValueError) as error:
         print(f"punto replay: {error}", file=sys.stderr)
@@ -70,12 +72,17 @@ def main(args: argparse.Namespace) -> int:
         return 1
     print_proof(found, args.head)
     _print_witnesses(witnessed)
+    for each in restores:
+        print(
+            f"noted at {each.ts}: the record was restored up to input {each.head.seq} ({cut(each.reason)}); {each.aside} later heads "
+            "of the witness are of the record before, whose files must have been kept"
+        )
     print("no difference")
     return 0
 
 
-def _witnessed(file: Path, record: Path) -> list[Witnessed]:
-    """The heads of this record in the file of a witness.
+def _witnessed(file: Path, record: Path, restores: list[Restore]) -> list[Witnessed]:
+    """The heads of this record in the file of a witness; adds what the witness has noted of `restores`.
 
     Raises:
         ValueError: the witness has none.
@@ -83,6 +90,7 @@ def _witnessed(file: Path, record: Path) -> list[Witnessed]:
     with reading(record) as connection:
         name = name_of(connection)
     found = heads_of(file, name)
+    restores += restores_of(file, name)
     if not found:
         raise ValueError(f"{file} has no head of this record, whose name is {name}")
     return found

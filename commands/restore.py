@@ -35,6 +35,7 @@ def main(args: argparse.Namespace) -> int:
     print(
         f"{args.record} continues after input {done.proof.head.seq}: {done.proof.rounds} rounds, no difference"
     )
+    print(f"the last input, for the notes of the signer and the witness: {done.proof.head}")
     for each in done.moved:
         print(f"kept {each}")
     if done.moved:

@@ -7,9 +7,12 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from punto.commands.arguments import checked
 from punto.commands.signals import until_stopped
+from punto.configs.problems import ConfigError, Problem
 from punto.controller import log
 from punto.controller.failures import messages_of
+from punto.controller.journal.entries import Head
 from punto.controller.sd_notify import notify
 from punto.controller.signing.keys import KeyFileError, SigningKey
 from punto.witness.config import WitnessConfig, load_witness
@@ -19,7 +22,7 @@ from punto.witness.store import WitnessStore
 HELP: Final = (
     "Keep the signed heads of all tables' records until SIGTERM or Ctrl-C, on a machine that is not a table's. The witness signs each "
     "head again with the time at which it came. It reports a record that was changed, cut off or begun anew, a signature that does not "
-    "hold, another key, and a table whose heads do not come. `punto replay --witness` compares a record with what the witness has. The exit "
+    "hold, another key, and a table whose heads do not come or stay behind what it publishes. `punto replay --witness` compares a record with what the witness has. The exit "
     "status is 1 if its files cannot be used, and 2 if the configuration is invalid."
 )
 
@@ -33,12 +36,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the witness's configuration, such as configs/witness.toml",
     )
+    parser.add_argument(
+        "--restored",
+        metavar="ID",
+        help="do not witness: note that a backup was restored to this table's record. Stop the witness before. Later heads of the record "
+        "stay in the file, and are no longer compared with it",
+    )
+    parser.add_argument(
+        "--head",
+        type=checked(Head.of),
+        metavar="SEQ:HASH",
+        help="with --restored: the last input of the backup and its hash, which `punto restore` prints",
+    )
+    parser.add_argument(
+        "--reason", metavar="TEXT", help="with --restored: who restored which backup, and why; for the note"
+    )
     log.add_level(parser)
 
 
 def main(args: argparse.Namespace) -> int:
-    """Witness until SIGTERM or Ctrl-C; 1 if the files cannot be used."""
+    """Witness until SIGTERM or Ctrl-C, or note a restore; 1 if the files cannot be used."""
+    if len({each is None for each in (args.restored, args.head, args.reason or None)}) > 1:
+        raise ConfigError([Problem("give --restored, --head and --reason together", key="--restored")])
     config = load_witness(args.config)
+    if args.restored is not None:
+        return _note_restore(config, args.restored, args.head, args.reason)
     write_log = log.set_up(human=sys.stderr.isatty(), level=args.log_level)
     status = 0
     try:
@@ -54,6 +76,17 @@ def main(args: argparse.Namespace) -> int:
             print(f"punto witness: {message}", file=sys.stderr)
         status = 1
     return status
+
+
+def _note_restore(config: WitnessConfig, table: str, head: Head, reason: str) -> int:
+    try:
+        with WitnessStore(config.witness.path, SigningKey.open(config.witness.key)) as store:
+            aside = store.restored(table, head, reason)
+    except (KeyFileError, sqlite3.Error, ValueError) as error:
+        print(f"punto witness: {error}", file=sys.stderr)
+        return 1
+    print(f"noted: {table} was restored up to input {head.seq}, and {aside} later heads are set aside")
+    return 0
 
 
 async def _witness(config: WitnessConfig, store: WitnessStore) -> None:

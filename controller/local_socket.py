@@ -5,9 +5,10 @@ import os
 import shutil
 import socket
 import struct
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import structlog
 
@@ -30,6 +31,13 @@ class Answers(Protocol):
 
     def unreadable(self, reason: str) -> bytes:
         """The answer to a request that is not a line."""
+
+
+class Limits(NamedTuple):
+    """What a socket allows each user of the operating system: connections at once, and how long one may wait for a line."""
+
+    connections: int
+    seconds: float
 
 
 def open_at(
@@ -99,15 +107,16 @@ def _problem(message: str, key: str) -> ConfigError:
     return ConfigError([Problem(message, key=key)])
 
 
-async def serve(door: socket.socket, answers: Answers) -> None:
-    """Serve a socket of `open_at` until cancelled. Exceptions of `answers` propagate."""
+async def serve(door: socket.socket, answers: Answers, limits: Limits | None = None) -> None:
+    """Serve a socket of `open_at` until cancelled. Exceptions of `answers` propagate. A connection beyond the limits is closed."""
     path = Path(door.getsockname())
     failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     visits: set[asyncio.Task[None]] = set()
+    connections: Counter[int] = Counter()
 
-    async def visit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def visit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, user: int) -> None:
         try:
-            await _attend(reader, writer, answers)
+            await _attend(reader, writer, answers, user, None if limits is None else limits.seconds)
         except (ConnectionError, TimeoutError) as error:
             _log.info("local connection ended", reason=str(error))
         except Exception as error:  # noqa: BLE001 - it must end the service, not only this connection
@@ -115,14 +124,22 @@ async def serve(door: socket.socket, answers: Answers) -> None:
                 failure.set_exception(error)
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if failure.done():  # `serve` has ended since the client connected
+        user = _user(writer.get_extra_info("socket"))
+        full = limits is not None and connections[user] >= limits.connections
+        if full or failure.done():  # or `serve` has ended since the client connected
             writer.close()
             return
-        this = asyncio.create_task(visit(reader, writer))
+        connections[user] += 1
+        this = asyncio.create_task(visit(reader, writer, user))
         visits.add(this)
-        this.add_done_callback(visits.discard)
-        # Also for a task that is cancelled before it has begun; otherwise its client would wait for ever.
-        this.add_done_callback(lambda _: writer.close())
+
+        def ended(this: asyncio.Task[None]) -> None:
+            # Also for a task that is cancelled before it has begun; otherwise its client would wait for ever.
+            visits.discard(this)
+            connections[user] -= 1
+            writer.close()
+
+        this.add_done_callback(ended)
 
     server = await asyncio.start_unix_server(accept, sock=door, limit=answers.longest)
     try:
@@ -140,26 +157,31 @@ async def serve(door: socket.socket, answers: Answers) -> None:
         path.unlink(missing_ok=True)
 
 
-async def _attend(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answers: Answers) -> None:
-    user = _user(writer.get_extra_info("socket"))
+async def _attend(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    answers: Answers,
+    user: int,
+    seconds: float | None,
+) -> None:
+    async def send(answer: bytes) -> None:
+        writer.write(answer + b"\n")
+        async with asyncio.timeout(seconds):
+            await writer.drain()
+
     while True:
         try:
-            line = await reader.readline()
+            async with asyncio.timeout(seconds):
+                line = await reader.readline()
         except ValueError:
-            too_long = answers.unreadable(f"the request is longer than {answers.longest} bytes")
-            await _send(writer, too_long)
+            await send(answers.unreadable(f"the request is longer than {answers.longest} bytes"))
             return
         if not line:
             return
         if not line.endswith(b"\n"):  # it may be incomplete
-            await _send(writer, answers.unreadable("the request does not end with a newline"))
+            await send(answers.unreadable("the request does not end with a newline"))
             return
-        await _send(writer, await answers.answer(line, user))
-
-
-async def _send(writer: asyncio.StreamWriter, answer: bytes) -> None:
-    writer.write(answer + b"\n")
-    await writer.drain()
+        await send(await answers.answer(line, user))
 
 
 def _user(connection: socket.socket) -> int:

@@ -23,3 +23,7 @@ class Bucket:
     def take(self, tokens: float) -> None:
         """Take tokens, more than it holds if need be: it owes the rest."""
         self._tokens -= tokens
+
+    def wait(self, now: float) -> float:
+        """How long it owes tokens from now on."""
+        return 0.0 if self.has(0, now) else -self._tokens / self._per_second

@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple
 from punto.controller.journal.entries import Head
 from punto.controller.signing.heads import SignedHead
 
-Kind = Literal["unsigned", "forged", "key", "forked", "behind", "silent", "other_record"]
+Kind = Literal["unsigned", "forged", "key", "forked", "behind", "silent", "late", "flood", "other_record"]
 _WORDS: Final[dict[Kind, str]] = {
     "unsigned": "its heads are not signed: configure `signer` in [record] of the table",
     "forged": "a signature does not hold: another program writes its heads, or changes them on their way",
@@ -15,10 +15,14 @@ _WORDS: Final[dict[Kind, str]] = {
     "forked": "input {seq} has another hash than before: the record was changed, or another program writes it",
     "behind": "the record ends at input {seq}, and had {last}: inputs were cut off, or a backup was restored",
     "silent": "no head has come for {seconds:.0f} s: the table is off, or its messages are held back",
+    "late": "the table has been at input {seq} for {seconds:.0f} s, and no head of that input has come: its heads are held back",
+    "flood": "it sends more heads or records than a table has: some of them were discarded",
     "other_record": "it has another record than before: ask why, and keep the files of both",
 }
-LASTS: Final[frozenset[Kind]] = frozenset({"unsigned", "silent"})
-"""These end by themselves: all others are reported once, and stay until a person has seen them."""
+LASTS: Final[frozenset[Kind]] = frozenset({"unsigned", "silent", "late"})
+"""These end by themselves: all others stay in the report until the witness is started again."""
+OVERDUE: Final[frozenset[Kind]] = frozenset({"silent", "late"})
+"""What `Watch.overdue` finds."""
 
 
 class Finding(NamedTuple):
@@ -34,6 +38,8 @@ class Seen:
     """The last head of each record of a table, its key, the record that was heard last, and when (seconds of any clock).
 
     `ts` is when that head was signed: the same head again, from a broker or a table without its signer, is not news.
+    `back` has, of each record that went back, the input of the head that was heard last, and to which one it went back.
+    `ahead` is an input that the table has published and no head has reached, and when it was heard.
     """
 
     key: str | None = None
@@ -41,13 +47,16 @@ class Seen:
     heads: dict[str, Head] = field(default_factory=dict)
     ts: str | None = None
     heard: float | None = None
+    back: dict[str, tuple[int, int]] = field(default_factory=dict)
+    ahead: tuple[int, float] | None = None
 
 
 class Watch:
     """Compares the heads of tables with those before.
 
     `keys` are the public keys of the tables by their ids; the first key that is heard of any other table is its key from then on.
-    A table whose head has not come for `silence` seconds is silent.
+    A table whose head has not come for `silence` seconds is silent, and one is late whose head stays behind what it publishes for
+    this time.
     """
 
     def __init__(self, seen: dict[str, Seen], keys: Mapping[str, str], silence: float) -> None:
@@ -59,10 +68,27 @@ class Watch:
         """A head without a signature, which came now, or at an unknown time before if `now` is None."""
         seen = self._at(table)
         seen.heard = seen.heard if now is None else now
+        seen.ahead = None
         return _finding(table, "unsigned")
 
+    def hear_input(self, table: str, seq: int, now: float) -> None:
+        """The number of an input that the table has published elsewhere."""
+        seen = self._at(table)
+        head = seen.heads.get(seen.record or "")
+        if head is not None and seq > head.seq and seen.ahead is None:
+            seen.ahead = seq, now
+
+    @staticmethod
+    def flood(table: str) -> Finding:
+        """That a table sends too much."""
+        return _finding(table, "flood")
+
+    def knows(self, table: str, record: str) -> bool:
+        """Whether a head of this record was heard before."""
+        return table in self._seen and record in self._seen[table].heads
+
     def hear(self, told: SignedHead, now: float | None) -> tuple[bool, list[Finding]]:
-        """A head, as above. Returns whether it is new and true, so that it is to be kept, and what is to be reported."""
+        """A head, as above. Returns whether it is true, so that it may be kept, and what is to be reported."""
         seen = self._at(told.table)
         if not told.holds():
             return False, [_finding(told.table, "forged")]
@@ -75,19 +101,27 @@ class Watch:
         if last is not None and head.seq == last.seq and head.hash != last.hash:
             return False, [_finding(told.table, "forked", seq=head.seq)]
         if last is not None and head.seq < last.seq:
-            return False, [_finding(told.table, "behind", seq=head.seq, last=last.seq)]
+            before, low = seen.back.get(told.record, (last.seq, 0))
+            low = head.seq if head.seq < before else low  # it went back now, or goes on from where it did
+            seen.back[told.record] = head.seq, low
+            return False, [_finding(told.table, "behind", seq=low, last=last.seq)]
+        seen.back.pop(told.record, None)
         other = seen.record not in {None, told.record}
+        if other or (seen.ahead is not None and head.seq >= seen.ahead[0]):
+            seen.ahead = None
         seen.key, seen.record, seen.heads[told.record] = told.key, told.record, head
-        return last != head, [_finding(told.table, "other_record")] if other else []
+        return True, [_finding(told.table, "other_record")] if other else []
 
-    def silent(self, now: float) -> Iterator[Finding]:
-        """The tables from which no head has come for too long."""
+    def overdue(self, now: float) -> Iterator[Finding]:
+        """The tables from which no head has come for too long, or none of what they have published."""
         for table in sorted(self._seen.keys() | self._keys.keys()):
             seen = self._at(table)
             if seen.heard is None:
                 seen.heard = now  # counted from the start of the witness
             elif now - seen.heard > self._silence:
                 yield _finding(table, "silent", seconds=now - seen.heard)
+            if seen.ahead is not None and now - seen.ahead[1] > self._silence:
+                yield _finding(table, "late", seq=seen.ahead[0], seconds=now - seen.ahead[1])
 
     def _at(self, table: str) -> Seen:
         return self._seen.setdefault(table, Seen())

@@ -20,6 +20,7 @@ from punto.configs.toml_file import FromFolder, Host, OneLine, Reserved, Unit
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.section import Section
 from punto.controller.gaming_days import Calendar, read_start, read_zone
+from punto.controller.messages.topics import LONGEST_ID
 from punto.controller.signing.keys import read_public
 
 # ISO 4217, list one: the currencies whose minor unit is not a hundredth. Babel has the list too, but takes 30 ms to load
@@ -41,7 +42,7 @@ class TableConfig(Section):
     """`[table]`: how the house plays at this table."""
 
     id: OneLine
-    """The table's name in topics and on the record: small letters, digits, `-` and `_`."""
+    """The table's name in topics and on the record: at most 64 small letters, digits, `-` and `_`."""
     name: OneLine
     """The table's name on displays: one line of at most 200 characters."""
     game: str
@@ -82,6 +83,15 @@ class TableConfig(Section):
     """Whether the table is a simulation. Only a simulation accepts a virtual shoe (`punto shoe`). All pages, messages and reports
     of a simulation are marked as simulated.
     """
+
+    @field_validator("id")
+    @classmethod
+    def _id_fits(cls, id_: str) -> str:
+        if len(id_) > LONGEST_ID:
+            raise ValueError(
+                f"{cut(id_)!r} has {len(id_)} characters, and a table's id has at most {LONGEST_ID}"
+            )
+        return id_
 
     @field_validator("currency")
     @classmethod

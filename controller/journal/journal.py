@@ -179,9 +179,9 @@ class Journal:
         """A name of this record, which has an input: it does not disclose what the input is."""
         return await self._put(store.name)
 
-    async def link_of(self, seq: int) -> str | None:
-        """The hash of this input, None if there is no such input."""
-        return await self._put(lambda connection: store.link_of(connection, seq))
+    async def some_entries(self, after: int, until: int, size: int) -> list[tuple[Entry, str]]:
+        """The inputs after `after` up to `until` with their hashes, as many as have some `size` bytes, but at least one."""
+        return await self._put(lambda connection: store.some_entries(connection, after, until, size))
 
     def append(
         self, ts: str, source: str, payloads: Sequence[str], then: Callable[[], _T]

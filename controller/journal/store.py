@@ -14,6 +14,9 @@ from punto.controller.journal.incidents import Incident
 from punto.controller.journal.meters import KEYS, OF_ROUNDS, add_meters, game_of
 from punto.controller.journal.schema import FOLLOWING, SNAPSHOTS_KEPT, RecordError, has_meters, is_complete
 
+_BESIDE_THE_PAYLOAD = 100
+"""About the bytes of an entry's other columns."""
+
 # --- writing, inside a transaction
 
 
@@ -232,6 +235,19 @@ def checked_entries(connection: sqlite3.Connection, seq: int, before: str) -> It
             )
         seq, before = entry.seq, link
         yield entry
+
+
+def some_entries(
+    connection: sqlite3.Connection, after: int, until: int, size: int
+) -> list[tuple[Entry, str]]:
+    """The entries after `after` up to `until` with their hashes: at least one, if there is one, and then at most some `size` bytes."""
+    found: list[tuple[Entry, str]] = []
+    for entry, link in entries_after(connection, after):
+        size -= len(entry.payload.encode()) + _BESIDE_THE_PAYLOAD
+        if entry.seq > until or (found and size < 0):
+            break
+        found.append((entry, link))
+    return found
 
 
 def link_of(connection: sqlite3.Connection, seq: int) -> str | None:

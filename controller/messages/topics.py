@@ -25,6 +25,9 @@ class Topics:
         return f"{self.base}/{self.table}/{name}"
 
 
+LONGEST_ID: Final = 64
+"""The most characters of a table's id, in its topics and in the heads of its record."""
+
 AVAILABILITY = "availability"
 INFO = "info"
 HEALTH = "health"

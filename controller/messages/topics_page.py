@@ -12,6 +12,7 @@ from punto.controller.messages.topics import (
     CHANNELS,
     RESTRICTED_CARD,
     RESTRICTED_HEAD,
+    STATE,
     Channel,
     Topics,
     User,
@@ -44,9 +45,10 @@ topic deny punto/+/restricted/head
 topic write punto/house/accounts
 {game-manager}
 
-# The witness: it reads the heads of all records, and writes its report.
+# The witness: it reads the heads of all records and the tables' states, and writes its report.
 user witness
 topic read punto/+/restricted/head
+topic read punto/+/state
 topic write punto/house/witness
 
 # Surveillance: it reads everything but the house's accounts, and writes nothing.
@@ -158,7 +160,11 @@ def house_access_list(house: House) -> str:
     heads = (
         line
         for base in bases
-        for line in (f"topic read {base}/+/{RESTRICTED_HEAD}", f"topic write {house_witness(base)}")
+        for line in (
+            f"topic read {base}/+/{RESTRICTED_HEAD}",
+            f"topic read {base}/+/{STATE}",
+            f"topic write {house_witness(base)}",
+        )
     )
     parts.append("\n".join([f"user {_WITNESS}", *heads]))
     parts.append(

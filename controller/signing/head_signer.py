@@ -10,15 +10,19 @@ from pydantic import TypeAdapter, ValidationError
 
 from punto.configs.problems import cut
 from punto.controller import clock
+from punto.controller.journal.entries import Head
 from punto.controller.journal.journal import Journal
 from punto.controller.messages.building import timestamp
 from punto.controller.signing.heads import HeadStatement, SignedHead
-from punto.controller.signing.signer import HeadRequest, Refused
+from punto.controller.signing.signer import HeadRequest, Refused, Told
 from punto.drivers.base import LinkHealth
 
 EVERY_SECONDS: Final = 10.0
 _ANSWER_SECONDS: Final = 5.0
 _LONGEST_ANSWER: Final = 4096
+_PART_BYTES: Final = 100_000
+"""About the most bytes of inputs in one request, and `_MOST_PARTS` is how many requests follow each other."""
+_MOST_PARTS: Final = 30
 _ANSWERS: Final[TypeAdapter[SignedHead | Refused]] = TypeAdapter(SignedHead | Refused)
 _CONTRADICTED: Final = frozenset({"behind", "forked", "user"})
 
@@ -43,12 +47,14 @@ class HeadSigner:
         self.signed: SignedHead | None = None
         self.tried = False
         """Whether the signer has answered, or could not be reached: until then there is nothing to publish."""
-        self._door = door
+        self.door = door
         self._table = table
         self._journal = journal
         self._changed = changed
         self._differs = differs
         self._told = False
+        self._since_seq: int | None = None
+        """The input that the signer signed last, None before it says so."""
         self._since = clock.now()
         self._reason = "not reached yet"
         self._count = 0
@@ -56,40 +62,54 @@ class HeadSigner:
     def health(self) -> LinkHealth:
         """Whether heads are signed, and why not."""
         return LinkHealth(
-            str(self._door), not self._reason, self._reason, self._since, None, {"signed": self._count}
+            str(self.door), not self._reason, self._reason, self._since, None, {"signed": self._count}
         )
 
     async def run(self) -> None:
         """Have the head signed every ten seconds until cancelled."""
         while True:
             if self._journal.head.seq:
-                await self._sign()
+                await self.sign()
+                self._changed()
             await asyncio.sleep(EVERY_SECONDS)
 
-    async def _sign(self) -> None:
-        head = self._journal.head
-        asked = HeadRequest(
-            table=self._table,
-            record=await self._journal.name(),
-            head=str(head),
-            ts=timestamp(clock.now()),
-            since=None if self.signed is None else self.signed.head,
-        )
+    async def sign(self) -> None:
+        """Have the head signed. A signer that was away for long gets the inputs in parts, the rest of them the next time."""
+        until, answers = self._journal.head.seq, 0
         try:
-            async with asyncio.timeout(_ANSWER_SECONDS):
-                answer = await ask(self._door, asked)
-                if isinstance(answer, Refused) and answer.refused == "since":  # the first head after a start
-                    own = await self._journal.link_of(min(answer.seq, head.seq))
-                    answer = await ask(self._door, asked.model_copy(update={"since": f"{answer.seq}:{own}"}))
+            while (
+                self.signed is None or self.signed.at.seq < until or not answers
+            ) and answers < _MOST_PARTS:
+                async with asyncio.timeout(_ANSWER_SECONDS):
+                    asked = await self._next(until)
+                    answer = await ask(self.door, asked)
+                answers += 1
+                if isinstance(answer, Refused) and answer.refused == "since" and answers == 1:
+                    self._since_seq = answer.seq  # as after a start of the service or of the signer
+                elif not await self._take(asked.statement, answer):
+                    return
         except TimeoutError:
             self._set(f"the signer has not answered for {_ANSWER_SECONDS:g} s")
         except (OSError, ValidationError) as error:
             self._set(getattr(error, "strerror", None) or "the program at the socket is not a signer")
-        else:
-            await self._take(asked.statement, answer)
-        self._changed()
 
-    async def _take(self, statement: HeadStatement, answer: SignedHead | Refused) -> None:
+    async def _next(self, until: int) -> HeadRequest:
+        """The request for the head, or for one before it that the inputs of one request reach."""
+        since, head = self._since_seq, self._journal.head
+        told = [] if since is None else await self._journal.some_entries(since, until, _PART_BYTES)
+        if told:
+            head = Head(told[-1][0].seq, told[-1][1])
+        return HeadRequest(
+            table=self._table,
+            record=await self._journal.name(),
+            head=str(head),
+            ts=timestamp(clock.now()),
+            since=since or 0,
+            inputs=tuple(Told(entry.ts, entry.source, entry.payload) for entry, _ in told),
+        )
+
+    async def _take(self, statement: HeadStatement, answer: SignedHead | Refused) -> bool:
+        """Take the answer, and return whether the head is signed."""
         if isinstance(answer, Refused):
             self._set(cut(answer.text))
             if answer.refused in _CONTRADICTED and not self._told:
@@ -101,6 +121,9 @@ class HeadSigner:
             self._set("")
             self._count += 1
             self.signed = answer
+            self._since_seq = answer.at.seq
+            return True
+        return False
 
     def _set(self, reason: str) -> None:
         self.tried = True

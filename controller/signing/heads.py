@@ -1,21 +1,25 @@
 """The signed head of a record: a statement that a record had this hash at this input, and when.
 
 A head alone proves to whoever noted it that a record was not changed. Signed, it also proves to others that the table's signer
-said so: a signer never signs two hashes of one input, so two signed heads that contradict each other prove a forged record.
+said so: a signer signs only what follows from the head before, so two signed heads that contradict each other prove a forged record, or a
+restore that a person noted at the signer.
 """
 
 from base64 import b64decode, b64encode
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
 from pydantic import Field
 
 from punto.controller.journal.entries import Head
 from punto.controller.messages.models import Part, Timestamp
-from punto.controller.signing.keys import signed_by
+from punto.controller.messages.topics import LONGEST_ID
+from punto.controller.signing.keys import SigningKey, signed_by
 
 PURPOSE: Final = b"punto head 1\n"
+LARGEST_SEQ: Final = 10**18 - 1
+"""The largest number of an input in a head."""
 HeadText = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,17}:[0-9a-f]{64}$")]
-TableName = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^\x00-\x1f]+$")]
+TableName = Annotated[str, Field(min_length=1, max_length=LONGEST_ID, pattern=r"^[^\x00-\x1f]+$")]
 
 
 class HeadStatement(Part):
@@ -41,6 +45,12 @@ class SignedHead(HeadStatement):
 
     key: Annotated[str, Field(min_length=44, max_length=44)]
     signature: Annotated[str, Field(min_length=88, max_length=88)]
+
+    @classmethod
+    def of(cls, statement: HeadStatement, key: SigningKey) -> Self:
+        """Sign a statement with this key."""
+        signature = b64encode(key.sign(PURPOSE, statement.body())).decode()
+        return cls(**statement.model_dump(), key=key.public, signature=signature)
 
     def holds(self) -> bool:
         """Whether the owner of the key signed it."""

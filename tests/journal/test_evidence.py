@@ -15,8 +15,8 @@ from punto.controller.journal import evidence_verifier as verifier
 from punto.controller.journal import schema, store
 from punto.controller.journal.evidence import NoEvidenceError, gather, write
 from punto.controller.journal.recovery import history
+from punto.controller.signing.heads import HeadStatement, SignedHead
 from punto.controller.signing.keys import SigningKey
-from punto.controller.signing.signer import HeadRequest, Signer
 from tests.command import punto
 from tests.service.table_in_this_process import TOPIC, table
 
@@ -38,18 +38,13 @@ def heads(tmp_path, record):
     found: list[dict[str, Any]] = []
     with schema.reading(record) as connection:
         name = store.name(connection)
-    with Signer(SigningKey.open(tmp_path / "key"), tmp_path / "signed.db") as signer:
-        for step in history(record):
-            link = step.entry.chained_to(link)
-            if step.entry.seq % 10 == 0:
-                statement = HeadRequest(
-                    table=TOPIC.table,
-                    record=name,
-                    head=f"{step.entry.seq}:{link}",
-                    ts=step.entry.ts,
-                    since=found[-1]["head"] if found else None,
-                )
-                found.append(signer.sign(statement, 0).model_dump())
+    key = SigningKey.open(tmp_path / "key")
+    for step in history(record):
+        link = step.entry.chained_to(link)
+        if step.entry.seq % 10 == 0:
+            head = f"{step.entry.seq}:{link}"
+            statement = HeadStatement(table=TOPIC.table, record=name, head=head, ts=step.entry.ts)
+            found.append(SignedHead.of(statement, key).model_dump())
     return found
 
 

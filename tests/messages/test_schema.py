@@ -264,7 +264,11 @@ def test_what_is_restricted_is_for_surveillance_alone_but_edges_for_the_house_an
         "topic deny punto/+/restricted/head",
         "topic read punto/+/restricted/head",
     ]
-    assert "\n".join(lines).partition("user witness\n")[2].startswith("topic read punto/+/restricted/head\n")
+    assert (
+        "\n".join(lines)
+        .partition("user witness\n")[2]
+        .startswith("topic read punto/+/restricted/head\ntopic read punto/+/state\ntopic write ")
+    )
 
 
 def test_a_display_subscribes_to_what_its_user_may_read_and_its_page_says_which():

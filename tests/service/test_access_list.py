@@ -12,7 +12,7 @@ import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
-from punto.controller.messages.topics import CHANNELS, RESTRICTED_CARD, RESTRICTED_HEAD, Channel
+from punto.controller.messages.topics import CHANNELS, RESTRICTED_CARD, RESTRICTED_HEAD, STATE, Channel
 from tests.service.table_on_a_machine import wait_until
 from tests.service.test_broker import GuardedBroker, KeepersBroker
 
@@ -73,7 +73,7 @@ class User:
             case "surveillance":
                 return topic.name.startswith("punto/") and topic.name != ACCOUNTS
             case "witness":
-                return of_a_table == RESTRICTED_HEAD
+                return of_a_table in {RESTRICTED_HEAD, STATE}
             case _:
                 return topic.sent and topic.is_of(self, self.kind)
 

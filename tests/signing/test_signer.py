@@ -1,34 +1,83 @@
 """The signer of heads: what it signs and refuses, and a table whose record it signs."""
 
+import asyncio
 import json
+import os
+import pwd
 import shutil
 import sqlite3
 import sys
-from contextlib import closing
+import time
+import tomllib
+from collections.abc import Awaitable, Callable
+from contextlib import closing, nullcontext
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
+from punto.controller import local_socket
+from punto.controller.config.sections import TableConfig
+from punto.controller.journal.entries import FIRST_LINK, Entry, Head
+from punto.controller.journal.journal import Journal
+from punto.controller.local_socket import Limits
+from punto.controller.messages.topics import LONGEST_ID
+from punto.controller.signing import head_signer
+from punto.controller.signing.head_signer import HeadSigner, ask
 from punto.controller.signing.heads import SignedHead
 from punto.controller.signing.keys import KeyFileError, SigningKey
-from punto.controller.signing.signer import HeadRequest, Refused, Signer
+from punto.controller.signing.signer import (
+    LONGEST_REQUEST,
+    MOST_RECORDS,
+    HeadRequest,
+    Refused,
+    Signer,
+    Told,
+)
 from tests.command import punto
-from tests.service.table_in_this_process import rows
+from tests.service.table_in_this_process import HERE, rows
 from tests.service.table_on_a_machine import Broker, Listener, Program, Table, wait_until
 
-LAST = f"10:{'a' * 64}"
 TS = "2026-11-25T12:00:00.000000+00:00"
+NOW = datetime.fromisoformat(TS)
+USERS = {"t1": 1000, "t2": 1001}
 
 
-def said(seq: int, digit: str = "a", **changes: str) -> HeadRequest:
+def said(seq: int, digit: str = "a", **changes: Any) -> HeadRequest:
     """A statement of a head whose hash has this digit only."""
     return HeadRequest(**{"table": "t1", "record": "aa", "head": f"{seq}:{digit * 64}", "ts": TS, **changes})
 
 
+def record(last: int, **payloads: str) -> list[tuple[Told, Head]]:
+    """The inputs of a record up to `last` with their heads; `i7` is another payload of the input 7."""
+    found, link = [], FIRST_LINK
+    for seq in range(1, last + 1):
+        told = Told(TS, "shoe", payloads.get(f"i{seq}", f"input {seq}"))
+        link = Entry(seq, *told).chained_to(link)
+        found.append((told, Head(seq, link)))
+    return found
+
+
+def asked(inputs: list[tuple[Told, Head]], since: int = 0, first: int | None = None) -> HeadRequest:
+    """A statement of the last head of these inputs, with those after `first`, which is `since` unless it is given."""
+    sent = inputs[since if first is None else first :]
+    return said(1, head=str(inputs[-1][1]), since=since, inputs=tuple(told for told, _ in sent))
+
+
+def opened(folder: Path, now: datetime = NOW) -> Signer:
+    return Signer(SigningKey.open(folder / "key"), folder / "signed.db", USERS, lambda: now)
+
+
 @pytest.fixture
 def signer(tmp_path):
-    with Signer(SigningKey.open(tmp_path / "key"), tmp_path / "signed.db") as signer:
+    with opened(tmp_path) as signer:
         yield signer
+
+
+def refusal(answer: SignedHead | Refused) -> str | None:
+    return answer.refused if isinstance(answer, Refused) else None
 
 
 def test_a_signed_head_holds_and_no_other_one_does(tmp_path, signer):
@@ -49,27 +98,199 @@ def test_a_signed_head_holds_and_no_other_one_does(tmp_path, signer):
 
 
 @pytest.mark.parametrize(
-    ("statement", "user", "refused"),
+    ("statement", "refused"),
     [
-        (said(10, since=LAST), 1000, None),
-        (said(11, "b", since=LAST), 1000, None),
-        (said(11, "b"), 1000, "since"),
-        (said(11, "b", since=LAST.replace("10:", "9:")), 1000, "since"),
-        (said(11, "b", since=LAST.replace("a", "b")), 1000, "forked"),
-        (said(10, "b", since=LAST), 1000, "forked"),
-        (said(9, since=LAST), 1000, "behind"),
-        (said(11, "b", since=LAST), 1001, "user"),
-        (said(1, record="bb"), 1000, None),
-        (said(1, record="bb"), 1001, "user"),
-        (said(1, table="t2"), 1001, None),
+        (asked(record(10)), None),
+        (asked(record(12), 10), None),
+        (asked(record(12)), "since"),
+        (asked(record(12), 10, 11), "since"),
+        (asked(record(12), 9), "since"),
+        (asked(record(12, i3="a wager of 50,000"), 10), "forked"),
+        (asked(record(12, i10="a wager of 50,000"), 10), "forked"),
+        (said(12, "b", since=10, inputs=(Told("", "", ""),) * 2), "forked"),
+        (asked(record(10, i3="a wager of 50,000")), "forked"),
+        (asked(record(12, i11="what a false input is from now on"), 10), None),
+        (asked(record(9)), "behind"),
+        (said(1, record="bb"), None),
     ],
 )
-def test_what_was_signed_cannot_be_taken_back(tmp_path, signer, statement, user, refused):
-    signer.sign(said(10), 1000)
-    with Signer(SigningKey.open(tmp_path / "key"), tmp_path / "signed.db") as after_a_start:
-        answer = after_a_start.sign(statement, user)
+def test_what_was_signed_cannot_be_taken_back(tmp_path, statement, refused):
+    with opened(tmp_path) as signer:
+        signer.sign(asked(record(10)), 1000)
+    with opened(tmp_path) as after_a_start:
+        assert refusal(after_a_start.sign(statement, 1000)) == refused
 
-    assert (answer.refused if isinstance(answer, Refused) else None) == refused
+
+@pytest.mark.parametrize(
+    ("table", "user", "refused"),
+    [
+        ("t1", 1001, "user"),
+        ("t2", 1001, None),
+        ("t2", 1000, "user"),
+        ("t3", 1000, "user"),
+        ("t1 ", 1000, "user"),
+        ("own", 4711, None),
+        ("own", 1000, "user"),
+    ],
+)
+def test_each_table_has_one_user(signer, monkeypatch, table, user, refused):
+    """Without an entry for the table, it is the user of its unit."""
+    own = pwd.struct_passwd(("punto-own", "x", 4711, 4711, "", "/", "/"))
+    monkeypatch.setattr(pwd, "getpwnam", lambda name: {"punto-own": own}[name])
+
+    assert refusal(signer.sign(said(1, table=table), user)) == refused
+
+
+@pytest.mark.parametrize(
+    ("ts", "refused"),
+    [
+        ("2026-11-25T12:01:59+00:00", None),
+        ("2026-11-25T12:02:01+00:00", "clock"),
+        ("2020-01-01T00:00:00+00:00", "clock"),
+        ("2026-11-25T12:00:00", "clock"),
+        ("12", "clock"),
+    ],
+)
+def test_only_the_present_time_is_signed(signer, ts, refused):
+    assert refusal(signer.sign(said(1, ts=ts), 1000)) == refused
+
+
+def test_a_table_that_fills_the_memory_fills_its_own_part(signer):
+    answers = [refusal(signer.sign(said(1, record=f"r{n}"), 1000)) for n in range(MOST_RECORDS + 1)]
+
+    assert answers == [None] * MOST_RECORDS + ["full"]
+    assert refusal(signer.sign(said(1, table="t2"), 1001)) is None
+
+
+def test_after_a_restore_the_signer_forgets_by_an_order_that_stays_in_its_file(tmp_path):
+    with opened(tmp_path) as signer:
+        signer.sign(asked(record(10)), 1000)
+        assert refusal(signer.sign(asked(record(6)), 1000)) == "behind"
+    command = ("--key", tmp_path / "key", "--signed", tmp_path / "signed.db", "--socket", tmp_path / "s")
+    order = ("signer", *map(str, command), "--forget", "t1")
+
+    assert "give --forget and --reason together" in punto(*order).stderr
+    with opened(tmp_path):
+        busy = punto(*order, "--reason", "mei and tove restored the backup of noon")
+        assert busy.returncode == 1
+        assert busy.stderr.endswith("stop it\n")
+    done = punto(*order, "--reason", "mei and tove restored the backup of noon")
+    assert (done.returncode, done.stdout) == (0, f"forgotten: {record(10)[-1][1]}\n")
+    with opened(tmp_path) as signer:
+        assert refusal(signer.sign(asked(record(6)), 1000)) is None
+        assert refusal(signer.sign(asked(record(7), 6), 1000)) is None
+    with closing(sqlite3.connect(tmp_path / "signed.db")) as memory:
+        noted = memory.execute('SELECT reason, "table", record, seq, hash FROM forgotten').fetchall()
+    assert noted == [("mei and tove restored the backup of noon", "t1", "aa", *record(10)[-1][1])]
+
+
+async def test_a_user_who_asks_without_end_waits_and_others_do_not(signer):
+    line = said(1).model_dump_json().encode()
+    flood = asyncio.gather(*(signer.answer(line, 1000) for _ in range(60)))
+    began = time.monotonic()
+    await signer.answer(said(1, table="t2").model_dump_json().encode(), 1001)
+    of_another = time.monotonic() - began
+    assert not flood.done()
+    await flood
+    assert time.monotonic() - began > 0.9
+    assert of_another < 0.9
+
+
+async def test_silent_connections_of_one_user_end_and_keep_no_place(signer, tmp_path):
+    door = local_socket.open_at(tmp_path / "door", 0o600)
+    serving = asyncio.create_task(local_socket.serve(door, signer, Limits(3, 0.3)))
+    silent = [await asyncio.open_unix_connection(tmp_path / "door") for _ in range(4)]
+
+    assert await asyncio.wait_for(silent[3][0].read(), 0.2) == b""  # one more than it may have
+    assert [await asyncio.wait_for(reader.read(), 5) for reader, _ in silent[:3]] == [b""] * 3
+    answer = await ask(tmp_path / "door", said(1))
+    assert refusal(answer) == ("user" if os.getuid() != USERS["t1"] else None)
+    for _, writer in silent:
+        writer.close()
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+
+
+@pytest.fixture
+async def journal(tmp_path):
+    """A record with 40 inputs, open."""
+    journal = Journal.open(tmp_path / "table.db")
+    journal.start(0)
+    for told, _ in record(40):
+        await journal.append(told.ts, told.source, [told.payload], lambda: None)
+    yield journal
+    await journal.close()
+
+
+async def asks(folder: Path, journal: Journal, answer: Callable[[bytes], Awaitable[bytes]]) -> HeadSigner:
+    """A table with this record that has asked once, at a socket that answers so."""
+
+    class Door:
+        longest = LONGEST_REQUEST
+
+        async def answer(self, line: bytes, _: int) -> bytes:
+            return await answer(line)
+
+        def unreadable(self, reason: str) -> bytes:
+            raise AssertionError(reason)
+
+    async def differs(reason: str) -> None:
+        raise AssertionError(reason)
+
+    here = HeadSigner(folder / "door", "t1", journal, lambda: None, differs)
+    serving = asyncio.create_task(local_socket.serve(local_socket.open_at(here.door, 0o600), Door()))
+    await here.sign()
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    return here
+
+
+async def test_a_signer_that_was_away_gets_the_inputs_in_parts(tmp_path, journal, monkeypatch):
+    monkeypatch.setattr(head_signer, "_PART_BYTES", 1000)
+    signer = opened(tmp_path, datetime.now(UTC))
+    name = await journal.name()
+    now = datetime.now(UTC).isoformat()
+    signer.sign(said(0, head=str(record(3)[-1][1]), record=name, ts=now), 1000)
+    parts = []
+
+    async def answer(line: bytes) -> bytes:
+        parts.append(len(HeadRequest.model_validate_json(line).inputs))
+        answer: bytes = await signer.answer(line, 1000)
+        return answer
+
+    here = await asks(tmp_path, journal, answer)
+    assert here.signed is not None
+    assert here.signed.at == journal.head == record(40)[-1][1]
+    assert parts[0] == 0
+    assert sum(parts) == 37
+    assert max(parts) < 10
+    signer.__exit__()
+
+
+@pytest.mark.parametrize("seq", ["-1" + "0" * 30, "1" + "0" * 30, "0", "39", "41", "999999999999999999"])
+async def test_a_hostile_signer_ends_no_service(tmp_path, journal, seq):
+    answers = 0
+
+    async def answer(_: bytes) -> bytes:
+        nonlocal answers
+        answers += 1
+        return b'{"refused":"since","text":"x","seq":%s}' % seq.encode()
+
+    here = await asks(tmp_path, journal, answer)
+    assert here.health().reason
+    assert answers <= 2
+    await journal.append(TS, "shoe", ["more"], lambda: None)
+
+
+@pytest.mark.parametrize(("length", "valid"), [(LONGEST_ID, True), (LONGEST_ID + 1, False)])
+def test_an_id_that_is_valid_in_the_configuration_is_valid_in_a_head(length, valid):
+    written = tomllib.loads((HERE / "configs" / "table.toml").read_text(encoding="utf-8"))["table"]
+    for make in (
+        lambda: TableConfig(**{**written, "id": "t" * length}),
+        lambda: said(1, table="t" * length),
+    ):
+        with nullcontext() if valid else pytest.raises(ValidationError, match="at most 64"):
+            make()
 
 
 async def test_a_line_that_is_no_statement_is_refused(signer):
@@ -80,6 +301,27 @@ async def test_a_line_that_is_no_statement_is_refused(signer):
         said(3).model_dump_json().replace("aa", "a\\na").encode(),
     ):
         assert json.loads(await signer.answer(line, 0))["refused"] == "unreadable"
+
+
+def full_disk(_: int) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_key_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    """A power cut while it is made must not leave a file without a key."""
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(KeyFileError, match="cannot be read or made: No space left"):
+        SigningKey.open(tmp_path / "key")
+    assert not list(tmp_path.iterdir())
+    monkeypatch.undo()
+    assert SigningKey.open(tmp_path / "key").public == SigningKey.open(tmp_path / "key").public
+    assert [(each.name, each.stat().st_mode & 0o777) for each in tmp_path.iterdir()] == [("key", 0o600)]
+
+
+def test_an_empty_key_says_what_to_do(tmp_path):
+    (tmp_path / "key").touch()
+    with pytest.raises(KeyFileError, match="is empty: put its copy there, or remove the file"):
+        SigningKey.open(tmp_path / "key")
 
 
 def test_a_file_that_is_no_key_is_not_used(tmp_path):
@@ -101,7 +343,10 @@ def test_a_file_that_is_no_key_is_not_used(tmp_path):
 
 def test_the_heads_of_a_running_table_are_signed_and_a_record_that_was_cut_off_is_reported(tmp_path):
     door = tmp_path / "signer.sock"
-    command = ("--key", tmp_path / "key", "--signed", tmp_path / "signed.db", "--socket", door)
+    command = (
+        *("--key", tmp_path / "key", "--signed", tmp_path / "signed.db", "--socket", door),
+        *("--table", f"table-1={os.getuid()}"),
+    )
     with (
         Program(tmp_path / "signer.log", sys.executable, "-m", "punto", "signer", *command) as signer,
         Broker(tmp_path) as broker,

@@ -1,20 +1,33 @@
 """A witness on a broker with a table and its signer, each a process of its own."""
 
+import os
 import sqlite3
 import sys
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
+import pytest
+
+from punto.controller.messages.restricted import RestrictedHead
+from punto.controller.mqtt_link import Received
+from punto.controller.signing.heads import SignedHead
+from punto.controller.signing.keys import SigningKey
+from punto.witness.config import WitnessConfig
+from punto.witness.service import Witness
+from punto.witness.store import WitnessStore, heads_of, restores_of
 from tests.command import punto
 from tests.service.table_in_this_process import rows
 from tests.service.table_on_a_machine import Broker, Listener, Program, Table, wait_until
+from tests.signing.test_signer import said
 
 
 def test_a_record_that_was_exchanged_with_the_signers_memory_is_found(tmp_path):
     """Who can write as the table and as the signer can sign anything, and cannot change what the witness has."""
     door, memory, kept = tmp_path / "signer.sock", tmp_path / "signed.db", tmp_path / "witness.db"
     config = tmp_path / "witness.toml"
-    signs = ("--key", tmp_path / "key", "--signed", memory, "--socket", door)
+    own = f"table-1={os.getuid()}"
+    signs = ("--key", tmp_path / "key", "--signed", memory, "--socket", door, "--table", own)
     with (
         Broker(tmp_path) as broker,
         Listener(tmp_path, broker.port) as listener,
@@ -65,3 +78,135 @@ def test_a_record_that_was_exchanged_with_the_signers_memory_is_found(tmp_path):
                 ],
                 "it is reported to the house",
             )
+
+
+class Here:
+    """A witness in this process, with a clock that stands still, and tables that send to it."""
+
+    def __init__(self, folder: Path) -> None:
+        section = {"path": folder / "witness.db", "key": folder / "witness.key"}
+        self.now = 0.0
+        self.file = folder / "witness.db"
+        self.store = WitnessStore(self.file, SigningKey.open(folder / "witness.key"))
+        config = WitnessConfig.model_validate({"version": 1, "witness": section}, context=folder)
+        self.witness = Witness(config, self.store, lambda: self.now)
+        self._key = SigningKey.open(folder / "key")
+        self._sent = count()
+
+    def head(self, table: str, seq: int, digit: str = "a", record: str = "aa") -> None:
+        ts = f"2026-11-25T12:00:00.{next(self._sent):06}+00:00"
+        signed = SignedHead.of(said(seq, digit, table=table, record=record, ts=ts).statement, self._key)
+        told = signed.model_dump(exclude={"table"})
+        message = RestrictedHead(id="x", seq=seq, **told).wire()
+        self.witness.take(Received(f"punto/{table}/restricted/head", message, retained=False))
+
+    def state(self, table: str, seq: int) -> None:
+        self.witness.take(
+            Received(f"punto/{table}/state", b'{"seq":%d,"phase":"betting"}' % seq, retained=False)
+        )
+
+    def rows(self, query: str) -> list[tuple[object, ...]]:
+        return rows(self.file, query)
+
+
+@pytest.fixture
+def here(tmp_path):
+    here = Here(tmp_path)
+    with here.store:
+        yield here
+
+
+def test_a_table_that_floods_costs_no_other_table_anything(here):
+    """With record names of its own making, each of which was kept at once."""
+    for n in range(6000):
+        here.head("t1", 1, record=f"r{n}")
+        here.state("t1", n)
+    here.head("t2", 7)
+
+    kept = dict(here.rows('SELECT "table", count(*) FROM heads GROUP BY 1'))
+    assert kept == {"t1": 8, "t2": 1}
+    assert {kind for (kind,) in here.rows("SELECT kind FROM findings")} == {"other_record", "flood"}
+    for n in range(2000):
+        here.now += 1
+        here.head("t1", 2 + n, record=f"r{n % 8}")
+    assert here.rows("SELECT count(*) FROM heads WHERE \"table\" = 't1'")[0][0] <= 8 + 2000 / 60 + 1
+
+
+def test_each_rollback_is_noted_and_their_number_is_bounded(here):
+    here.head("t1", 56)
+    for seq in (55, 30, 5):
+        here.now += 10
+        here.head("t1", seq)
+    noted = here.rows("SELECT text FROM findings WHERE kind = 'behind'")
+    assert [text.partition("input ")[2][:2] for (text,) in noted] == ["55", "30", "5,"]
+    assert [each.kind for each in here.witness.report().findings] == ["behind"]
+    for n in range(3000):
+        here.now += 1
+        here.head("t2", 5000 - n)
+    assert 40 < here.rows("SELECT count(*) FROM findings")[0][0] < 70
+
+
+def test_the_last_head_before_a_pause_is_kept_too(here):
+    for seq in (5, 6, 6, 6):
+        here.head("t1", seq)
+        here.now += 30
+
+    assert here.rows("SELECT seq FROM heads") == [(5,), (6,)]
+
+
+def test_a_head_that_stands_still_while_the_table_deals_is_reported(here):
+    for n in range(10):
+        here.head("t1", 56)
+        here.state("t1", 56 + n)
+        here.witness.look()
+        here.now += 10
+    assert here.rows("SELECT kind FROM findings") == [("late",)]
+    here.head("t1", 70)
+    here.witness.look()
+    assert here.witness.report().findings == ()
+
+
+def test_a_restore_is_noted_at_the_witness_and_its_record_goes_on(tmp_path, here):
+    """And what the record had before is still in the file, and not compared with the record."""
+    for seq in (20, 40, 56):
+        here.head("t1", seq)
+        here.now += 100
+    config = tmp_path / "witness.toml"
+    config.write_text(
+        f'version = 1\n[witness]\npath = "{here.file}"\nkey = "{tmp_path}/witness.key"\n', encoding="utf-8"
+    )
+    note = (
+        "witness",
+        "--config",
+        str(config),
+        "--restored",
+        "t1",
+        "--reason",
+        "mei and tove, of noon",
+        "--head",
+    )
+    digits = "a" * 64
+
+    assert "give --restored, --head and --reason together" in punto(*note[:-1]).stderr
+    for head, why in (
+        (f"60:{digits}", "no head of t1 after input 60"),
+        (f"40:{'b' * 64}", "another hash of input 40"),
+    ):
+        refused = punto(*note, head)
+        assert (refused.returncode, why in refused.stderr) == (1, True)
+    done = punto(*note, f"41:{digits}")
+    assert done.stdout == "noted: t1 was restored up to input 41, and 1 later heads are set aside\n"
+
+    again = Here(tmp_path)
+    with again.store:
+        for seq, digit in ((41, "a"), (50, "b"), (56, "b"), (60, "b"), (40, "a")):
+            again.head("t1", seq, digit)
+            again.now += 100
+        again.head("t1", 41, "c")
+    assert [kind for (kind,) in again.rows("SELECT kind FROM findings")] == ["behind"]
+    assert [each.told.at.seq for each in heads_of(here.file, "aa")] == [20, 40, 41, 50, 56, 60]
+    assert all(each.holds() for each in heads_of(here.file, "aa"))
+    assert [(str(each.head), each.reason, each.aside) for each in restores_of(here.file, "aa")] == [
+        (f"41:{digits}", "mei and tove, of noon", 1)
+    ]
+    assert (56, "a" * 64) in again.rows("SELECT seq, hash FROM heads")
