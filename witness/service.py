@@ -76,7 +76,8 @@ class Witness:
         self._kept_at: dict[str, float] = {}
         self._standing: dict[tuple[str, str], Finding] = {}
         self._noted: dict[tuple[str, str], set[str]] = {}
-        self._met: dict[str, _Budget] = {}
+        self._met: set[str] = set()
+        self._budgets: dict[str, _Budget] = {}
         self._number = 0
 
     async def run(self) -> None:
@@ -139,10 +140,10 @@ class Witness:
         """
         state = message.topic.endswith(f"/{STATE}")
         table = message.topic.split("/")[-2 if state else -3]
-        if table not in self._met and len(self._met) >= MOST_TABLES:
+        if table not in self._budgets and len(self._budgets) >= MOST_TABLES:
             return
         now = self._clock()
-        budget = self._met.setdefault(table, _Budget())
+        budget = self._budgets.setdefault(table, _Budget())
         if not _takes(budget.states if state else budget.heads, now):
             if not state:
                 self._find(self._watch.flood(table))
@@ -159,6 +160,7 @@ class Witness:
             _refused(message, error)
 
     def _take_head(self, table: str, message: Received, now: float, budget: "_Budget") -> None:
+        self._met.add(table)
         live = None if message.retained else now
         try:
             told = RestrictedHead.model_validate_json(message.payload)
@@ -197,7 +199,7 @@ class Witness:
             return
         self._standing.pop(at, None)
         self._standing[at] = found
-        notes = self._met.setdefault(found.table, _Budget()).notes
+        notes = self._budgets.setdefault(found.table, _Budget()).notes
         if not _takes(notes, self._clock()):
             return
         if found.kind not in LASTS:

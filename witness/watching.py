@@ -72,8 +72,8 @@ class Watch:
         return _finding(table, "unsigned")
 
     def hear_input(self, table: str, seq: int, now: float) -> None:
-        """The number of an input that the table has published elsewhere."""
-        seen = self._at(table)
+        """The number of an input that the table has published elsewhere. It is nothing to a table without heads."""
+        seen = self._seen.get(table, Seen())
         head = seen.heads.get(seen.record or "")
         if head is not None and seq > head.seq and seen.ahead is None:
             seen.ahead = seq, now

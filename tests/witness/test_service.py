@@ -165,8 +165,14 @@ def test_a_head_that_stands_still_while_the_table_deals_is_reported(here):
         here.now += 10
     assert here.rows("SELECT kind FROM findings") == [("late",)]
     here.head("t1", 70)
+    here.state("without-heads", 7)
+    here.now += 10
     here.witness.look()
     assert here.witness.report().findings == ()
+    assert here.witness.report().tables == 1
+    here.now += 100
+    here.witness.look()
+    assert [each.kind for each in here.witness.report().findings] == ["silent"]
 
 
 def test_a_restore_is_noted_at_the_witness_and_its_record_goes_on(tmp_path, here):
