@@ -1,5 +1,6 @@
 """What signed heads cost the path of a card: a table with a signer beside one without."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -14,7 +15,10 @@ def measure(folder: Path) -> list[Line]:
     """From a frame to a message, with and without a signer, in milliseconds."""
     door = folder / "signer.sock"
     files = ("--key", folder / "key", "--signed", folder / "signed.db", "--socket", door)
-    signer = Program(folder / "signer.log", sys.executable, "-m", "punto", "signer", *map(str, files))
+    own = f"signed={os.getuid()}"
+    signer = Program(
+        folder / "signer.log", sys.executable, "-m", "punto", "signer", *map(str, files), "--table", own
+    )
     with mosquitto(folder) as broker, signer:
         wait_until(door.exists, "the signer is there")
         signed, plain = (

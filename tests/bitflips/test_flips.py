@@ -17,9 +17,9 @@ from punto.controller.components import own_version
 from punto.controller.journal import evidence_verifier, schema, store
 from punto.controller.journal.entries import Head
 from punto.controller.journal.evidence import gather, write
+from punto.controller.signing.heads import HeadStatement, SignedHead
 from punto.controller.signing.keys import SigningKey
 from punto.controller.signing.manifest import write as write_manifest
-from punto.controller.signing.signer import HeadRequest, Signer
 from tests.bitflips.flips import BY_HEAD, FOUND, MADE_AGAIN, OfRecord, Tally, bits_of, flip_each
 from tests.journal.records import take_snapshot
 from tests.service.table_in_this_process import TOPIC, table
@@ -156,11 +156,10 @@ def bundle(small, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bundle")
     with schema.reading(small / RECORD) as connection:
         head = store.last_head(connection)
-        statement = HeadRequest(
+        statement = HeadStatement(
             table=TOPIC.table, record=store.name(connection), head=str(head), ts="2026-11-25T10:00:00.000Z"
         )
-    with Signer(SigningKey.open(folder / "key"), folder / "signed.db") as signer:
-        signed = signer.sign(statement, 0).model_dump()
+    signed = SignedHead.of(statement, SigningKey.open(folder / "key")).model_dump()
     own = tmp_path_factory.mktemp("own")
     write(gather(small / RECORD, 1, [signed], own_version()), own / "bundle.zip")
     return own

@@ -9,15 +9,18 @@ import sys
 from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from punto.controller.journal.entries import Entry
+from punto.controller.messages.building import timestamp
 from punto.controller.signing.head_signer import ask
 from punto.controller.signing.heads import SignedHead
 from punto.controller.signing.keys import KeyFileError, SigningKey
-from punto.controller.signing.signer import HeadRequest
+from punto.controller.signing.signer import HeadRequest, Told
 from punto.controller.signing.tpm import SEALED
 from tests.command import punto
 from tests.ports import free_port
@@ -46,7 +49,9 @@ def run(*command: str | Path) -> "subprocess.CompletedProcess[str]":
 
 def signer(key: Path, tpm: str) -> list[str | Path]:
     signed, door = key.with_name("signed.db"), key.with_name("signer.sock")
-    return ["-m", "punto", "signer", "--key", key, "--tpm", tpm, "--signed", signed, "--socket", door]
+    own = f"t={os.getuid()}"
+    files = ("--key", key, "--tpm", tpm, "--signed", signed, "--socket", door)
+    return ["-m", "punto", "signer", *files, "--table", own]
 
 
 @contextmanager
@@ -125,9 +130,15 @@ async def test_the_key_is_the_same_after_a_start_of_signer_and_tpm_and_signs_hea
         ):
             wait_until(running.said, "the signer is there")
             keys.add(running.said()[0].rpartition(" ")[2])
-            since = {} if seq == 1 else {"since": f"1:{'1' * 64}"}
+            told = Told("2026-11-25T12:00:00Z", "shoe", "a card")
+            link = Entry(2, *told).chained_to("1" * 64)
             asked = HeadRequest(
-                table="t", record="a", head=f"{seq}:{str(seq) * 64}", ts="2026-11-25T12:00:00Z", **since
+                table="t",
+                record="a",
+                head=f"1:{'1' * 64}" if seq == 1 else f"2:{link}",
+                ts=timestamp(datetime.now(UTC)),
+                since=1,
+                inputs=(told,),
             )
             signed = await ask(tmp_path / "signer.sock", asked)
             assert isinstance(signed, SignedHead), signed
