@@ -240,8 +240,6 @@ class CoinTable:
         self._starts.clear()
 
     async def deal(self, cards: str) -> None:
-        if not self._croupier.state.link.online:
-            await self._do("hello")
         if self._hands >= HANDS_OF_A_SHOE:
             await self._do("change shoe", "open")
             self._hands = 0
@@ -275,11 +273,11 @@ class CoinTable:
         """The first day, to betting."""
         self._croupier.do("sign on")
         await self.serve()
-        await self._do("hello", "meter", "change shoe", "open")
+        await self._do("meter", "change shoe", "open")
 
     async def serve(self) -> None:
         self.record = Record(self._croupier, self.chance, self._note)
-        await self._do("start")
+        await self._do("start", "hello")
         seats = Seats.of([(seat, seat) for seat in self._sensors], SEATS)
         driver = SerialCoinSpot("/dev/sensors", 115_200, seats, STUCK_SECONDS)
         self.door = CoinSpotDoor(cast("Engine", self.record), Outbox(), driver)
