@@ -20,7 +20,7 @@ from punto.configs.toml_file import FromFolder, Host, OneLine, Reserved, Unit
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.section import Section
 from punto.controller.gaming_days import Calendar, read_start, read_zone
-from punto.controller.messages.topics import LONGEST_ID
+from punto.controller.messages.topics import HOUSE, LONGEST_ID
 from punto.controller.signing.keys import read_public
 
 # ISO 4217, list one: the currencies whose minor unit is not a hundredth. Babel has the list too, but takes 30 ms to load
@@ -91,6 +91,8 @@ class TableConfig(Section):
             raise ValueError(
                 f"{cut(id_)!r} has {len(id_)} characters, and a table's id has at most {LONGEST_ID}"
             )
+        if id_ == HOUSE:
+            raise ValueError(f"{id_!r} has the topics of the house: use another id, such as table-1")
         return id_
 
     @field_validator("currency")

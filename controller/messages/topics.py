@@ -27,6 +27,8 @@ class Topics:
 
 LONGEST_ID: Final = 64
 """The most characters of a table's id, in its topics and in the heads of its record."""
+HOUSE: Final = "house"
+"""In the place of a table's id in the topics of the house, so no table may have this id."""
 
 AVAILABILITY = "availability"
 INFO = "info"
@@ -79,12 +81,12 @@ def response(verb: str) -> str:
 
 def house_accounts(base: str) -> str:
     """The topic of the accounts of a house. It belongs to no table, and only the tables' services may read it."""
-    return f"{base}/house/accounts"
+    return f"{base}/{HOUSE}/accounts"
 
 
 def house_witness(base: str) -> str:
     """The topic of the reports of the witness of a house. It belongs to no table."""
-    return f"{base}/house/witness"
+    return f"{base}/{HOUSE}/witness"
 
 
 def of_authority(authority: Topics, table: str, name: str) -> tuple[str, str, str]:

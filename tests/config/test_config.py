@@ -280,6 +280,11 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         ('name = "B', 'seats = 100\nname = "B', "4: table.seats: seats must be from 1 to 99, not 100"),
         ('name = "B', 'burn_ace = 2\nname = "B', "4: table.burn_ace: must be 1 or 11, not 2"),
         ('name = "B', 'burn = "fist_card"\nname = "B', '(did you mean "first_card"?)'),
+        (
+            '"table-1"\nname',
+            '"house"\nname',
+            "3: table.id: 'house' has the topics of the house: use another id",
+        ),
         ('"table-1"\nname', '"Table 1"\nname', "3: table.id: the table's id 'Table 1' goes into topics"),
         (
             '"dragon-bonus-1"',
