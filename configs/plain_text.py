@@ -10,13 +10,18 @@ _UNSEEN: Final = frozenset({"Cc", "Cf", "Zl", "Zp"})
 of writing, and of the ends of lines and paragraphs: a report would not show what is on the record."""
 
 
+def is_plain(text: str) -> bool:
+    """Whether it has only characters that people see."""
+    return text.isprintable() or not any(category(each) in _UNSEEN for each in text)
+
+
 def plain(text: str) -> str:
     """The text, which fits in a line of the record and of a report.
 
     Raises:
         ValueError: it has a character that nobody sees.
     """
-    if any(category(each) in _UNSEEN for each in text):
+    if not is_plain(text):
         raise ValueError("write it without control or invisible characters, in one line")
     return text
 

@@ -1,6 +1,8 @@
 """Sign-on before the pages of a house's Game Manager, with the cookies, the sessions and the guard of a table's consoles."""
 
 import asyncio
+import time
+from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +26,7 @@ from punto.controller.accounts.gate import Gate, Session
 from punto.controller.accounts.house import HouseKey
 from punto.controller.accounts.refusals import AccountsError, RefusalError
 from punto.controller.accounts.roles import SEES_TO, Role, may_read
+from punto.controller.messages.bounds import LONGEST_PAYLOAD
 from punto.controller.pace import Pace
 from punto.controller.web_server import SHARED
 from punto.game_manager.floor.books import Kept
@@ -33,6 +36,8 @@ from punto.game_manager.floor.store import Store, StoreAwayError
 from punto.game_manager.floor.web import Doors, application
 
 SIGN_ON: Final = "/sign-on/"
+TAKEN_OVER_SECONDS: Final = 60.0
+"""After this time, a table without the accounts as they are now is shown. A table reports every ten seconds what it has."""
 _TEND_SECONDS: Final = 1
 _BY_ITSELF: Final = frozenset(
     {"/api/floor", "/api/floor/events", "/api/alarms/events", "/api/progressives", "/api/reader"}
@@ -108,6 +113,8 @@ class FloorEntrance:
         self._accesses = FloorAccesses(store)
         self._publish = publish
         self._published = 0
+        self._changes: deque[tuple[float, int]] = deque()
+        self._expected = 0
         self._key = None if accounts.house_key is None else _house_key(accounts.house_key)
         self._gate = Gate(open_for_service(accounts.path), self._accesses, accounts, pages.idle_minutes)
         self._place = Place(gate=self._gate, notice="", port=port, tls=pages.certificate is not None)
@@ -127,11 +134,27 @@ class FloorEntrance:
                 _log.warning("sessions cannot be ended", reason=str(error))
             await asyncio.sleep(_TEND_SECONDS)
 
+    def expected(self) -> int:
+        """The version of the house's accounts that each table must have by now, 0 if the tables have accounts of their own."""
+        while self._changes and self._changes[0][0] <= time.monotonic() - TAKEN_OVER_SECONDS:
+            self._expected = self._changes.popleft()[1]
+        return self._expected
+
     def _publish_changes(self) -> None:
         version = self._gate.accounts.version()
-        if self._key is not None and version > self._published:
-            self._publish(self._key.signed(self._gate.accounts.copy()))
-            self._published = version
+        if self._key is None or version <= self._published:
+            return
+        payload = self._key.signed(self._gate.accounts.copy())
+        if len(payload) > LONGEST_PAYLOAD:
+            _log.error(
+                "the tables cannot get the accounts",
+                bytes=len(payload),
+                hint="remove cards and security keys of people who have left",
+            )
+        else:
+            self._publish(payload)
+        self._published = version
+        self._changes.append((time.monotonic(), version))
 
     def application(self, view: Callable[[], FloorView], store: Store, kept: Callable[[], Kept]) -> ASGIApp:
         """The pages. Nothing is open but the sign-on page and static files."""

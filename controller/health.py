@@ -1,7 +1,7 @@
 """The health message of the service, and the record's state for the consoles."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from resource import getpagesize
@@ -22,9 +22,16 @@ _HOLDS: Final = timedelta(seconds=2.5 * EVERY_SECONDS)
 class HealthReport:
     """Makes the health message from the counters of the service's parts."""
 
-    def __init__(self, engine: Engine, journal: Journal, outbox: Outbox) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        journal: Journal,
+        outbox: Outbox,
+        house_accounts: Callable[[], int | None] = lambda: None,
+    ) -> None:
+        self._house_accounts = house_accounts
         self._engine = engine
-        self._journal = journal
+        self.journal = journal
         self._outbox = outbox
         self._started = clock.monotonic()
         self._reports = 0
@@ -41,13 +48,14 @@ class HealthReport:
             valid_until=timestamp(now + _HOLDS),
             uptime_seconds=round(clock.monotonic() - self._started, 3),
             inputs=self._engine.seq,
-            rounds=self._journal.last_round,
-            rounds_waiting=self._journal.last_round - self._journal.rounds_sent,
+            rounds=self.journal.last_round,
+            rounds_waiting=self.journal.last_round - self.journal.rounds_sent,
             events_waiting=len(self._outbox.events),
             events_dropped=self._outbox.dropped,
             resident_bytes=resident_bytes(),
             links={name: dict(link.counters) for name, link in links.items()},
-            replay=self._journal.replayed,
+            house_accounts=self._house_accounts(),
+            replay=self.journal.replayed,
         )
 
 

@@ -20,6 +20,7 @@ from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations
 from punto.configs.problems import ConfigError
 from punto.controller import clock, health, local_socket
+from punto.controller.accounts.refusals import AccountsError
 from punto.controller.clock_watch import ClockWatch
 from punto.controller.components import own_components, own_version
 from punto.controller.config.file import ServiceConfig
@@ -189,7 +190,8 @@ class _Service:
         others = doors_of(config, engine, outbox)
         self.doors = [door for door in (shoe, keypad, spots, cards, *others) if door is not None]
         links: dict[str, Linked] = {door.device: door for door in self.doors}
-        self.broker = _broker(config, engine, self.journal, outbox, topic, links)
+        report = health.HealthReport(engine, self.journal, outbox, self._house_accounts)
+        self.broker = _broker(config, engine, outbox, topic, links, report)
         if self.broker is not None and config.accounts is not None and config.mqtt is not None:
             _listen_for_accounts(self.broker, config.accounts, config.mqtt.base, engine)
         # The consoles show the broker and the record too.
@@ -209,6 +211,15 @@ class _Service:
 
     async def _differs(self, place: str) -> None:
         await self.engine.submit([RecordDiffers(place)], "service")
+
+    def _house_accounts(self) -> int | None:
+        """The version of the house's accounts that the table has, None if it has accounts of its own or they cannot be read."""
+        if self.gate is None or self.config.accounts is None or self.config.accounts.house is None:
+            return None
+        try:
+            return self.gate.accounts.house_version()
+        except AccountsError:
+            return None
 
     def _meter(self) -> int | None:
         return None if self.authority is None else self.authority.meter
@@ -400,15 +411,14 @@ def _card_door(
 def _broker(
     config: ServiceConfig,
     engine: Engine,
-    journal: Journal,
     outbox: Outbox,
     topic: topics.Topics,
     links: Mapping[str, Linked],
+    report: health.HealthReport,
 ) -> Broker | None:
     if config.mqtt is None:
         return None
     components = own_components()
-    report = health.HealthReport(engine, journal, outbox)
 
     def info(now: datetime) -> Info:
         return Info(
@@ -425,4 +435,4 @@ def _broker(
     def current_health(now: datetime) -> Health:
         return report.message(now, _health_of(links))
 
-    return Broker(config.mqtt, engine, journal, outbox, topic, info, current_health)
+    return Broker(config.mqtt, engine, report.journal, outbox, topic, info, current_health)

@@ -18,11 +18,12 @@ import structlog
 
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.accounts import file
-from punto.controller.accounts.house import CopiedAccount, CopyError, HouseCopy
+from punto.controller.accounts.house import ROOM, CopiedAccount, CopyError, HouseCopy
 from punto.controller.accounts.passwords import checked_name, folded, hash_of_card, hash_of_token, hashed
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
 from punto.controller.accounts.security_keys import SecurityKey
+from punto.controller.messages.bounds import LONGEST_PAYLOAD
 from punto.drivers.card_reader.number import SHORTEST_ENROLLED, card_number
 
 _KNOWN_BROWSERS: Final = 20
@@ -181,6 +182,7 @@ class Accounts:
                     raise AccountsError(f"{name!r} looks like the account {other!r}: choose another name")
             number = 1 + max((each.number for each in known), default=0)
             self._put(file.Row(folded(name), name, _written(roles), hash_, 0, now, 1, None, number), "add")
+            self._check_size()
 
     def set_disabled(self, name: str, *, disabled: bool) -> None:
         """Disable an account, or enable it again."""
@@ -274,6 +276,11 @@ class Accounts:
         """Whether these are the accounts of a house, which its Game Manager keeps."""
         return self._do("SELECT 1 FROM house_copy").fetchone() is not None
 
+    def house_version(self) -> int:
+        """The version of the house's accounts that this is a copy of, 0 if there is none yet."""
+        found = self._do("SELECT version FROM house_copy").fetchone()
+        return 0 if found is None else int(found[0])
+
     def copy(self) -> HouseCopy:
         """All accounts for the tables, without those that do not match the audit log: a table keeps its earlier copy of these."""
         altered = {each.number for each in self.all() if each.altered}
@@ -358,6 +365,8 @@ class Accounts:
             # A security key is not used to sign on, so a change of it ends no session and no lock-out.
             version = row.version + ("security_key" not in columns)
             self._put(row._replace(version=version, **columns), what, who)  # type: ignore[arg-type] # five literals
+            if columns.get("card") is not None or columns.get("security_key") is not None:
+                self._check_size()
 
     def _put(self, row: file.Row, what: str, who: str | None = None) -> None:
         """Write an account's row and its entry in the log, within `_writing`."""
@@ -369,6 +378,14 @@ class Accounts:
             *row,
         )
         file.note(self._connection, row, what, who)
+
+    def _check_size(self) -> None:
+        """Whether the tables of a house can still get all accounts, within `_changing`."""
+        if (size := self.copy().size()) > LONGEST_PAYLOAD - ROOM:
+            raise AccountsError(
+                f"there are too many accounts: their copy for the tables would have {size} bytes, and the broker takes "
+                f"{LONGEST_PAYLOAD}. Remove the cards and security keys of people who have left, or use several Game Managers"
+            )
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

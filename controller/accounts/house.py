@@ -1,9 +1,10 @@
 """The accounts of a whole house: its Game Manager signs a copy of all of them, and each table takes the copy over.
 
-A message is the copy's signature (Ed25519, 64 bytes) and then the copy in JSON. The signature is over `_PURPOSE` too, so that
-nothing else that this key may ever sign is a copy.
+A message is the copy's signature (Ed25519, 64 bytes) and then the copy in JSON, compressed by zlib. The signature is over `_PURPOSE`
+and the JSON, so that nothing else that this key may ever sign is a copy.
 """
 
+import zlib
 from pathlib import Path
 from typing import Annotated, Final, Self
 
@@ -12,9 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from punto.configs.faults import first_fault
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
+from punto.controller.messages.bounds import LONGEST_PAYLOAD
 from punto.controller.signing.keys import KEY_BYTES, SIGNATURE_BYTES, KeyFileError, SigningKey, signed_by
 
 _PURPOSE: Final = b"punto house accounts 1\n"
+ROOM: Final = 16_384
+"""So many bytes of the longest message stay free for changes that make a copy a little longer. A dismissal is one, and is never refused."""
+_LONGEST_BODY: Final = 16 * LONGEST_PAYLOAD
+"""A copy that is longer when it is decompressed is not of a house: hashes cannot be made so much shorter."""
 
 
 class CopyError(Exception):
@@ -59,6 +65,18 @@ class HouseCopy(_Part):
     card_secret: Annotated[bytes, Field(min_length=KEY_BYTES, max_length=KEY_BYTES)]
     accounts: tuple[CopiedAccount, ...]
 
+    def body(self) -> bytes:
+        """What is signed."""
+        return self.model_dump_json().encode()
+
+    def size(self) -> int:
+        """The bytes of its message."""
+        return SIGNATURE_BYTES + len(_compressed(self.body()))
+
+
+def _compressed(body: bytes) -> bytes:
+    return zlib.compress(body, 9)
+
 
 # --- the house
 
@@ -88,8 +106,8 @@ class HouseKey:
 
     def signed(self, copy: HouseCopy) -> bytes:
         """A copy as it is sent."""
-        body = copy.model_dump_json().encode()
-        return self._key.sign(_PURPOSE, body) + body
+        body = copy.body()
+        return self._key.sign(_PURPOSE, body) + _compressed(body)
 
 
 # --- the tables
@@ -101,7 +119,7 @@ def read_copy(payload: bytes, house: str) -> HouseCopy:
     Raises:
         CopyError: another signed it, it is not whole, or this program cannot read it.
     """
-    signature, body = payload[:SIGNATURE_BYTES], payload[SIGNATURE_BYTES:]
+    signature, body = payload[:SIGNATURE_BYTES], _decompressed(payload[SIGNATURE_BYTES:])
     if not signed_by(house, signature, _PURPOSE, body):
         raise CopyError("forged", "the house whose key this table has did not sign it")
     try:
@@ -110,3 +128,13 @@ def read_copy(payload: bytes, house: str) -> HouseCopy:
         raise CopyError(
             "unreadable", f"install the Game Manager's version here: {first_fault(error)}"
         ) from None
+
+
+def _decompressed(compressed: bytes) -> bytes:
+    """The bytes before they were compressed. What is not a whole copy gives others, which no house signed."""
+    reading = zlib.decompressobj()
+    try:
+        body = reading.decompress(compressed, _LONGEST_BODY)
+    except zlib.error:
+        return b""
+    return body if reading.eof and not reading.unused_data else b""

@@ -6,9 +6,9 @@ describes its `seq`; where it counts without gaps, a consumer can detect lost me
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Winner
@@ -17,13 +17,30 @@ from punto.baccarat.table.effects import Happening
 from punto.baccarat.table.state import Phase, RoundRecord
 from punto.configs.plain_text import PLAIN
 
+FIRST_YEAR: Final = 1970
+"""A machine that has lost its clock begins there."""
+LAST_YEAR: Final = 2200
+
+
+def _moment(ts: str) -> str:
+    """The time; raises ValueError if there is no such time, or no clock of a table shows it."""
+    if not FIRST_YEAR <= datetime.fromisoformat(ts).year <= LAST_YEAR:
+        raise ValueError(f"must be a time of the years {FIRST_YEAR} to {LAST_YEAR}")
+    return ts
+
+
 Timestamp = Annotated[
     str,
     Field(
         pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$",
         json_schema_extra={"format": "date-time", "examples": ["2026-03-14T21:05:09.123456+00:00"]},
     ),
+    AfterValidator(_moment),
 ]
+MOST_AMOUNT: Final = 10**12
+"""The highest amount of a wager: the payment is then exact also where numbers are doubles."""
+MOST_NUMBER: Final = 2**53
+"""The highest number of a round or an input: numbers are exact up to it also where they are doubles."""
 MinorUnits = Annotated[
     int, Field(description="an amount in minor units of the table's currency, such as cents")
 ]
@@ -44,6 +61,7 @@ RecordName = Annotated[
         max_length=64,
         description="identifies the table's record: if the table begins a new record, its rounds are numbered from 1 again",
     ),
+    PLAIN,
 ]
 
 Overlay = Literal[
@@ -166,6 +184,10 @@ class Health(Message):
     resident_bytes: int
     links: dict[str, dict[str, int]] = Field(
         description="the counters of each device's link, by the device's name: frames, discarded bytes, bad checksums …"
+    )
+    house_accounts: int | None = Field(
+        default=None,
+        description="the version of the house's accounts that the table has, 0 before it has some; null if it has accounts of its own",
     )
     replay: Replay | None = Field(
         default=None,
@@ -459,9 +481,9 @@ class WagerRequest(Request):
     """A seat's request to set the amount of a wager. The amount 0 takes the wager back. Publish the request without the retain flag."""
 
     id: RequestId
-    round: int = Field(ge=1, le=2**53, description="the round of the wager, as in `state`")
+    round: int = Field(ge=1, le=MOST_NUMBER, description="the round of the wager, as in `state`")
     wager: Annotated[str, Field(max_length=64), PLAIN]
-    amount: MinorUnits = Field(ge=0, le=10**12)  # the payment is then exact also where numbers are doubles
+    amount: MinorUnits = Field(ge=0, le=MOST_AMOUNT)
 
 
 class WagerAnswer(Message):

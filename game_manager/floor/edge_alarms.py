@@ -74,6 +74,10 @@ class Heard:
     def __init__(self) -> None:
         self._alarms: dict[_Key, EdgeAlarm | None] = {}  # None if the store has it
 
+    def has_new(self, alarms: Iterable[EdgeAlarm]) -> bool:
+        """Whether one of these is new."""
+        return any(each.key not in self._alarms for each in alarms)
+
     def take(self, alarms: Iterable[EdgeAlarm]) -> bool:
         """Keep these until the store has them; returns whether one is new."""
         before = len(self._alarms)
@@ -97,8 +101,9 @@ def keep(store: Store, alarms: Sequence[EdgeAlarm]) -> None:
 
     Raises:
         StoreAwayError: the store cannot be reached or written.
+        RefusedError: the store refuses them.
     """
-    with store.writing() as connection:
+    with store.taking_in() as connection:
         cursors = store.cursors_of(connection, alarms)
         for each in sorted(alarms, key=lambda alarm: alarm.key):
             row = {

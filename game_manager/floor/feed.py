@@ -1,16 +1,26 @@
 """The messages of all tables: to the floor and to the intake, and the intake's requests to the tables."""
 
 import asyncio
+import time
 from collections import Counter
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Annotated, Any, Final
 
 import structlog
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from punto.baccarat.wagers.definition import Game
 from punto.configs.faults import first_fault
+from punto.configs.problems import cut
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.journal.meters import GAMES
+from punto.controller.messages.bounds import (
+    LONGEST_PAYLOAD,
+    books_in_bounds,
+    incidents_in_bounds,
+    round_in_bounds,
+    rounds_in_bounds,
+)
 from punto.controller.messages.meters import TableMeters
 from punto.controller.messages.models import (
     Availability,
@@ -48,6 +58,7 @@ from punto.controller.messages.topics import (
 )
 from punto.controller.mqtt_link import Connection, Link, Sender
 from punto.drivers.backoff import Backoff
+from punto.drivers.bucket import Bucket
 from punto.game_manager.floor.config import FloorConfig
 from punto.game_manager.floor.intake import Intake
 from punto.game_manager.floor.live import Floor
@@ -58,20 +69,31 @@ _KINDS: Final[dict[str, Any]] = {
     HEALTH: Health,
     STATE: State,
     METERS: TableMeters,
-    ROUND: Round,
+    ROUND: Annotated[Round, AfterValidator(round_in_bounds)],
     RESTRICTED_EDGE: Edge,
     device("+"): Device,
     progressive("+"): Progressive,
-    response("rounds"): RoundsResponse | Response,
-    response("incidents"): IncidentsResponse | Response,
-    response("books"): BooksResponse | Response,
+    response("rounds"): Annotated[RoundsResponse, AfterValidator(rounds_in_bounds)] | Response,
+    response("incidents"): Annotated[IncidentsResponse, AfterValidator(incidents_in_bounds)] | Response,
+    response("books"): Annotated[BooksResponse, AfterValidator(books_in_bounds)] | Response,
 }
 """What is read of each table, by the names of topics."""
 _READ: Final[dict[str, TypeAdapter[Any]]] = {name: TypeAdapter(kind) for name, kind in _KINDS.items()}
+_ANSWERS: Final = frozenset({response("rounds"), response("incidents"), response("books")})
+_LONGEST: Final = dict.fromkeys((INFO, ROUND, *_ANSWERS), LONGEST_PAYLOAD) | {METERS: 65_536}
+_LONGEST_OF_OTHERS: Final = 16_384
+"""The most bytes of a message that a page of the floor shows a part of."""
+BYTES_AT_ONCE: Final = 16_000_000
+"""The bytes of a table that are read at once. What is not read is lost like a message on its way, and is requested again."""
+BYTES_PER_SECOND: Final = 200_000
+"""And on average. A table that plays sends a tenth of it."""
+_BYTES_OF_ANY: Final = 500
+"""Each message counts as so many bytes more, because to read it takes time."""
 _VERBS: Final = {RoundsRequest: "rounds", IncidentsRequest: "incidents", BooksRequest: "books"}
 _MOST_TABLES: Final = 20_000
 _LONGEST_NAME: Final = 64
 _ASK_SECONDS: Final = 0.1
+_TOO_MUCH: Final = "it sends more than a table does: find out whether it is the house's table"
 
 _log = structlog.get_logger("punto.game_manager")
 
@@ -83,19 +105,32 @@ class Feed:
         ConfigError: the broker's password or certificate cannot be read.
     """
 
-    def __init__(self, mqtt: BrokerConfig, config: FloorConfig, floor: Floor, intake: Intake) -> None:
+    def __init__(
+        self,
+        mqtt: BrokerConfig,
+        config: FloorConfig,
+        floor: Floor,
+        intake: Intake,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock = clock
         self._base = mqtt.base
         self._client = config.client
         self._tables = frozenset(config.tables)
         self._floor = floor
         self._intake = intake
         self._link = Link(mqtt, Backoff(0.5, 5), lost=self._lost)
-        self._met: set[str] = set()
+        self._met: dict[str, Bucket] = {}
         self._retained: dict[str, bytes] = {}
         self._unsent: set[str] = set()
         self.reason = "not reached yet"
         """Why the broker's messages do not come; empty if they do."""
         self.refused: Counter[str] = Counter()
+        self._faults: dict[str, str] = {}
+
+    def faults(self) -> dict[str, str]:
+        """The tables that send too much, and since when what they send is not read."""
+        return dict(self._faults)
 
     def publish(self, topic: str, payload: bytes) -> None:
         """Publish a retained message, now and at each connection to the broker."""
@@ -142,16 +177,31 @@ class Feed:
         """Pass a message on, if it is one of a table; count it and discard it if it cannot be read."""
         table, _, name = topic.removeprefix(f"{self._base}/").partition("/")
         kind = name if name in _READ else f"{name.rpartition('/')[0]}/+"
-        if kind not in _READ or not payload or not self._knows(table):
+        if kind not in _READ or not payload or not self._knows(table) or not self._has_room(table, payload):
             return
         try:
-            message = _READ[kind].validate_json(payload)
+            message = _read(kind, name, payload)
             self._pass(table, message, retained=retained)
         except ValueError as error:
+            why = first_fault(error) if isinstance(error, ValidationError) else str(error)
             self.refused[kind] += 1
             if self.refused[kind] == 1:
-                why = first_fault(error) if isinstance(error, ValidationError) else str(error)
                 _log.warning("message refused", topic=topic[:200], error=why)
+            if kind in _ANSWERS:
+                self._intake.give_up(table, f"its answer cannot be read: {cut(why, 300)}")
+
+    def _has_room(self, table: str, payload: bytes) -> bool:
+        """Whether a table has not sent too much."""
+        bucket, now = self._met[table], self._clock()
+        if not bucket.has(0, now):
+            if table not in self._faults:
+                _log.warning("table sends too much", table=table)
+            self._faults[table] = _TOO_MUCH
+            return False
+        if table in self._faults and bucket.has(BYTES_AT_ONCE / 2, now):
+            del self._faults[table]
+        bucket.take(len(payload) + _BYTES_OF_ANY)
+        return True
 
     def _knows(self, table: str) -> bool:
         """Whether this is a table that is followed. The names and the number of tables are bounded."""
@@ -160,7 +210,7 @@ class Feed:
         wanted = not self._tables or table in self._tables
         if not wanted or not 0 < len(table) <= _LONGEST_NAME or len(self._met) >= _MOST_TABLES:
             return False
-        self._met.add(table)
+        self._met[table] = Bucket(BYTES_AT_ONCE, BYTES_PER_SECOND, self._clock())
         return True
 
     def _pass(self, table: str, message: Payload, *, retained: bool) -> None:
@@ -176,7 +226,7 @@ class Feed:
             case Progressive() if not retained:
                 self._intake.hear_meter(table, message)
             case Info():
-                self._intake.learn(_game_of(message))
+                self._intake.learn(table, _game_of(message))
                 return
             case Round():
                 self._intake.hear(table, message)
@@ -189,6 +239,20 @@ class Feed:
             case _:
                 pass
         self._floor.take(table, message, retained=retained)
+
+
+def _read(kind: str, name: str, payload: bytes) -> Payload:
+    """The message at a name of a topic.
+
+    Raises:
+        ValueError: it is invalid, too long, or of another device than its topic.
+    """
+    if len(payload) > _LONGEST.get(kind, _LONGEST_OF_OTHERS):
+        raise ValueError(f"the message has {len(payload)} bytes, which is too many")
+    message: Payload = _READ[kind].validate_json(payload)
+    if isinstance(message, Device) and message.device != name.rpartition("/")[2]:
+        raise ValueError("the message is of another device than its topic")
+    return message
 
 
 def _game_of(message: Info) -> Game:

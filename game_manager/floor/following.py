@@ -4,7 +4,7 @@ A table's rounds are taken in their order. At each connection the last round tha
 at another moment, the table's record is not the one that was followed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
@@ -31,6 +31,12 @@ INCIDENTS_EVERY_SECONDS: Final = 10.0
 """A table that plays has new inputs all the time, and few of them are incidents."""
 ANSWER_SECONDS: Final = 4.0
 """A request without an answer for this time is repeated."""
+RECORDS_AT_ONCE: Final = 10
+SECONDS_FOR_A_RECORD: Final = 3600.0
+"""A table that begins new records more often than this is not followed: a technician begins one in years."""
+_TOO_MANY_RECORDS: Final = (
+    "it tells of another new record again and again: find out whether it is the house's table"
+)
 _BACK: Final = (
     "its record has not the {} that was taken in: if a backup of the record was restored, let the table begin a new "
     "record, and keep both files for surveillance"
@@ -46,6 +52,8 @@ class _Table:
 
     `inputs` is the number of its last input that is known, and `incidents` the one up to which incidents were taken in. `after`
     is what the request for incidents that is not answered yet began after.
+
+    `fault` says why nothing more is taken in, and `new` how many new records it may begin now.
     """
 
     record: str | None = None
@@ -62,6 +70,7 @@ class _Table:
     tokens: float = ASKS_AT_ONCE
     refilled_at: float = 0.0
     fault: str = ""
+    new: float = RECORDS_AT_ONCE
 
 
 class Following:
@@ -95,11 +104,29 @@ class Following:
         table.behind |= table.compared and rounds >= table.next
         table.inputs = inputs or table.inputs
 
+    def go_back(self, name: str, cursors: Cursors, fault: str = "") -> None:
+        """What was heard of a table was not stored: follow it again from these cursors, or not at all if there is a fault."""
+        self._cursors = cursors
+        self._books.pop(name, None)
+        table = self._tables.get(name)
+        if table is None:
+            return
+        table.asked = table.after = None
+        if table.record is not None:
+            self._follow(name, table, table.record)
+        table.fault = fault
+
+    def give_up(self, name: str, fault: str) -> None:
+        """Take no more of a table in until its record or the broker's connection is new."""
+        self.meet(name)
+        table = self._tables[name]
+        table.asked, table.after, table.fault = None, None, fault
+
     def hear(self, name: str, told: Round) -> list[Taken]:
         """A round that a table told by itself. Returns the rounds to take in."""
         self.meet(name)
         table = self._tables[name]
-        if not table.compared or told.record != table.record or told.seq > table.next:
+        if not table.compared or table.fault or told.record != table.record or told.seq > table.next:
             table.behind = True
             if told.record != table.record:
                 table.compared, table.fault = False, ""
@@ -165,10 +192,14 @@ class Following:
             table.asked = table.after = None
             table.tokens = 0.0
 
-    def to_ask(self, now: float) -> Iterator[tuple[str, Ask]]:
-        """The requests to send now, by `now` in seconds; each is noted as sent."""
+    def to_ask(self, now: float, full: Container[str] = ()) -> Iterator[tuple[str, Ask]]:
+        """The requests to send now, by `now` in seconds; each is noted as sent. Those that are `full` are not asked."""
         for name, table in self._tables.items():
-            table.tokens = min(ASKS_AT_ONCE, table.tokens + (now - table.refilled_at) / SECONDS_FOR_AN_ASK)
+            if name in full:
+                continue
+            passed = now - table.refilled_at
+            table.new = min(RECORDS_AT_ONCE, table.new + passed / SECONDS_FOR_A_RECORD)
+            table.tokens = min(ASKS_AT_ONCE, table.tokens + passed / SECONDS_FOR_AN_ASK)
             table.refilled_at = now
             waits = table.asked is not None and now - table.asked_at < ANSWER_SECONDS
             if table.behind and not table.fault and not waits and table.tokens >= 1:
@@ -195,6 +226,15 @@ class Following:
             yield name, asked
 
     def _begin(self, name: str, table: _Table, record: str) -> None:
+        """Follow another record than before, if it is not one of too many."""
+        new = (name, record) not in self._cursors
+        if new and table.new < 1:
+            table.fault = _TOO_MANY_RECORDS
+            return
+        table.new -= new
+        self._follow(name, table, record)
+
+    def _follow(self, name: str, table: _Table, record: str) -> None:
         """Follow this record from where it was left."""
         cursor = self._cursors.get((name, record))
         table.record, table.compared, table.behind, table.fault = record, False, True, ""

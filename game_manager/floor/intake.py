@@ -1,10 +1,11 @@
 """Takes in what the tables tell: from their messages to the store, and back to the tables with requests for what is missing."""
 
 import asyncio
-from collections import deque
-from collections.abc import Iterator
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TypeVar
 
 import structlog
 
@@ -13,19 +14,52 @@ from punto.controller.messages.models import Progressive, Round
 from punto.controller.messages.requests import BooksResponse, IncidentsResponse, Response, RoundsResponse
 from punto.controller.messages.restricted import Edge
 from punto.drivers.backoff import Backoff
+from punto.drivers.bucket import Bucket
 from punto.game_manager.floor.edge_alarms import Heard, alarms_of, keep
 from punto.game_manager.floor.following import Ask, Following
 from punto.game_manager.floor.live import keeper_of
-from punto.game_manager.floor.store import GapError, Store, StoreAwayError
-from punto.game_manager.floor.taken import Taken, TakenBooks, TakenIncidents
+from punto.game_manager.floor.store import GapError, RefusedError, Store, StoreAwayError
+from punto.game_manager.floor.taken import OfRecord, Taken, TakenBooks, TakenIncidents
 
-ROUNDS_AT_ONCE: Final = 1000
-"""The most rounds of a transaction."""
-MOST_WAITING: Final = 20_000
-"""If so many rounds wait for the store, no more are taken: they are asked for later."""
+ROWS_AT_ONCE: Final = 6000
+"""About the most rounds and settlements of a transaction. The tables whose rounds wait have equal shares of it."""
+MOST_WAITING: Final = 4000
+"""If so many rounds and settlements of a table wait for the store, no more of it are taken: they are asked for later."""
+GAMES_AT_ONCE: Final = 10
+ALARMS_AT_ONCE: Final = 100
+NEW_EVERY_SECONDS: Final = 60.0
+"""So many games and messages with new alarms of edges are taken of a table at once, and then one of each in this time."""
 _LOOK_SECONDS: Final = 1.0
 
 _log = structlog.get_logger("punto.game_manager")
+_T = TypeVar("_T", bound=OfRecord)
+
+
+class _Waiting:
+    """The rounds of a table that wait for the store, in their order, and the number of their rows."""
+
+    def __init__(self) -> None:
+        self.rounds: deque[Taken] = deque()
+        self.rows = 0
+
+    def add(self, rounds: Sequence[Taken]) -> None:
+        self.rounds += rounds
+        self.rows += sum(map(_rows, rounds))
+
+    def first(self, rows: int) -> Iterator[Taken]:
+        """The first rounds with so many rows, one at least."""
+        for at, each in enumerate(self.rounds):
+            rows -= _rows(each)
+            if at and rows < 0:
+                return
+            yield each
+
+    def stored(self) -> None:
+        self.rows -= _rows(self.rounds.popleft())
+
+
+def _rows(taken: Taken) -> int:
+    return 1 + len(taken.round.settlements)
 
 
 class Intake:
@@ -35,15 +69,17 @@ class Intake:
     for the store, because nobody can be asked for them.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
+        self._clock = clock
         self._following: Following | None = None
-        self._rounds: deque[Taken] = deque()
+        self._rounds: dict[str, _Waiting] = {}
         self._incidents: list[TakenIncidents] = []
         self._books: list[TakenBooks] = []
         self._games: list[Game] = []
         self._edges = Heard()
         self._known: set[tuple[str, str]] = set()
+        self._new: dict[tuple[str, str], Bucket] = {}
         self._tables: set[str] = set()
         self._wake = asyncio.Event()
         self.reason = "not begun yet"
@@ -71,13 +107,13 @@ class Intake:
     def hear(self, table: str, told: Round | RoundsResponse | IncidentsResponse | BooksResponse) -> None:
         """Rounds, incidents or books of a table."""
         self._tables.add(table)
-        if self._following is None or len(self._rounds) >= MOST_WAITING:
+        if self._following is None or self._is_full(table):
             return
         match told:
             case Round():
-                self._rounds += self._following.hear(table, told)
+                self._add(table, self._following.hear(table, told))
             case RoundsResponse():
-                self._rounds += self._following.hear_answer(table, told)
+                self._add(table, self._following.hear_answer(table, told))
             case IncidentsResponse():
                 found = self._following.hear_incidents(table, told)
                 self._incidents += [] if found is None else [found]
@@ -86,31 +122,57 @@ class Intake:
                 self._books += [] if books is None else [books]
         self._wake.set()
 
+    def _add(self, table: str, rounds: Sequence[Taken]) -> None:
+        if rounds:
+            self._rounds.setdefault(table, _Waiting()).add(rounds)
+
+    def _is_full(self, table: str) -> bool:
+        """Whether enough of a table waits for the store."""
+        return table in self._rounds and self._rounds[table].rows >= MOST_WAITING
+
+    def give_up(self, table: str, reason: str) -> None:
+        """What a table answered cannot be read: no more of it is taken in."""
+        if self._following is not None:
+            self._following.give_up(table, reason)
+
     def hear_edges(self, table: str, told: Edge) -> None:
         """The live edges of a table.
 
         Raises:
             ValueError: a name, a number or the time is invalid.
         """
-        if self._edges.take([*alarms_of(table, told)]):
+        alarms = [*alarms_of(table, told)]
+        if self._edges.has_new(alarms) and self._has_turn(table, "edges", ALARMS_AT_ONCE):
+            self._edges.take(alarms)
             self._wake.set()
+
+    def _has_turn(self, table: str, what: str, at_once: int) -> bool:
+        """Whether something new of a table may be kept now. What is refused is told again by the table."""
+        now = self._clock()
+        bucket = self._new.setdefault((table, what), Bucket(at_once, 1 / NEW_EVERY_SECONDS, now))
+        if not bucket.has(1, now):
+            return False
+        bucket.take(1)
+        return True
 
     def refuse(self, table: str, told: Response) -> None:
         """A table refused a request."""
         if self._following is not None:
             self._following.refuse(table, told.request, told.error or "")
 
-    def learn(self, game: Game) -> None:
+    def learn(self, table: str, game: Game) -> None:
         """A game that a table has."""
-        if (game.name, game.rules_digest) not in self._known:
+        if (game.name, game.rules_digest) not in self._known and self._has_turn(
+            table, "games", GAMES_AT_ONCE
+        ):
             self._known.add((game.name, game.rules_digest))
             self._games.append(game)
             self._wake.set()
 
     def to_ask(self, now: float) -> Iterator[tuple[str, Ask]]:
         """The requests to send now."""
-        if self._following is not None and len(self._rounds) < MOST_WAITING:
-            yield from self._following.to_ask(now)
+        if self._following is not None:
+            yield from self._following.to_ask(now, {*filter(self._is_full, self._rounds)})
 
     def faults(self) -> dict[str, str]:
         """The tables whose rounds cannot be taken in, and why."""
@@ -127,11 +189,7 @@ class Intake:
     # --- to the store
 
     async def run(self) -> None:
-        """Take in until cancelled, whenever the store can be reached and no other program takes in.
-
-        Raises:
-            IntegrityError: the store contradicts itself.
-        """
+        """Take in until cancelled, whenever the store can be reached and no other program takes in."""
         backoff = Backoff(0.5, 5)
         while True:
             try:
@@ -141,8 +199,6 @@ class Intake:
                 await self._write()
             except StoreAwayError as error:
                 self._stop(f"the store is away: {error}")
-            except GapError as error:
-                self._stop(f"read again: {error}")
             await asyncio.sleep(backoff.pause())
 
     def _stop(self, reason: str) -> None:
@@ -175,19 +231,67 @@ class Intake:
                 continue
             self._wake.clear()
             if edges := self._edges.waiting():
-                await asyncio.to_thread(keep, self._store, edges)
+                await self._take_in(lambda told: keep(self._store, told), edges)
                 self._edges.stored(edges)
             while self._games:
-                await asyncio.to_thread(self._store.learn, self._games[0])
+                await self._learn(self._games[0])
                 self._games.pop(0)
-            while self._rounds:
-                batch = [self._rounds[at] for at in range(min(len(self._rounds), ROUNDS_AT_ONCE))]
-                await asyncio.to_thread(self._store.take, batch)
-                for _ in batch:
-                    self._rounds.popleft()
+            while batch := self._batch():
+                await self._take_in(self._store.take, batch)
+                self._drop(batch)
             if self._incidents:
                 told, self._incidents = self._incidents, []
-                await asyncio.to_thread(self._store.take_incidents, told)
+                await self._take_in(self._store.take_incidents, told)
             if self._books:
                 books, self._books = self._books, []
-                await asyncio.to_thread(self._store.take_books, books)
+                await self._take_in(self._store.take_books, books)
+
+    def _batch(self) -> list[Taken]:
+        """The next rounds of each table that has some."""
+        share = ROWS_AT_ONCE // max(1, len(self._rounds))
+        return [each for waiting in self._rounds.values() for each in waiting.first(share)]
+
+    def _drop(self, batch: Sequence[Taken]) -> None:
+        """These are stored, if they still wait."""
+        for each in batch:
+            waiting = self._rounds.get(each.table)
+            if waiting is None or waiting.rounds[0] is not each:
+                continue
+            waiting.stored()
+            if not waiting.rounds:
+                del self._rounds[each.table]
+
+    async def _take_in(self, take: Callable[[Sequence[_T]], None], told: Sequence[_T]) -> None:
+        """Store what tables told, in one transaction. If this cannot be, each table has its own, and those that fail go back."""
+        try:
+            await asyncio.to_thread(take, told)
+        except (GapError, RefusedError):
+            of_tables: defaultdict[str, list[_T]] = defaultdict(list)
+            for each in told:
+                of_tables[each.table].append(each)
+            for table, own in of_tables.items():
+                await self._take_of(take, table, own)
+
+    async def _take_of(self, take: Callable[[Sequence[_T]], None], table: str, told: Sequence[_T]) -> None:
+        fault = ""
+        try:
+            await asyncio.to_thread(take, told)
+        except GapError as error:
+            _log.warning("table followed again", table=table, reason=str(error))
+        except RefusedError as error:
+            fault = f"the store refuses what it tells: {error}"
+            _log.error("nothing more is taken in of a table", table=table, reason=fault)
+        else:
+            return
+        cursors = await asyncio.to_thread(self._store.cursors)
+        self._rounds.pop(table, None)
+        self._incidents = [each for each in self._incidents if each.table != table]
+        self._books = [each for each in self._books if each.table != table]
+        if self._following is not None:
+            self._following.go_back(table, cursors, fault)
+
+    async def _learn(self, game: Game) -> None:
+        try:
+            await asyncio.to_thread(self._store.learn, game)
+        except RefusedError as error:
+            _log.warning("game refused", game=game.name, reason=str(error))

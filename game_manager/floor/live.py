@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar, get_args
 
+from punto.baccarat.table.events import DeviceName
 from punto.baccarat.table.state import Phase
+from punto.configs.problems import cut
 from punto.controller.messages.meters import TableMeters
 from punto.controller.messages.models import (
     Availability,
@@ -33,6 +35,9 @@ _M = TypeVar("_M", bound=Payload)
 SIGMAS: Final = 3.0
 """A wager or a rule that is so many standard errors from its expectation is marked."""
 LONGEST_HOLD: Final = 60.0
+MOST_PLAYED: Final = 2000
+"""So many rounds of the last hour are kept of a table."""
+KNOWN_DEVICES: Final = frozenset({"shoe", *get_args(DeviceName)})
 _AN_HOUR: Final = timedelta(hours=1)
 _NO_MESSAGE: Final = "nothing has come from the table for some seconds"
 
@@ -93,7 +98,8 @@ class TableView(Part):
     """A table. It is `live` if its state came in time; if not, `reason` says why, and the rest is of the last messages.
 
     `as_of` is then the time of its state. `signed_on` are the people at its consoles, some seconds ago. `waiting` counts the
-    rounds on its record that were not taken in, and `fault` says why they cannot be. `edge_alarms` are the wagers that favour the
+    rounds on its record that were not taken in, and `fault` says why they cannot be. `accounts` says that it has not taken over
+    the house's accounts as they are now, and is empty if it has. `edge_alarms` are the wagers that favour the
     players in the shoe in play.
     """
 
@@ -118,6 +124,7 @@ class TableView(Part):
     meter: MeterView | None
     waiting: int
     fault: str
+    accounts: str
 
 
 class FloorView(Part):
@@ -147,7 +154,7 @@ class _Table:
     last: dict[type[Payload], Payload] = field(default_factory=dict)
     until: dict[type[Payload], float] = field(default_factory=dict)
     devices: dict[str, Device] = field(default_factory=dict)
-    played: deque[datetime] = field(default_factory=deque)
+    played: deque[datetime] = field(default_factory=lambda: deque(maxlen=MOST_PLAYED))
 
     def of(self, kind: type[_M]) -> _M | None:
         """The last message of a kind."""
@@ -171,11 +178,13 @@ class Floor:
         """Keep a message of a table as its last one.
 
         Raises:
-            ValueError: it contains an invalid time; it is not kept.
+            ValueError: it has an invalid time, or is of a device that no table has; it is not kept.
         """
         table = self._tables.setdefault(name, _Table())
         match message:
             case Device():
+                if message.device not in KNOWN_DEVICES:
+                    raise ValueError(f"no table has a device {cut(message.device)!r}")
                 table.devices[message.device] = message
             case Round():
                 ended = datetime.fromisoformat(message.ts)
@@ -194,10 +203,13 @@ class Floor:
                 if isinstance(message, Availability) and message.state == "offline":
                     table.until.clear()
 
-    def view(self, now: datetime, known: Mapping[str, Known]) -> tuple[TableView, ...]:
-        """The tables in the order of their ids; `known` is what the store has of them."""
+    def view(self, now: datetime, known: Mapping[str, Known], accounts: int = 0) -> tuple[TableView, ...]:
+        """The tables in the order of their ids; `known` is what the store has of them.
+
+        `accounts` is the version of the house's accounts that they must have by now.
+        """
         return tuple(
-            self._view(name, self._tables[name], now, known.get(name, Known()))
+            self._view(name, self._tables[name], now, known.get(name, Known()), accounts)
             for name in sorted(self._tables, key=_as_people_count)
             if not self._tables[name].keeps_a_meter_for_others(name)
         )
@@ -235,7 +247,7 @@ class Floor:
             step=None if told is None else told.step,
         )
 
-    def _view(self, name: str, table: _Table, now: datetime, known: Known) -> TableView:
+    def _view(self, name: str, table: _Table, now: datetime, known: Known, accounts: int) -> TableView:
         state, availability, health = table.of(State), table.of(Availability), table.of(Health)
         meters, edge = table.of(TableMeters), table.of(Edge)
         live = self._is_live(table, State)
@@ -269,6 +281,7 @@ class Floor:
             meter=self._meter(table),
             waiting=0 if health is None else max(0, health.rounds - known.taken),
             fault=known.fault,
+            accounts="" if health is None else _behind(health.house_accounts, accounts),
             signed_on=known.signed_on,
         )
 
@@ -304,6 +317,11 @@ def deviations(meters: TableMeters) -> tuple[Deviation, ...]:
             if errors is not None and abs(errors) >= SIGMAS
         ]
     return tuple(found)
+
+
+def _behind(has: int | None, house: int) -> str:
+    """That a table has an earlier version of the house's accounts than it must have."""
+    return "" if has is None or has >= house else f"it has version {has}, and the house has {house}"
 
 
 def _pace(played: deque[datetime], now: datetime) -> float | None:

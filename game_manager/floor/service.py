@@ -41,6 +41,9 @@ class Entrance(Protocol):
     async def tend(self) -> None:
         """End the sessions that must end, until cancelled."""
 
+    def expected(self) -> int:
+        """The version of the house's accounts that each table must have by now, 0 if the tables have accounts of their own."""
+
     def close(self) -> None:
         """Close the accounts."""
 
@@ -68,12 +71,12 @@ class _Stored:
                 self._rounds = newest(await asyncio.to_thread(self._store.cursors))
             await asyncio.sleep(_STORE_SECONDS)
 
-    def known(self, intake: Intake) -> dict[str, Known]:
+    def known(self, intake: Intake, feed: Feed) -> dict[str, Known]:
         """With what this program takes in itself, as of now."""
-        rounds, faults = {**self._rounds, **intake.taken()}, intake.faults()
+        rounds, faults = {**self._rounds, **intake.taken()}, {**feed.faults(), **intake.faults()}
         return {
             name: Known(rounds.get(name, 0), faults.get(name, ""), self._staff.get(name, ()))
-            for name in rounds.keys() | self._staff.keys()
+            for name in rounds.keys() | self._staff.keys() | faults.keys()
         }
 
 
@@ -85,7 +88,6 @@ async def serve(
     Raises:
         ConfigError: a password, a certificate, the accounts or the address of the pages cannot be used.
         StoreError: the store cannot be used.
-        IntegrityError: the store contradicts itself.
     """
     tls = server_tls(config.pages.certificate, config.pages.key, "pages")
     listener = listen(config.pages.host, config.pages.port, "pages.port", reserved=config.pages.reserved)
@@ -95,6 +97,7 @@ async def serve(
 
     stored = _Stored(store, config.calendar.calendar())
     ending = asyncio.Event()
+    entrance: Entrance | None = None
 
     def view() -> FloorView:
         if ending.is_set():
@@ -104,11 +107,12 @@ async def serve(
             at=timestamp(now),
             taking_in=intake.reason,
             broker=feed.reason,
-            tables=floor.view(now, stored.known(intake)),
+            tables=floor.view(
+                now, stored.known(intake, feed), accounts=0 if entrance is None else entrance.expected()
+            ),
         )
 
     kept = partial(_kept, floor, intake)
-    entrance = None
     if config.accounts is not None:
         publish = partial(feed.publish, house_accounts(config.mqtt.base))
         entrance = entrance_of(config.accounts, config.pages, listener.getsockname()[1], store, publish)

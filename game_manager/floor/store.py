@@ -29,7 +29,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, SQLAlchemyError
 
 from punto.baccarat.table.events import Access, SessionEnded
 from punto.baccarat.wagers.definition import Game
@@ -71,10 +71,16 @@ class StoreAwayError(StoreError):
     """The store cannot be reached or written now. It is worth trying again."""
 
 
+class RefusedError(Exception):
+    """The store can be reached, and refuses what a table told: rows that it has already, or what no column can hold."""
+
+
 class GapError(Exception):
     """Rounds do not follow those that the store has: ask for those after the cursor."""
 
 
+_WRONG: Final = (IntegrityError, DataError, ArithmeticError, LookupError, TypeError, ValueError)
+"""What is raised by what a table told, and not by a database that is away."""
 _CURSOR: Final = tuple(
     schema.RECORDS.c[name] for name in ("id", "rounds_at", "rounds_ts", "incidents_at", "books_at")
 )
@@ -189,12 +195,13 @@ class Store:
 
         Raises:
             GapError: a round before one of these is missing.
+            RefusedError: the store refuses them.
         """
         by_record: defaultdict[tuple[str, str], list[Taken]] = defaultdict(list)
         for each in rounds:
             by_record[each.table, each.record].append(each)
         new: dict[int, Counted | None] = {}
-        with self._reached(), self._writer.begin() as connection:
+        with self.taking_in() as connection:
             sums = Sums()
             added: list[tuple[Place, Taken]] = []
             moved: list[dict[str, Any]] = []
@@ -250,12 +257,13 @@ class Store:
 
         Raises:
             GapError: they do not begin where those that the store has end.
+            RefusedError: the store refuses them.
         """
         rows: list[tuple[Any, ...]] = []
         moved: list[dict[str, Any]] = []
-        with self._reached(), self._writer.begin() as connection:
+        with self.taking_in() as connection:
             cursors = dict(self.cursors_of(connection, told))
-            for each in sorted(told, key=lambda each: each[:4]):
+            for each in sorted(told, key=lambda each: (each.table, each.record, each.after)):
                 key = each.table, each.record
                 cursor = cursors[key]
                 if cursor.incidents != each.after:
@@ -274,10 +282,11 @@ class Store:
 
         Raises:
             GapError: the last day that the store has is not the one after which they were asked for.
+            RefusedError: the store refuses them.
         """
         rows: list[tuple[Any, ...]] = []
         moved: list[dict[str, Any]] = []
-        with self._reached(), self._writer.begin() as connection:
+        with self.taking_in() as connection:
             cursors = dict(self.cursors_of(connection, told))
             for each in sorted(told, key=lambda each: (each.table, each.record, each.books.day.day)):
                 key, day = (each.table, each.record), each.books.day.day
@@ -335,9 +344,13 @@ class Store:
             return
         columns = ", ".join(f'"{name}"' for name in names)
         cursor: Any = connection.connection.cursor()
-        with cursor, cursor.copy(f"COPY {table.name} ({columns}) FROM STDIN") as copy:
-            for row in rows:
-                copy.write_row(row)
+        database: Any = self.engine.dialect.loaded_dbapi
+        try:
+            with cursor, cursor.copy(f"COPY {table.name} ({columns}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        except database.Error as error:  # SQLAlchemy does not see this cursor
+            raise DBAPIError.instance(None, None, error, database.Error) from error
 
     def _add_sums(self, connection: Connection, sums: Sums) -> None:
         rows: dict[Table, list[dict[str, Any]]] = {
@@ -402,11 +415,15 @@ class Store:
         return self._games.get((name, rules))
 
     def learn(self, game: Game) -> None:
-        """Keep a game, and count what its rounds hit that were taken in before it was known."""
+        """Keep a game, and count what its rounds hit that were taken in before it was known.
+
+        Raises:
+            RefusedError: the store refuses it.
+        """
         key = (game.name, game.rules_digest)
         if self.game(*key) is not None:
             return
-        with self._reached(), self._writer.begin() as connection:
+        with self.taking_in() as connection:
             row = {
                 "game": game.name,
                 "rules": game.rules_digest,
@@ -430,6 +447,19 @@ class Store:
             yield connection
 
     @contextmanager
+    def taking_in(self) -> Iterator[Connection]:
+        """A connection with a transaction that writes what tables told.
+
+        Raises:
+            RefusedError: the store, or this program, cannot do with what they told.
+        """
+        try:
+            with self._reached(but=_WRONG), self._writer.begin() as connection:
+                yield connection
+        except _WRONG as error:
+            raise RefusedError(_in_one_line(getattr(error, "orig", None) or error)) from error
+
+    @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection that reads."""
         with self._reached(), self.engine.connect() as connection:
@@ -442,11 +472,12 @@ class Store:
     # --- errors
 
     @contextmanager
-    def _reached(self) -> Iterator[None]:
-        """Raise an error of the store's own if it cannot be reached. Rows that contradict each other end the program."""
+    def _reached(self, but: tuple[type[Exception], ...] = (IntegrityError,)) -> Iterator[None]:
+        """Raise an error of the store's own if it cannot be reached. `but` these errors pass as they are."""
         try:
             yield
-        except IntegrityError:
+        except but:
+            self._months.clear()  # the transaction may have made some
             raise
         except DBAPIError as error:
             self._months.clear()

@@ -1,22 +1,27 @@
 """The accounts of a house: signed at its Game Manager, and taken over by a table."""
 
+import re
 import sqlite3
+import zlib
 from base64 import b64encode
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from punto.commands.cli import main
+from punto.controller.accounts import accounts as accounts_module
 from punto.controller.accounts.accounts import Account, Accounts
 from punto.controller.accounts.at_a_table import TableAccesses
-from punto.controller.accounts.house import CopyError, HouseCopy, HouseKey, read_copy
+from punto.controller.accounts.house import ROOM, CopyError, HouseCopy, HouseKey, read_copy
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
 from punto.controller.accounts.security_keys import SecurityKey
 from punto.controller.accounts.takeover import Takeover
+from punto.controller.messages.bounds import LONGEST_PAYLOAD
 from punto.controller.mqtt_link import Received
 from tests.operators.consoles import NOW, PASSWORD, Clock, consoles
 
@@ -94,6 +99,13 @@ def test_a_table_has_the_accounts_of_the_house_after_each_change(house, table):
     assert table.counts_up(mei, 2)  # of the new key, whose count is below the old one's
 
 
+def changed(payload: bytes, old: bytes, new: bytes) -> bytes:
+    """The message with a change in its copy."""
+    body = zlib.decompress(payload[64:])
+    assert old in body
+    return payload[:64] + zlib.compress(body.replace(old, new, 1))
+
+
 def test_what_a_signature_covers_and_who_signed(house, tmp_path):
     accounts, key = house
     payload = key.signed(accounts.copy())
@@ -103,8 +115,10 @@ def test_what_a_signature_covers_and_who_signed(house, tmp_path):
         payload[:63],
         payload[:-1],
         payload + b" ",
-        payload.replace(b'"disabled":0', b'"disabled":1', 1),
-        payload.replace(b"dealer", b"EALERd", 1),
+        changed(payload, b'"disabled":0', b'"disabled":1'),
+        changed(payload, b"dealer", b"EALERd"),
+        payload[:64] + zlib.decompress(payload[64:]),
+        payload[:64] + zlib.compress(bytes(2**25)),
         other.signed(accounts.copy()),
         bytes(64) + payload[64:],
     ]
@@ -197,6 +211,60 @@ def test_the_key_is_made_once_for_its_owner_alone(tmp_path):
         HouseKey.open(path)
     with pytest.raises(AccountsError, match="cannot be read or made"):
         HouseKey.open(tmp_path / "none" / "house.key")
+
+
+def test_an_account_too_many_for_a_message_is_refused_and_a_dismissal_is_not(house, table, monkeypatch):
+    accounts, key = house
+
+    def longest(size: int) -> None:
+        monkeypatch.setattr(accounts_module, "LONGEST_PAYLOAD", size + ROOM)
+
+    longest(accounts.copy().size() - 1)
+    before = as_at(accounts)
+    adding: list[Any] = [
+        lambda: accounts.add("Eve", [Role.DEALER], PASSWORD, NOW),
+        lambda: accounts.enroll("Bo", OTHER_CARD),
+        lambda: accounts.add_key("Bo", KEY._replace(credential="another key"), 1, "Bo"),
+    ]
+    for add in adding:
+        with pytest.raises(AccountsError, match="there are too many accounts"):
+            add()
+    assert as_at(accounts) == before
+    accounts.set_disabled("Mei", disabled=True)
+    accounts.set_password("Bo", "four other words here")
+    accounts.remove_card("Mei")
+    assert adopt(house, table)
+    longest(len(key.signed(accounts.copy())) + 300)
+    accounts.add("Eve", [Role.DEALER], PASSWORD, NOW)
+
+
+def test_the_copy_of_a_thousand_accounts_with_cards_fits_in_a_message(house):
+    accounts, key = house
+    one = accounts.copy().accounts[0]
+    dice = Random(1)
+    many = tuple(
+        one.model_copy(
+            update={
+                "name": f"Dealer number {n}",
+                "folded": f"dealer number {n}",
+                "hash": f"$argon2id$v=19$m=65536,t=3,p=4${b64encode(dice.randbytes(16))!r}${b64encode(dice.randbytes(32))!r}",
+                "card": dice.randbytes(32),
+                "security_key": None,
+                "number": n,
+            }
+        )
+        for n in range(1, 1001)
+    )
+    copy = accounts.copy().model_copy(update={"accounts": many})
+    payload = key.signed(copy)
+    assert len(payload) == copy.size() < LONGEST_PAYLOAD - ROOM < len(copy.body())
+    assert read_copy(payload, key.public) == copy
+
+
+@pytest.mark.parametrize("file", ["configs/mosquitto.conf", "deploy/node.conf"])
+def test_the_brokers_take_the_longest_message(file):
+    conf = (Path(__file__).parents[2] / file).read_text()
+    assert re.findall(r"^message_size_limit (\d+)$", conf, re.MULTILINE) == [str(LONGEST_PAYLOAD)]
 
 
 async def test_a_disabled_account_is_gone_from_the_table_and_a_forged_copy_raises_one_alarm(

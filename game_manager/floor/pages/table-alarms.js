@@ -14,7 +14,7 @@ import { sentence, spaced } from "/shared/words.js";
  */
 
 /** All kinds of alarms, the worst first; those before `shoe` are loud. */
-const KINDS = ["fault", "away", "edge", "deviation", "stop", "shoe", "wait", "device", "meter", "keypad"];
+const KINDS = ["fault", "accounts", "away", "edge", "deviation", "stop", "shoe", "wait", "device", "meter", "keypad"];
 const LOUD = KINDS.indexOf("shoe");
 
 /** @type {(kind: string, label: string, text: string, key?: string) => Alarm} */
@@ -28,9 +28,10 @@ const alarm = (kind, label, text, key = kind) => {
  * @param {TableView} table
  */
 export function alarmsOf(table) {
-  const { live, reason, fault } = table;
+  const { live, reason, fault, accounts } = table;
   const found = [
     ...(fault ? [alarm("fault", "Rounds are not taken in", fault)] : []),
+    ...(accounts ? [alarm("accounts", "Old accounts of the house", accounts)] : []),
     ...(live ? ofThePresent(table) : [alarm("away", "NOT LIVE", reason)]),
     ...table.deviations.map(deviation),
   ];

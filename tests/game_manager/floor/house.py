@@ -89,6 +89,8 @@ class Tables:
         try:
             async for message in connection.messages():
                 _, table, _, verb, *_ = message.topic.split("/")
+                if table not in self.tables:
+                    continue
                 kind = RoundsRequest if verb == "rounds" else IncidentsRequest
                 answer = self.tables[table].answer(kind.model_validate_json(message.payload))
                 self._tell(table, response(verb), answer)

@@ -70,6 +70,7 @@ def table(number: int, **changes: Any) -> TableView:
         "waiting": 0,
         "signed_on": (),
         "fault": "",
+        "accounts": "",
     }
     return TableView(**{**told, **changes})
 

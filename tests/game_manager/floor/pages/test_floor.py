@@ -52,11 +52,17 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
     floor = Floor()
     floor.tables = an_evening()
     floor.tables[12] = table(
-        13, fault="round 12 is on the record twice", live=False, reason="stopped", as_of=AGO
+        13,
+        fault="round 12 is on the record twice",
+        accounts="it has version 7, and the house has 9",
+        live=False,
+        reason="stopped",
+        as_of=AGO,
     )
     async with shown(page, tmp_path, floor):
         assert await alarms(page) == [
             "Baccarat 13 Rounds are not taken in round 12 is on the record twice",
+            "Baccarat 13 Old accounts of the house it has version 7, and the house has 9",
             "Baccarat 5 NOT LIVE the table's service was stopped",
             "Baccarat 13 NOT LIVE stopped",
             "Baccarat 8 Favours the players dragon bonus player, panda 8",
@@ -67,8 +73,8 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
             "Baccarat 10 Meter not live Dragon Progressive",
         ]
         await expect(page.locator("#live-tables")).to_have_text("12 of 14")
-        await expect(page.locator("#alarm-count")).to_have_text("9")
-        await expect(card(page, "Baccarat 13")).to_contain_text("+1 more")
+        await expect(page.locator("#alarm-count")).to_have_text("10")
+        await expect(card(page, "Baccarat 13")).to_contain_text("+2 more")
         await expect(card(page, "Baccarat 1")).to_contain_text(re.compile(r"Shoe \d+, coup \d+, mei, ann"))
         await expect(card(page, "Baccarat 4")).to_contain_text("The lid of the shoe was opened during play")
         await expect(card(page, "Baccarat 10")).to_contain_text("3 rounds to take in")
