@@ -33,6 +33,8 @@ _STAND_INS = {
     **dict.fromkeys(["apt", "editor", "ln", "pip", "python3", "systemctl", "udevadm"], "exit 0"),
     "sudo": 'user="$2"; shift 2; exec setpriv --reuid="$user" --regid="$user" --init-groups "$@"',
     "punto": f'exec {shlex.quote(sys.executable)} -m punto "$@"',
+    # Without -I, which keeps Python from this checkout: it is on PYTHONPATH.
+    "python": f'[ "$1" = -I ] && shift; exec {shlex.quote(sys.executable)} "$@"',
 }
 _OWN_NAMESPACE = """
 set -e

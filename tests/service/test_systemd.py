@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -107,14 +108,55 @@ def test_only_named_devices_are_given_to_a_table_and_none_to_the_group_of_all_se
     assert given == [[("idVendor", "", ""), ("idProduct", "", ""), ("", "punto-table-1", "0660")]] * 2
 
 
+UNITS = ["punto@", "punto-display@", "punto-game-manager", "punto-signer", "punto-witness"]
+
+
+def test_every_unit_starts_python_and_nothing_else():
+    started = {
+        line.split()[0]
+        for file in (HERE / "systemd").iterdir()
+        for line in re.findall(r"^Exec\w+=(.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+
+    assert started == {"/opt/punto/bin/python"}
+
+
+@pytest.mark.parametrize("unit", [*(f"{unit}.service" for unit in UNITS), "punto-signer-tpm.conf"])
+def test_no_variable_of_the_environment_adds_code_to_a_unit(unit, tmp_path):
+    text = (HERE / "systemd" / unit).read_text(encoding="utf-8")
+    (command,) = re.findall(r"^ExecStart=/opt/punto/bin/python (.*) -m punto ", text, re.MULTILINE)
+    (tmp_path / "sitecustomize.py").write_text("print('added')")
+    added = {
+        name: str(tmp_path) for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONPLATLIBDIR", "PYTHONUSERBASE")
+    }
+    ran = subprocess.run(
+        [sys.executable, *command.split(), "-c", "import sys; print(sys.flags.isolated)"],
+        env={**os.environ, **added},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+    assert (ran.stdout, ran.returncode) == ("1\n", 0)
+    if unit.endswith(".conf"):  # what a unit unsets, a drop-in leaves unset
+        return
+    # Its child processes and the system's libraries read variables too.
+    unset = {
+        name for line in re.findall(r"^UnsetEnvironment=(.*)", text, re.MULTILINE) for name in line.split()
+    }
+    assert unset >= {
+        *added,
+        "PYTHONPYCACHEPREFIX",
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "LD_AUDIT",
+        "OPENSSL_CONF",
+    }
+
+
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze (systemd)")
 @pytest.mark.parametrize(
-    ("unit", "added"),
-    [
-        *((unit, "") for unit in ("punto@", "punto-display@", "punto-game-manager", "punto-witness")),
-        ("punto-signer", ""),
-        ("punto-signer", "punto-signer-tpm.conf"),
-    ],
+    ("unit", "added"), [*((unit, "") for unit in UNITS), ("punto-signer", "punto-signer-tpm.conf")]
 )
 def test_a_unit_leaves_its_program_little(tmp_path, unit, added):
     """systemd's own measure, from 0 to 10; a unit without any protection has 9.6."""
