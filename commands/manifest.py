@@ -9,10 +9,10 @@ from punto.controller.signing.keys import KeyFileError, SigningKey
 from punto.controller.signing.manifest import ManifestError, write
 
 HELP: Final = (
-    "Write the digests (SHA-256 and MD5) of every file of this installation into a folder, and sign them: the program, its dependencies, "
-    "the interpreter and its library, compiled files too. The script systemd/punto-verify checks them with tools of the system. Make the "
-    "manifest as root after the installation, with a key that is not kept on the machine. The exit status is 1 if a file cannot be read "
-    "or written."
+    "Write the type, owner, mode and digests (SHA-256 and MD5) of every file, folder and link of this installation into a folder, and sign "
+    "them: the program, its dependencies, the interpreter and its library, compiled files too. The script systemd/punto-verify checks them "
+    "with tools of the system. Make the manifest as root after the installation, with a key that is not kept on the machine. The exit status "
+    "is 1 if a file cannot be read or written."
 )
 
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="DIR",
-        help="the folder, in which the manifest is checked later",
+        help="the folder for the manifest, outside the installation",
     )
     parser.add_argument(
         "--key",

@@ -2,6 +2,7 @@
 
 import hashlib
 from base64 import b64encode
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -58,17 +59,23 @@ def installation(folder: Path) -> Installation:
     Raises:
         InputError: a file is missing, the signature does not hold, or the manifest is of another program than this.
     """
-    names = (manifest.SHA256, manifest.MD5, manifest.SIGNATURE, manifest.PUBLIC)
+    names = (manifest.SUM, manifest.SIGNATURE, manifest.PUBLIC, *manifest.SUMMED)
     try:
-        sha256, md5, signature, pem = ((folder / name).read_bytes() for name in names)
+        files = {name: (folder / name).read_bytes() for name in names}
     except OSError as error:
         raise InputError(f"{error.filename} cannot be read: {error.strerror}") from error
-    public = _signer(pem, signature, sha256)
+    summed = files[manifest.SUM]
+    public = _signer(files[manifest.PUBLIC], files[manifest.SIGNATURE], summed)
     if public is None:
-        raise InputError(f"the owner of {folder / manifest.PUBLIC} did not sign {folder / manifest.SHA256}")
+        raise InputError(f"the owner of {folder / manifest.PUBLIC} did not sign {folder / manifest.SUM}")
+    lines = summed.decode("utf-8", "replace").splitlines()
+    for name, line in zip_longest(manifest.SUMMED, lines):
+        if name is None or line != f"{hashlib.sha256(files[name]).hexdigest()}  {name}":
+            raise InputError(
+                f"{folder / (name or manifest.SUM)} is not the one that was signed: make the manifest again"
+            )
+    sha256, md5 = files[manifest.SHA256], files[manifest.MD5]
     signed = sha256.decode("utf-8", "replace").splitlines()
-    if not _is_listed(manifest.MD5, md5, signed):
-        raise InputError(f"{folder / manifest.MD5} is not the one that was signed: make the manifest again")
     by_digest: dict[str, list[str]] = {}
     for line in signed:
         by_digest.setdefault(line[:64], []).append(line)

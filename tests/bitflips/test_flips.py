@@ -17,9 +17,10 @@ from punto.controller.components import own_version
 from punto.controller.journal import evidence_verifier, schema, store
 from punto.controller.journal.entries import Head
 from punto.controller.journal.evidence import gather, write
+from punto.controller.signing import manifest
 from punto.controller.signing.heads import HeadStatement, SignedHead
 from punto.controller.signing.keys import SigningKey
-from punto.controller.signing.manifest import write as write_manifest
+from punto.version import __version__
 from tests.bitflips.flips import BY_HEAD, FOUND, MADE_AGAIN, OfRecord, Tally, bits_of, flip_each
 from tests.journal.records import take_snapshot
 from tests.service.table_in_this_process import TOPIC, table
@@ -198,7 +199,7 @@ class OfManifest:
     name: str
 
     def content(self) -> Hashable:
-        if self.name != "manifest.pem":
+        if self.name != manifest.PUBLIC:
             return (self.folder / self.name).read_bytes()
         command: list[str | Path] = [
             "openssl",
@@ -218,6 +219,7 @@ class OfManifest:
             HERE / "systemd" / "punto-verify",
             self.folder,
             self.folder / "manifest.pem",
+            __version__,
         ]
         ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         assert ran.returncode in {0, 1}, ran
@@ -225,15 +227,13 @@ class OfManifest:
         return FOUND if ran.stderr else None
 
 
-@pytest.mark.parametrize(
-    "name", ["manifest.sha256", "manifest.sig", "manifest.md5", "manifest.folders", "manifest.pem"]
-)
+@pytest.mark.parametrize("name", [manifest.SUM, manifest.SIGNATURE, *manifest.SUMMED, manifest.PUBLIC])
 def test_of_a_manifest(tmp_path, name):
     own, folder = tmp_path / "installed", tmp_path / "manifest"
     for each in (own, folder):
         each.mkdir()
     (own / "a.py").write_text("print('a')")
-    write_manifest(folder, SigningKey.open(tmp_path / "key"), [own])
+    manifest.write(folder, SigningKey.open(tmp_path / "key"), [own])
     bits = bits_of(folder / name, 20)
 
     proven(flip_each(folder, name, bits, partial(OfManifest, name=name), in_place=True))

@@ -195,7 +195,13 @@ def test_a_manifest_of_this_program_is_in_the_report_with_the_fingerprint_of_its
         (lambda folder: (folder / manifest.SIGNATURE).unlink(), "manifest.sig cannot be read"),
         (lambda folder: (folder / manifest.SIGNATURE).write_bytes(b"0" * 64), "did not sign"),
         (lambda folder: (folder / manifest.PUBLIC).write_text("a key"), "did not sign"),
-        (lambda folder: (folder / manifest.MD5).write_text(""), "is not the one that was signed"),
+        *(
+            (
+                lambda folder, name=name: (folder / name).write_text(""),
+                rf"{name} is not the one that was signed",
+            )
+            for name in manifest.SUMMED
+        ),
     ],
 )
 def test_a_manifest_that_was_changed_is_refused(tmp_path, program, change, reason):
