@@ -12,9 +12,9 @@ from punto.controller.journal.backup import back_up
 from punto.controller.journal.schema import RecordError
 
 HELP: Final = (
-    "Copy a table's record into a folder, also while its service runs, and replay the copy. The copy has the record's permissions. The "
-    "exit status is 1 if the copy differs from what its inputs give, and 2 if the record cannot be read or the copy cannot be written: in "
-    "both cases, no older backup is removed."
+    "Copy a table's record into a folder, also while its service runs, and replay the copy. The copy has the record's permissions. Run it "
+    "as the user of the service: a folder that another user can write to is refused. The exit status is 1 if the copy differs from what its "
+    "inputs give, and 2 if the record cannot be read or the copy cannot be written: in both cases, no older backup is removed."
 )
 
 
@@ -30,7 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep",
         type=checked(_number),
         metavar="N",
-        help="remove the oldest backups of this record in the folder, and keep N, the new one included (default: remove none)",
+        help="remove the oldest backups of this record in the folder, and keep N, the new one included; backups with a later time do not count "
+        "(default: remove none)",
     )
 
 
@@ -59,4 +60,9 @@ def main(args: argparse.Namespace) -> int:
     print(f"the last input, to be noted elsewhere: {made.proof.head}")
     for each in made.removed:
         print(f"removed {each}")
+    for each in made.later:
+        print(
+            f"punto backup: {each} has a time after this backup, so the clock was or is wrong: it was not counted, and is not removed",
+            file=sys.stderr,
+        )
     return 0

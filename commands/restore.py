@@ -11,9 +11,10 @@ from punto.controller.journal.backup import restore
 from punto.controller.journal.schema import RecordError
 
 HELP: Final = (
-    "Put a copy of a backup in the place of a table's record. Stop the table's service before. The backup is replayed first, and refused if "
-    "it differs from what its inputs give. The files of the record before are kept beside it under other names. The exit status is 2 if the "
-    "backup is refused or the files cannot be written."
+    "Put a copy of a backup in the place of a table's record. Stop the table's service before, and run the command as its user: a "
+    "folder of the record that another user can write to is refused. The copy is replayed first, and refused if it differs from what its "
+    "inputs give. The files of the record before are kept beside it under other names. The exit status is 2 if the backup is refused or the "
+    "files cannot be written."
 )
 
 

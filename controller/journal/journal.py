@@ -67,7 +67,9 @@ def locked(path: Path) -> int:
     """
     with ExitStack() as on_error:
         try:
-            lock = os.open(f"{path.resolve()}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640)
+            lock = os.open(
+                f"{path.resolve()}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o640
+            )
             on_error.callback(os.close, lock)
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

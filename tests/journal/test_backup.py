@@ -1,18 +1,21 @@
 """Backups of a record, which are proven, and their restoration. Nothing is ever overwritten."""
 
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from punto.controller.journal import backup as backups
 from punto.controller.journal.backup import back_up, restore
 from punto.controller.journal.journal import Journal
-from punto.controller.journal.recovery import replay
+from punto.controller.journal.recovery import Replayed, replay
 from punto.controller.journal.schema import RecordError
 from tests.command import punto
 from tests.service.table_in_this_process import table
@@ -100,6 +103,155 @@ async def test_the_oldest_backups_of_the_same_record_alone_are_removed(tmp_path)
     assert other.exists()
 
 
+async def test_a_backup_of_a_later_time_and_what_is_no_backup_of_the_record_remove_none(tmp_path):
+    """The clock was ahead, or another program made files with names of backups."""
+    record, folder = tmp_path / "table.db", tmp_path / "backups"
+    folder.mkdir()
+    async with table(record), table(tmp_path / "other.db") as other:
+        await other.begin_shoe()
+    ahead = [back_up(record, folder, NOW.replace(year=year), "0.1.0").file for year in (9998, 9999)]
+    false = [folder / f"table.db.{NOW + timedelta(days=day):%Y%m%dT%H%M%S.%fZ}" for day in (-2, -1, 5)]
+    false[1].touch()
+    for each in (false[0], false[2]):
+        back_up(tmp_path / "other.db", tmp_path, NOW, "0.1.0").file.rename(each)
+    made = [back_up(record, folder, NOW + timedelta(hours=hour), "0.1.0", keep=2) for hour in range(3)]
+
+    assert [each.removed for each in made] == [(), (), (made[0].file,)]
+    assert [each.later for each in made] == [tuple(ahead)] * 3
+    assert {*folder.iterdir()} == {*ahead, *false, made[1].file, made[2].file}
+    ran = punto("backup", str(record), "--to", str(folder), "--keep", "1")
+    assert ran.returncode == 0
+    assert all(f"{each} has a time after this backup" in ran.stderr for each in ahead)
+
+
+def _open_to_all(folder: Path) -> str:
+    folder.chmod(0o777)
+    return rf"other users can write to the folder {folder}.*chmod go-w"
+
+
+def _of_another_user(folder: Path) -> str:
+    os.chown(folder, 1, 1)
+    return rf"the folder {folder} belongs to the user \S+, .*\(sudo -u \S+ punto \.\.\.\)"
+
+
+def _below_another_users(folder: Path) -> str:
+    return _of_another_user(folder.parent)
+
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a folder to another user")
+
+
+@pytest.mark.parametrize(
+    "give",
+    [
+        _open_to_all,
+        pytest.param(_of_another_user, marks=as_root),
+        pytest.param(_below_another_users, marks=as_root),
+    ],
+)
+async def test_in_a_folder_in_which_another_user_can_exchange_files_nothing_is_written(tmp_path, give):
+    """A link in the place of a file that root is about to write gives its user any file of the machine."""
+    (tmp_path / "tables" / "own").mkdir(parents=True)
+    theirs, record = tmp_path / "tables" / "own", tmp_path / "table.db"
+    async with table(record):
+        backup = back_up(record, tmp_path, NOW, "0.1.0").file
+    shutil.copy(record, theirs / "table.db")
+    (theirs / "new.db.lock").symlink_to(tmp_path / "nologin")
+    (tmp_path / "link.db").symlink_to(theirs / "table.db")
+    before = {*theirs.iterdir()}
+    reason = give(theirs)
+
+    for command in (
+        ("backup", theirs / "table.db", "--to", tmp_path),
+        ("backup", tmp_path / "link.db", "--to", tmp_path),
+        ("backup", record, "--to", theirs),
+        ("restore", backup, theirs / "new.db"),
+        ("restore", backup, tmp_path / "link.db"),
+    ):
+        ran = punto(*map(str, command))
+        assert ran.returncode == 2
+        assert re.search(reason, ran.stderr)
+    assert {*theirs.iterdir()} == before
+    assert not (tmp_path / "nologin").exists()
+
+
+async def test_a_link_in_the_place_of_a_lock_or_of_a_copy_is_not_followed(tmp_path):
+    record, secret = tmp_path / "table.db", tmp_path / "secret"
+    async with table(record):
+        backup = back_up(record, tmp_path, NOW, "0.1.0").file
+    secret.touch(0o600)
+    (tmp_path / "new.db.lock").symlink_to(tmp_path / "nologin")
+    with pytest.raises(RecordError, match="cannot open the record"):
+        restore(backup, tmp_path / "new.db", NOW, "0.1.0")
+    assert not (tmp_path / "nologin").exists()
+
+    copy = tmp_path / "copy"
+
+    class Exchanging(sqlite3.Connection):
+        def backup(self, target: sqlite3.Connection, **_: Any) -> None:
+            assert target.in_transaction is False
+            copy.rename(tmp_path / "moved")
+            copy.symlink_to(secret)
+
+    record.chmod(0o640)
+    source = sqlite3.connect(":memory:", factory=Exchanging)
+    backups._copy(source, copy, record)
+    assert secret.stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "moved").stat().st_mode & 0o777 == 0o640
+    with pytest.raises(FileExistsError):
+        backups._copy(source, copy, record)
+    source.close()
+
+
+async def test_what_is_restored_is_what_was_proven(tmp_path, monkeypatch, damaged):
+    """The backup is exchanged as soon as it was replayed."""
+    own = tmp_path / "own"
+    own.mkdir()
+    async with table(own / "table.db"):
+        backup = back_up(own / "table.db", own, NOW, "0.1.0").file
+
+    def exchanging(path: Path, version: str) -> Replayed:
+        proof = replay(path, version=version)
+        shutil.copy(damaged, backup)
+        return proof
+
+    monkeypatch.setattr(backups, "replay", exchanging)
+    done = restore(backup, own / "table.db", NOW, "0.1.0")
+    assert replay(backup).difference is not None
+    assert (replay(own / "table.db").difference, replay(own / "table.db").head) == (None, done.proof.head)
+
+    copy, before = backups._copy, {*own.iterdir()}
+
+    def exchanging_back(*given: Any) -> None:
+        copy(*given)
+        shutil.copy(own / "table.db", backup)
+
+    monkeypatch.setattr(backups, "_copy", exchanging_back)
+    with pytest.raises(RecordError, match="choose another backup"):
+        restore(backup, own / "table.db", NOW, "0.1.0")
+    assert {*own.iterdir()} == before
+    assert replay(own / "table.db").head == done.proof.head
+
+
+async def test_a_record_that_is_restored_where_there_was_none_is_as_private_as_a_new_one(tmp_path):
+    async with table(tmp_path / "table.db"):
+        backup = back_up(tmp_path / "table.db", tmp_path, NOW, "0.1.0").file
+    backup.chmod(0o777)
+    restore(backup, tmp_path / "new.db", NOW, "0.1.0")
+    known = (tmp_path / "new.db").stat()
+
+    assert (known.st_mode & 0o777, known.st_uid) == (0o640, os.geteuid())
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    ran = punto("backup", str(tmp_path / "table.db"), "--to", str(tmp_path / "none"))
+
+    assert (ran.returncode, f"the folder {tmp_path / 'none'} cannot be used: No such file" in ran.stderr) == (
+        2,
+        True,
+    )
+
+
 @pytest.mark.parametrize("step", ["copied", "before it is set aside", "set aside"])
 async def test_a_restore_that_is_interrupted_is_repeated_before_a_service_opens_the_record(
     tmp_path, monkeypatch, step
@@ -144,7 +296,7 @@ async def test_a_disk_without_room_leaves_neither_a_backup_nor_a_changed_record(
     def full(*_: object) -> None:
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr(backups, "_sync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(RecordError, match="No space left on device; nothing was removed"):
         back_up(tmp_path / "table.db", folder, NOW, "0.1.0")
     assert [*folder.iterdir()] == []

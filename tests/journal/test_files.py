@@ -206,8 +206,8 @@ def test_only_its_owner_reads_the_backup_that_the_guide_makes(tmp_path):
     (tmp_path / "table-1.db").chmod(0o600)
     backup = tmp_path / "backup"
     backup.mkdir()
-    assert "--to /backup " in commands
-    here = commands.replace("/backup ", f"{backup} ").replace("punto ", f"{sys.executable} -m punto ")
+    assert "--to /backup/table-1 " in commands
+    here = commands.replace("/backup/table-1 ", f"{backup} ").replace("punto ", f"{sys.executable} -m punto ")
     subprocess.run(["sh", "-ec", f"umask 022\n{here}"], cwd=tmp_path, check=True)  # as a shell begins
 
     (made,) = backup.iterdir()
