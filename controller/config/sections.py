@@ -20,8 +20,8 @@ from punto.configs.toml_file import FromFolder, Host, OneLine, Reserved, Unit
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.section import Section
 from punto.controller.gaming_days import Calendar, read_start, read_zone
-from punto.controller.messages.topics import HOUSE, LONGEST_ID
 from punto.controller.signing.keys import read_public
+from punto.controller.table_ids import HOUSE, LONGEST_ID
 
 # ISO 4217, list one: the currencies whose minor unit is not a hundredth. Babel has the list too, but takes 30 ms to load
 # and 33 MB of disk.

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from punto.controller.messages import linked, meters, models, requests, restricted
 from punto.controller.messages.models import Message, Payload
+from punto.controller.table_ids import HOUSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +25,6 @@ class Topics:
         """The full topic of `name`, such as `state` or `devices/shoe`."""
         return f"{self.base}/{self.table}/{name}"
 
-
-LONGEST_ID: Final = 64
-"""The most characters of a table's id, in its topics and in the heads of its record."""
-HOUSE: Final = "house"
-"""In the place of a table's id in the topics of the house, so no table may have this id."""
 
 AVAILABILITY = "availability"
 INFO = "info"

@@ -20,6 +20,7 @@ from punto.controller.messages.models import Event, Message, Payload, Round
 from punto.controller.messages.schema import MESSAGES
 from punto.controller.messages.topics import CHANNELS
 from punto.controller.messages.topics_page import access_list
+from punto.controller.table_ids import HOUSE
 from punto.displays.board import PAYLOADS
 from tests.messages.driven import messages, others
 from tests.messages.played import FILE, play
@@ -227,7 +228,7 @@ def test_every_topic_of_the_program_has_a_channel():
     names = {channel.name for channel in CHANNELS}
     constants = {value for name, value in vars(topics).items() if name.isupper() and isinstance(value, str)}
 
-    assert constants <= names | {topics.HOUSE}
+    assert constants <= names | {HOUSE}
     assert {channel.answered_on for channel in CHANNELS} - {None} <= names
     assert topics.wager_result(5) == "wagers/5/result"
     assert topics.device("shoe") == "devices/shoe"

@@ -85,7 +85,8 @@ class Table:
         assert handled.refusal is None, handled.refusal
 
     async def hello(self) -> None:
-        expected = self.state.link.expected
+        link = self.state.link
+        expected = max([link.expected, *(mark.taken + 1 for mark in link.earlier if mark.serial == "IS-1")])
         await self.shoe(ShoeHello("IS-1", 1, expected, expected, self.state.settings.game.decks))
 
     async def begin_shoe(self) -> None:
