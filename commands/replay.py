@@ -17,8 +17,8 @@ from punto.witness.store import Restore, Witnessed, heads_of, restores_of
 
 HELP: Final = (
     "Compute everything in a table's record again from the inputs of the record, compare the result with the record, and report "
-    "the first difference. The record is not changed. The exit status is 1 if there is a difference, and 2 if the record cannot "
-    "be opened."
+    "the first difference. The record is not changed. The exit status is 1 if there is a difference, 2 if the record cannot be "
+    "opened, and 3 if only rows of the last inputs are missing, as after a kill of the service or while it is writing."
 )
 
 
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print the result of the replay; status 1 if there is a difference, 2 if a file cannot be opened."""
+    """Print the result of the replay; status 1 if there is a difference, 2 if a file cannot be opened, 3 if rows are missing."""
     try:
         restores: list[Restore] = []
         witnessed = [each for path in args.witness for each in _witnessed(path, args.record, restores)]
@@ -62,10 +62,6 @@ def main(args: argparse.Namespace) -> int:
     if found.difference is not None:
         print(f"first difference: {found.difference}")
         return 1
-    if found.waiting:
-        print(
-            f"the rows of the last {found.waiting} rounds are missing: the next start of the service adds them"
-        )
     forged = next((each.told for each in witnessed if not each.holds()), None)
     if forged is not None:
         print(f"first difference: the signatures of the witnessed head {forged.head} do not hold")
@@ -77,6 +73,12 @@ def main(args: argparse.Namespace) -> int:
             f"noted at {each.ts}: the record was restored up to input {each.head.seq} ({cut(each.reason)}); {each.aside} later heads "
             "of the witness are of the record before, whose files must have been kept"
         )
+    if found.waiting:
+        print(
+            f"no difference in what is there, but the rows of {found.waiting} of the last inputs are missing: if the service runs, "
+            "repeat the replay; if it was killed, its next start adds the rows; if neither is so, a person deleted them"
+        )
+        return 3
     print("no difference")
     return 0
 

@@ -209,13 +209,15 @@ class ServiceStarted:
     """The service started, with this version and these settings; the state of the link is not known yet.
 
     `outlawed` is what the law of the day does not allow of the game in play; empty if it allows all of it. `day` is the
-    beginning of the present gaming day, in UTC.
+    beginning of the present gaming day, in UTC. `format` is that of the record from this start on, 0 if an earlier version did not
+    say it.
     """
 
     version: str
     settings: Settings
     outlawed: str = ""
     day: str | None = None
+    format: int = 0
     kind: Literal["service_started"] = "service_started"
 
 

@@ -1,9 +1,10 @@
 """An input on the record, its JSON, and the hash that chains it to the input before."""
 
 import hashlib
+import json
 import re
 from dataclasses import dataclass
-from typing import Annotated, Final, NamedTuple, Self
+from typing import Annotated, Any, Final, NamedTuple, Self
 
 from pydantic import Field, TypeAdapter
 
@@ -14,6 +15,24 @@ from punto.configs.problems import cut
 EVENTS: Final[TypeAdapter[Event]] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 STATES: Final = TypeAdapter(TableState)
 ROUNDS: Final = TypeAdapter(RoundRecord)
+
+
+def repeated_key(text: str) -> str | None:
+    """A key that an object in this JSON has twice, None without one: SQLite reads the first of the two, and the program the last.
+
+    Raises:
+        ValueError: the text is not JSON.
+    """
+    repeated: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        keys = [key for key, _ in pairs]
+        if len(set(keys)) != len(keys):
+            repeated.append(next(key for key in keys if keys.count(key) > 1))
+
+    json.loads(text, object_pairs_hook=note)
+    return repeated[0] if repeated else None
+
 
 FIRST_LINK: Final = "0" * 64
 """The hash before the first entry."""

@@ -16,11 +16,20 @@ from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
+from punto.configs.problems import cut
 from punto.controller.journal import balances, meters, schema, store
 from punto.controller.journal.answers import Answer, Answers
 from punto.controller.journal.books import LOGGED, Row, rows_of
 from punto.controller.journal.differing import difference, row_of
-from punto.controller.journal.entries import EVENTS, FIRST_HEAD, FIRST_LINK, ROUNDS, Entry, Head
+from punto.controller.journal.entries import (
+    EVENTS,
+    FIRST_HEAD,
+    FIRST_LINK,
+    ROUNDS,
+    Entry,
+    Head,
+    repeated_key,
+)
 from punto.controller.journal.incidents import Incident, incidents_of
 from punto.controller.journal.schema import RecordError
 from punto.controller.journal.snapshots import Snapshot
@@ -189,9 +198,20 @@ def _steps(entries: Iterator[Entry], table: Table | None) -> Iterator[Step]:
 
 def _event_of(entry: Entry) -> Event:
     try:
-        return EVENTS.validate_json(entry.payload, strict=True)
+        event = EVENTS.validate_json(entry.payload, strict=True)
     except ValidationError as error:
         raise RecordError(f"input {entry.seq} cannot be read: {error.errors()[0]['msg']}") from error
+    # What this version would write has no key twice, so only the inputs of other versions take this time.
+    if not _is_written(entry, event) and (key := repeated_key(entry.payload)) is not None:
+        raise RecordError(
+            f"input {entry.seq} has the key {cut(key, 100)} twice, so programs read it differently: restore a backup"
+        )
+    return event
+
+
+def _is_written(entry: Entry, event: Event) -> bool:
+    """Whether the text of an input is what this version writes for its event."""
+    return EVENTS.dump_json(event).decode() == entry.payload
 
 
 def history(path: Path) -> Iterator[Step]:
@@ -211,8 +231,8 @@ def history(path: Path) -> Iterator[Step]:
 class Replayed:
     """The result of a replay: its numbers of inputs and rounds, and the first difference, None without one.
 
-    - `waiting` counts the last rounds whose inputs are on the record, but whose rows are not: the service was killed
-      between them, and its next start adds the rows.
+    - `waiting` counts the last inputs whose rows are missing: the service was killed, or is at work, between them and the rows,
+      and its next start adds the rows. More inputs than a kill can leave without rows are a difference.
     - `reworded` counts the incidents that another version, one of `versions`, wrote with another text than this
       version would. They cannot be compared.
     - `head` is the record's head, `title` the table's name for people.
@@ -292,24 +312,27 @@ class _Comparison:
         # The chain alone first: to derive a year again takes hours, and a damaged input is known after a minute.
         deque(store.checked_entries(self._connection, 0, FIRST_LINK), maxlen=0)
         recorded = store.last_round(self._connection)
-        complete_until = store.derived_until(self._connection)
+        rows_until = store.rows_until(self._connection)
+        has_incidents = schema.is_complete(self._connection)
+        complete_until = max(rows_until, store.derived_until(self._connection)) if has_incidents else 0
         found = self._found
         for step in _steps(store.checked_entries(self._connection, 0, FIRST_LINK), None):
             found.inputs = step.entry.seq
             game = step.table.state.settings.game
             self._games[game.rules_digest] = game
-            if isinstance(step.event, ServiceStarted):
-                self._wrote, found.title = step.event.version, step.event.settings.title
+            self._input(step)
+            waits = has_incidents and found.inputs > complete_until and bool(step.incidents or step.book_rows)
             for effect in step.effects:
                 if isinstance(effect, RoundEnded):
                     found.rounds += 1
-                    if effect.record.round > recorded:
-                        found.waiting += 1
+                    if effect.record.round > recorded and found.inputs > rows_until:
+                        waits = True
                     else:
                         self._round(step, effect)
             if found.inputs <= complete_until:
                 self._incidents(step)
                 self._book_rows(step)
+            found.waiting += waits
             self._snapshot(step)
             if see is not None:
                 see(step)
@@ -320,6 +343,15 @@ class _Comparison:
             raise RecordError(f"the record has a settlement of round {stray}, but not the round")
         if schema.has_meters(self._connection):
             _refuse(meters.stray_expectation(self._connection, self._games))
+
+    def _input(self, step: Step) -> None:
+        if isinstance(step.event, ServiceStarted):
+            self._wrote, self._found.title = step.event.version, step.event.settings.title
+            _refuse(schema.format_difference(self._connection, step.event.format))
+        if self._wrote == self._version and not _is_written(step.entry, step.event):
+            raise RecordError(
+                f"the text of input {step.entry.seq} is not what version {self._version} writes for it: restore a backup"
+            )
 
     def _round(self, step: Step, ended: RoundEnded) -> None:
         number, game = ended.record.round, step.table.state.settings.game
@@ -439,8 +471,9 @@ def _settlement(row: Sequence[Any]) -> str:
 
 
 def _as_now(kind: TypeAdapter[Any], written: str) -> str:
-    """JSON as this version would write it; unchanged if it cannot be read."""
+    """JSON as this version would write it; unchanged if it cannot be read, or has a key twice."""
     try:
-        return kind.dump_json(kind.validate_json(written, strict=True, extra="forbid")).decode()
+        now = kind.dump_json(kind.validate_json(written, strict=True, extra="forbid")).decode()
     except ValidationError:
         return written
+    return now if now == written or repeated_key(written) is None else written

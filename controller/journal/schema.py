@@ -339,6 +339,8 @@ def schema_difference(connection: sqlite3.Connection) -> str | None:
     expected, found = _own_schema(), _schema(connection)
     for kind, name in sorted({*expected, *found}, key=lambda each: (each[0] != "table", each)):
         what = f"{kind} {cut(name, 100)}"
+        if name.startswith("sqlite_stat"):
+            return f"{what} is in the record, because a person ran ANALYZE on it: remove it with `DROP TABLE {cut(name, 100)}`"
         if (kind, name) not in expected:
             return f"{what} is in the record, but this program did not make it: restore a backup"
         if (kind, name) not in found:
@@ -367,6 +369,14 @@ def _schema(connection: sqlite3.Connection) -> _Schema:
         (str(kind), str(name)): (str(table), None if sql is None else " ".join(str(sql).split()))
         for kind, name, table, sql in rows
     }
+
+
+def format_difference(connection: sqlite3.Connection, stated: int) -> str | None:
+    """The error of a record that has an earlier format than a start of the service has stated; None if it has not."""
+    found = _format(connection)
+    if found >= stated:
+        return None
+    return f"the record has format {found}, but its inputs say that it had format {stated}: restore a backup"
 
 
 def _format(connection: sqlite3.Connection) -> int:

@@ -4,7 +4,7 @@ import hashlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.definition import Game
@@ -16,6 +16,8 @@ from punto.controller.journal.schema import FOLLOWING, SNAPSHOTS_KEPT, RecordErr
 
 _BESIDE_THE_PAYLOAD = 100
 """About the bytes of an entry's other columns."""
+MOST_BEHIND: Final = 20
+"""Inputs that can be on the record, besides the last ones that came together, before the rows of an earlier input are."""
 
 # --- writing, inside a transaction
 
@@ -303,6 +305,22 @@ def derived_until(connection: sqlite3.Connection) -> int:
     found = (_value(connection, f"SELECT max({column}) FROM {table}") for column, table in places)  # noqa: S608
     # A round's row is written after all rows of the inputs before the one that ended it.
     return max(last_round_input(connection) - 1, *(number or 0 for number in found))
+
+
+def rows_until(connection: sqlite3.Connection) -> int:
+    """The last input whose rows cannot be missing because the service was killed.
+
+    A start adds the missing rows of all inputs before it. After that, the rows of an input wait at most until the inputs are
+    written that came while it was handled. Inputs that came together have one time.
+    """
+    before = "SELECT seq FROM inputs WHERE ts != (SELECT ts FROM inputs ORDER BY seq DESC LIMIT 1) ORDER BY seq DESC LIMIT 1"
+    until = max(0, (_value(connection, before) or 0) - MOST_BEHIND)
+    started = _value(
+        connection,
+        "SELECT max(seq) FROM inputs WHERE seq > ? AND json_extract(payload, '$.kind') = 'service_started'",
+        (until,),
+    )
+    return until if started is None else int(started) - 1
 
 
 def first_since(connection: sqlite3.Connection, table: str, number: str, since: str) -> int:

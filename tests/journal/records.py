@@ -1,15 +1,16 @@
 """What the record's tests share."""
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 from punto.baccarat.table.events import SessionEnded
 from punto.controller.engine import SNAPSHOT_EVERY
 from punto.controller.journal import books, meters, schema
-from punto.controller.journal.entries import STATES
+from punto.controller.journal.entries import FIRST_LINK, STATES, Entry
 from punto.controller.journal.recovery import Recovered, recover
-from tests.service.table_in_this_process import Table, table
+from tests.service.table_in_this_process import Table, edited, table
 
 INCIDENTS = [
     ("refused", "no_card_awaited"),
@@ -39,6 +40,7 @@ def table_of(record: Path) -> str:
 
 def make_earlier(record: Path, version: int = 2) -> None:
     """Leave of a record what a program of an earlier format would have made."""
+    _leave_the_format_unsaid(record)
     with closing(sqlite3.connect(record, isolation_level=None)) as shell:
         triggers = (
             "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name IN ('snapshots', 'cursors')"
@@ -51,6 +53,25 @@ def make_earlier(record: Path, version: int = 2) -> None:
         for name in later:
             shell.execute(f"DROP TABLE {name}")
         shell.execute(f"PRAGMA user_version = {version}")
+
+
+def rewrite(record: Path, change: Callable[[str], str]) -> None:
+    """Change the payloads of inputs, and make all hashes again, as a person can who knows how."""
+    link = FIRST_LINK
+    with edited(record) as shell:
+        for seq, ts, source, payload in shell.execute(
+            "SELECT seq, ts, source, payload FROM inputs ORDER BY seq"
+        ).fetchall():
+            entry = Entry(seq, ts, source, change(payload))
+            link = entry.chained_to(link)
+            shell.execute("UPDATE inputs SET payload = ?, hash = ? WHERE seq = ?", (entry.payload, link, seq))
+        shell.execute(
+            "UPDATE snapshots SET hash = (SELECT hash FROM inputs WHERE inputs.seq = snapshots.seq)"
+        )
+
+
+def _leave_the_format_unsaid(record: Path) -> None:
+    rewrite(record, lambda payload: payload.replace(f',"format":{schema.FORMAT},', ","))
 
 
 async def take_snapshot(here: Table) -> None:

@@ -105,11 +105,11 @@ async def test_starts_again_and_again_do_not_put_the_snapshot_off(tmp_path):
 async def test_rounds_that_a_crash_kept_from_their_table_are_added_by_the_next_start(record):
     with edited(record) as shell:
         before = shell.execute("SELECT * FROM rounds").fetchall()
-        shell.executescript("DELETE FROM settlements WHERE round > 197; DELETE FROM rounds WHERE round > 197")
+        shell.executescript("DELETE FROM settlements WHERE round > 198; DELETE FROM rounds WHERE round > 198")
     status, output = replayed(record)
 
-    assert status == 0
-    assert "the rows of the last 3 rounds are missing: the next start of the service adds them" in output
+    assert status == 3
+    assert "no difference in what is there, but the rows of 2 of the last inputs are missing: " in output
 
     await start_on(record)
 
@@ -132,7 +132,8 @@ async def test_incidents_that_a_crash_kept_back_are_added_by_the_next_start(trou
     before = rows(troubled, "SELECT * FROM incidents")
     with edited(troubled) as shell:
         shell.execute("DELETE FROM incidents WHERE kind IN ('alarm', 'stop')")
-    assert replay(troubled).difference is None
+    found = replay(troubled)
+    assert (found.difference, found.waiting) == (None, 2)
 
     await start_on(troubled)
 
@@ -177,4 +178,5 @@ async def test_a_replay_works_while_the_service_writes(tmp_path):
             await here.play(1, seats=[2])
         status, output = await replays
 
-    assert (status, output.splitlines()[-1]) == (0, "no difference")
+    assert status in {0, 3}
+    assert output.splitlines()[-1].startswith("no difference")

@@ -6,10 +6,11 @@ import pytest
 
 from punto.baccarat.table.order_kinds import CallSupervisor
 from punto.controller.components import own_version
+from punto.controller.journal import books, meters
 from punto.controller.journal.audit import audit
 from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
-from tests.journal.records import start_on
+from tests.journal.records import rewrite, start_on
 from tests.service.table_in_this_process import edited, rows, table
 from tests.service.table_on_a_machine import Table, replayed
 from tests.share import sampled
@@ -254,8 +255,76 @@ def test_a_record_that_is_said_to_be_of_an_earlier_version_is_not_believed(troub
         shell.executescript("PRAGMA user_version = 1; UPDATE incidents SET code = 'nothing'")
 
     assert replay(troubled).difference == (
+        "the record has format 1, but its inputs say that it had format 4: restore a backup"
+    )
+    rewrite(troubled, lambda payload: payload.replace(',"format":4,', ","))  # an earlier version wrote it
+    assert replay(troubled).difference == (
         "the record has the table incidents, but the format of the record has no such table: restore a backup"
     )
+
+
+def test_a_record_whose_later_tables_were_dropped_with_its_format_is_not_of_an_earlier_version(troubled):
+    with edited(troubled) as shell:
+        for (view,) in shell.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall():
+            shell.execute(f"DROP VIEW {view}")
+        for name in (*books.NEVER_EDITED, *meters.KEYS, "incidents"):
+            shell.execute(f"DROP TABLE {name}")
+        shell.execute("PRAGMA user_version = 1")
+
+    assert replay(troubled).difference == (
+        "the record has format 1, but its inputs say that it had format 4: restore a backup"
+    )
+
+
+@pytest.mark.parametrize("kept", [100, 195])
+def test_more_rows_than_a_kill_can_keep_back_are_missed(record, kept):
+    with edited(record) as shell:
+        for name in ("settlements", "decided", "games", "rounds"):
+            shell.execute(f"DELETE FROM {name} WHERE round > ?", (kept,))  # noqa: S608 - four names
+
+    difference = replay(record).difference
+    assert difference is not None
+    assert difference.startswith(f"round {kept + 1} is missing from the record, but input ")
+
+
+async def test_rows_that_a_start_has_added_cannot_wait(troubled):
+    await start_on(troubled)
+    with edited(troubled) as shell:
+        shell.execute("DELETE FROM incidents")
+
+    difference = replay(troubled).difference
+    assert difference is not None
+    assert difference.startswith("the incidents of input ")
+
+
+def test_rows_of_the_last_inputs_that_wait_have_a_status_of_their_own(troubled):
+    with edited(troubled) as shell:
+        shell.execute("DELETE FROM incidents WHERE input = (SELECT max(input) FROM incidents)")
+
+    status, output = replayed(troubled)
+    assert status == 3
+    assert "the rows of 1 of the last inputs are missing" in output
+
+
+def _with_a_kind_twice(payload: str) -> str:
+    return '{"kind":"card_drawn",' + payload[1:] if '"kind":"call_supervisor"' in payload else payload
+
+
+async def test_an_input_with_a_key_twice_is_refused(troubled):
+    rewrite(troubled, _with_a_kind_twice)
+    ((seq,),) = rows(troubled, "SELECT input FROM incidents WHERE code = 'supervisor_called'")
+    sentence = f"input {seq} has the key kind twice, so programs read it differently: restore a backup"
+
+    assert replay(troubled).difference == sentence
+    with pytest.raises(RecordError, match=sentence):
+        await start_on(troubled)
+
+
+def test_an_input_is_compared_to_the_letter_if_this_program_wrote_it(troubled):
+    rewrite(troubled, lambda payload: payload.replace('{"who":"mei","reason"', '{"who": "mei","reason"'))
+
+    assert replay(troubled).difference is None
+    assert " is not what version 0.1.0 writes for it: " in str(replay(troubled, version="0.1.0").difference)
 
 
 def test_a_snapshot_with_the_hash_of_another_input_is_found(record):
@@ -346,10 +415,11 @@ def test_what_this_program_wrote_is_compared_to_the_letter(record):
     with edited(record) as shell:  # SQLite reads the first of two, and the program the last
         shell.execute('UPDATE rounds SET record = \'{"winner":"tie",\' || substr(record, 2) WHERE round = 2')
 
-    assert replay(record).difference is None
-    assert (
-        replay(record, version="0.1.0").difference == "round 2 differs: the JSON text differs, not its values"
-    )
+    for version in (None, "0.1.0"):
+        assert (
+            replay(record, version=version).difference
+            == "round 2 differs: the JSON text differs, not its values"
+        )
 
 
 async def test_incidents_that_are_gone_from_before_a_round_are_missed(tmp_path):

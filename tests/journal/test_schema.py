@@ -46,6 +46,11 @@ CHANGES = [
         "table rounds in the record differs from this program's: ",
         id="a column",
     ),
+    pytest.param(
+        "ANALYZE",
+        "table sqlite_stat1 is in the record, because a person ran ANALYZE on it: remove it with `DROP TABLE sqlite_stat1`",
+        id="an analysis",
+    ),
     pytest.param("DROP TABLE cursors", "table cursors is missing from the record: ", id="a table dropped"),
 ]
 
