@@ -1,26 +1,49 @@
-"""Checks a bundle of evidence of a round, with nothing but Python: `python3 verify.py FILE`.
+"""Checks a bundle of evidence of a round, with nothing but Python: `python3 evidence_verifier.py BUNDLE --key KEY`.
 
-It checks that each bit is the one that was written, that the hashes of the inputs are a chain, that a signed head covers them, and
-that the round follows the rules of the drawing of cards. What each wager is paid follows from the game's rules: the program that
-wrote the bundle derives it again from the record (`punto replay`). The exit status is 1 if anything is wrong.
+It checks that a signed head covers the inputs and that the hashes of the inputs are a chain. Then it derives from the inputs what it
+can without the program: the cards of the hand, the wagers, and who ordered what. It names what it cannot derive, and what is
+therefore not proven: `punto evidence --check` derives that again from the record. The exit status is 1 if anything is wrong, or
+if no signed head covers the inputs.
 """
 
 from __future__ import annotations
 
+import argparse
 import base64
 import hashlib
 import io
 import json
+import re
 import struct
 import sys
 import zipfile
 import zlib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-FORMAT = "punto evidence 1"
+FORMAT = "punto evidence 2"
+MEMBERS = {"manifest.json", "round.json", "before.json", "inputs.jsonl", "heads.json"}
+MEMBERS |= {"game.json", "shown.jsonl", "incidents.jsonl"}
+NOT_PROVEN = (
+    "before.json, game.json, shown.jsonl, incidents.jsonl, and what each wager is paid: no signature covers them, and they follow "
+    "from the inputs only by the program. Run `punto evidence --check BUNDLE --record RECORD`"
+)
+# What these do to a hand depends on more than the inputs: the table can refuse them, or let cards wait for a person.
+UNCERTAIN = {
+    "card_unread",
+    "card_overdrawn",
+    "key_card",
+    "resume_play",
+    "void_coup",
+    "close_table",
+    "sign_off",
+}
+UNCERTAIN |= {"records_lost", "shoe_hello", "shoe_lost", "accept_shoe"}
 
 Point = tuple[int, int, int, int]
+Keys = tuple["str | None", "str | None"]
+NONE: Keys = None, None
 
 P = 2**255 - 19
 ORDER = 2**252 + 27742317777372353535851937790883648493
@@ -146,26 +169,38 @@ def unpacked(data: bytes) -> dict[str, bytes]:
 
 
 class Bundle:
-    """The files of a bundle by their names; `told` is what is right, and `faults` what is wrong, both in words."""
+    """The files of a bundle by their names; `told` is what is right, `open` what is not proven, and `faults` what is wrong, in words.
 
-    def __init__(self, files: dict[str, bytes]) -> None:
+    `keys` are the public keys that the signer and the witness must have, None if they are not known.
+    """
+
+    def __init__(self, files: dict[str, bytes], keys: Keys = NONE, *, without_heads: bool = False) -> None:
+        if files.keys() != MEMBERS:
+            raise ValueError(f"it must have the files {', '.join(sorted(MEMBERS))}, and no others")
         self.files = files
-        self.manifest: dict[str, Any] = json.loads(files["manifest.json"])
+        self.key, self.witness = keys
+        self.without_heads = without_heads
+        self.manifest: dict[str, Any] = read(files["manifest.json"])
+        self.before: dict[str, Any] = {}
         self.links: dict[int, str] = {}
+        self.inputs: list[dict[str, Any]] = []
         self.told: list[str] = []
+        self.open: list[str] = []
         self.faults: list[str] = []
 
     def check(self) -> None:
         """Check everything."""
         of = self.manifest
-        self.told.append(
+        self.told += [
             f"round {of['round']} of table {of['table']}, record {of['record']}, by {of['program']}"
-        )
+        ]
         self.check_files()
         if not self.faults:
             self.check_inputs()
             self.check_heads()
-            self.check_round()
+        if not self.faults:
+            self.check_rounds()
+            self.open.append(NOT_PROVEN)
 
     def check_files(self) -> None:
         """Each file is the one that was written."""
@@ -173,92 +208,289 @@ class Bundle:
             self.faults.append(f"the format is not {FORMAT}")
         if self.manifest["sha256"] != digest_of(self.manifest):
             self.faults.append("manifest.json is not the file that was written")
-        known: dict[str, str] = self.manifest["files"]
-        for name, digest in known.items():
-            if hashlib.sha256(self.files.get(name, b"")).hexdigest() != digest:
+        for name in sorted(MEMBERS - {"manifest.json"}):
+            if hashlib.sha256(self.files[name]).hexdigest() != self.manifest["files"][name]:
                 self.faults.append(f"{name} is not the file that was written")
-        self.faults += [
-            f"{name} was added" for name in sorted(self.files.keys() - known.keys() - {"manifest.json"})
-        ]
 
     def check_inputs(self) -> None:
-        """The hashes of the inputs are a chain, and no input is missing."""
-        link: str = json.loads(self.files["before.json"])["hash"]
+        """The hashes of the inputs are a chain, no input is missing, and none can be read in two ways."""
+        self.before = read(self.files["before.json"])
+        link: str = self.before["hash"]
         for line in self.files["inputs.jsonl"].splitlines():
-            entry = json.loads(line)
+            entry = read(line)
             text = "\n".join([link, str(entry["seq"]), entry["ts"], entry["source"], entry["payload"]])
             link = self.links[entry["seq"]] = hashlib.sha256(text.encode()).hexdigest()
             if link != entry["hash"]:
                 self.faults.append(f"input {entry['seq']} does not have its hash")
                 return
-        if sorted(self.links) != list(range(min(self.links), max(self.links) + 1)):
+            self.inputs.append({**read(entry["payload"]), "seq": entry["seq"]})
+        if list(self.links) != list(range(min(self.links), max(self.links) + 1)):
             self.faults.append("an input is missing")
+        if (self.before["state"] is None) != (min(self.links) == 1):
+            self.faults.append("before.json is not the state before the first of the inputs")
         self.told.append(f"inputs {min(self.links)} to {max(self.links)}, whose hashes are a chain")
 
     def check_heads(self) -> None:
-        """The signed heads are of these inputs, and their signatures hold."""
+        """The heads are of these inputs, their signatures hold, and one covers all inputs."""
         covered = 0
-        for head in json.loads(self.files["heads.json"]):
+        for head in read(self.files["heads.json"]):
             seq, _, digest = head["head"].partition(":")
-            body = "\n".join([head["table"], head["record"], head["head"], head["ts"], ""])
-            key, signature = (base64.b64decode(head[part], validate=True) for part in ("key", "signature"))
-            if [self.links.get(int(seq)), head["table"], head["record"]] != [
-                digest,
-                self.manifest["table"],
-                self.manifest["record"],
-            ]:
+            own = [self.links.get(int(seq)), self.manifest["table"], self.manifest["record"]]
+            if own != [digest, head["table"], head["record"]]:
                 self.faults.append(f"the signed head {seq} is of another record")
-            elif not signed(key, signature, b"punto head 1\n" + body.encode()):
-                self.faults.append(f"the signature of the head {seq} does not hold")
-            else:
+            elif self.check_signatures(head, seq):
                 covered = max(covered, int(seq))
-                self.told.append(f"the owner of the key {head['key']} signed input {seq} at {head['ts']}")
-        if covered < max(self.links, default=0):
-            self.told.append(
-                f"no signed head covers the inputs after {covered}: nothing proves that these were recorded"
+        if covered < max(self.links):
+            lacking = (
+                f"no signed head covers the inputs after {covered}: nothing proves that they were recorded"
             )
+            (self.open if self.without_heads else self.faults).append(lacking)
 
-    def check_round(self) -> None:
-        """The cards and amounts follow the rules that need no game."""
-        rounds = json.loads(self.files["round.json"])
-        if not rounds or any(
-            self.manifest["round"] not in {each["round"], each["corrects"]} for each in rounds
-        ):
+    def check_signatures(self, head: dict[str, Any], seq: str) -> bool:
+        """Whether the signatures of a head hold: of the table's signer, and of the witness if it is there or expected."""
+        body = "\n".join([head["table"], head["record"], head["head"], head["ts"], ""])
+        parts = [("signer", "key", "signature", b"punto head 1\n" + body.encode(), head["ts"], self.key)]
+        if "witness" in head or self.witness is not None:
+            heard = head.get("witnessed", "")
+            message = f"punto witness 1\n{head['signature']}\n{heard}\n".encode()
+            parts.append(("witness", "witness", "countersignature", message, heard, self.witness))
+        for who, its_key, its_signature, message, ts, expected in parts:
+            if not signed(decoded(head, its_key), decoded(head, its_signature), message):
+                self.faults.append(f"the {who}'s signature of the head {seq} does not hold")
+            elif expected not in {None, head[its_key]}:
+                self.faults.append(f"the {who}'s key of the head {seq} is {head[its_key]}, not {expected}")
+            else:
+                self.told.append(f"the {who} with the key {head[its_key]} signed input {seq} at {ts}")
+            unknown = f"whose key it is: compare the {who}'s key with the one that you stored"
+            if expected is None and unknown not in self.open:
+                self.open.append(unknown)
+        return not self.faults
+
+    def check_rounds(self) -> None:
+        """The cards, the wagers and the orders are those of the inputs, and the result follows from the cards."""
+        rounds, number = read(self.files["round.json"]), self.manifest["round"]
+        if not rounds or any(number not in {each["round"], each["corrects"]} for each in rounds):
             self.faults.append("it has not the round that it names")
         for record in rounds:
-            if record["status"] in {"played", "correction"} and record["winner"] is not None:
-                player, banker = record["player"], record["banker"]
-                points = total(player), total(banker)
-                winner = "tie" if points[0] == points[1] else "player" if points[0] > points[1] else "banker"
-                if not dealt_by_the_rules(player, banker) or winner != record["winner"]:
-                    self.faults.append(f"round {record['round']} is not what the rules of the drawing give")
-            for each in record["settlements"]:
-                if each["net"] != each["returned"] - each["stake"]:
-                    self.faults.append(
-                        f"seat {each['seat']}, {each['wager']}: the amounts contradict each other"
-                    )
+            if record["status"] == "correction":
+                self.check_order(record, {"correct_round", "void_round"})
+            else:
+                if record["status"] == "void":
+                    self.check_order(record, {"void_coup"})
+                self.check_cards(record)
+                self.check_wagers(record)
+            self.check_result(record)
+        ordered = [each["seq"] for each in self.inputs if each["kind"] in {"correct_round", "void_round"}]
+        if len(ordered) > sum(each["status"] == "correction" for each in rounds):
+            self.open.append(f"whether the table refused an order to correct or void: inputs {ordered}")
+
+    def check_order(self, record: dict[str, Any], kinds: set[str]) -> None:
+        """An input orders what was done to a round, in the name of the same people."""
+        for given in self.inputs:
+            same = [given.get(part) == record[part] for part in ("who", "reason", "approved_by")]
+            if given["kind"] == "correct_round":
+                same += [given[side] == record[side] for side in ("player", "banker")]
+            if given["kind"] in {"correct_round", "void_round"}:
+                same += [given["round"] == record["corrects"]]
+                same += [(given["kind"] == "void_round") == (record["winner"] is None)]
+            if given["kind"] in kinds and all(same):
+                return
+        self.faults.append(f"no input orders what round.json says of round {record['round']}")
+
+    def check_cards(self, record: dict[str, Any]) -> None:
+        """The cards are those that left the shoe or were keyed, in the order of the deal, and corrected by the orders of people."""
+        deal = Deal(self.before["state"], record)
+        deal.take(self.inputs)
+        if not deal.doubts:
+            if in_hands(deal.cards) != (record["player"], record["banker"]):
+                self.faults.append(f"the cards of round {record['round']} are not those of the inputs")
+            return
+        texts = [
+            json.dumps([deal.state.get(part) for part in ("coup", "carried", "backlog", "stops", "doubt")])
+        ]
+        known = Counter(re.findall('"([2-9TJQKA][SHDC])"', "".join([*texts, *map(json.dumps, self.inputs)])))
+        if Counter([*record["player"], *record["banker"]]) - known:
+            self.faults.append(f"round {record['round']} has cards that no input has")
+        why = ", ".join(deal.doubts)
+        self.open.append(f"which cards went to the hands of round {record['round']}, because of {why}")
+
+    def check_wagers(self, record: dict[str, Any]) -> None:
+        """The stakes are those that the seats asked for, or that stood before."""
+        state = self.before["state"] or {}
+        asked: dict[tuple[int, str], list[int]] = {}
+        for each in state.get("wagers", ()):
+            asked.setdefault((each["seat"], each["wager"]), []).append(each["amount"])
+        for each in self.inputs:
+            if each["kind"] == "set_wager" and each["round"] == record["round"]:
+                asked.setdefault((each["seat"], each["wager"]), []).append(each["amount"])
+        stakes = {(each["seat"], each["wager"]): each["stake"] for each in record["settlements"]}
+        progressive = state.get("progressive")
+        of_the_meter = progressive and progressive["books"]["settings"]["wager"]["name"]
+        for seat, wager in sorted(stakes.keys() | asked.keys()):
+            stake, amounts = stakes.get((seat, wager), 0), asked.get((seat, wager), [])
+            if stake == (amounts[-1] if amounts else 0):
+                continue
+            what = f"seat {seat}, {wager}, with {stake} in round {record['round']}"
+            if stake in {0, *amounts}:
+                self.open.append(f"whether the table refused or returned other wagers: {what}")
+            elif wager == of_the_meter:
+                self.open.append(f"the wager on the meter: {what}")
+            else:
+                self.faults.append(f"no input has this wager: {what}")
+
+    def check_result(self, record: dict[str, Any]) -> None:
+        """The result follows from the cards by the rules that need no game, and the amounts do not contradict each other."""
+        player, banker, number = record["player"], record["banker"], record["round"]
+        points = total(player), total(banker)
+        if points != (record["player_total"], record["banker_total"]):
+            self.faults.append(f"the totals of round {number} are not those of its cards")
+        if record["status"] in {"played", "dummy"} or record["winner"] is not None:
+            winner = "tie" if points[0] == points[1] else "player" if points[0] > points[1] else "banker"
+            result = winner, max(total(player[:2]), total(banker[:2])) >= 8
+            if not dealt_by_the_rules(player, banker) or result != (record["winner"], record["natural"]):
+                self.faults.append(f"round {record['round']} is not what the rules of the drawing give")
+        for each in record["settlements"]:
+            if each["net"] != each["returned"] - each["stake"]:
+                self.faults.append(f"seat {each['seat']}, {each['wager']}: the amounts contradict each other")
 
 
-def checked(data: bytes) -> tuple[list[str], list[str]]:
-    """What is right and what is wrong in a bundle, both in words."""
+class Deal:
+    """The cards of a round as the inputs give them; `doubts` are inputs whose effect follows only by the whole program."""
+
+    def __init__(self, state: dict[str, Any] | None, record: dict[str, Any]) -> None:
+        self.record = record
+        self.state: dict[str, Any] = state or {"phase": "locked", "round": 1}
+        self.settings: dict[str, Any] = self.state.get("settings", {})
+        coup = self.state.get("coup")
+        self.cards: list[str] = list(coup["cards"] if coup else self.state.get("carried", ()))
+        self.burn: int | None = self.state.get("burn_left", 0) if self.state["phase"] == "shoe_change" else 0
+        self.closed = self.state["phase"] in {"locked", "closed"}
+        self.expected: int | None = self.state["link"]["taken"] + 1 if "link" in self.state else None
+        self.corrections = list(record["corrections"])
+        self.doubts: list[str] = []
+        if self.state["round"] != record["round"]:
+            self.doubts.append(f"round {self.state['round']}, which ended first")
+        if self.state.get("backlog") or self.state.get("stops") or self.state.get("doubt"):
+            self.doubts.append("cards that waited for a person before")
+
+    def take(self, inputs: list[dict[str, Any]]) -> None:
+        """Take the inputs up to the end of the hand."""
+        for given in inputs:
+            if self.over():
+                return
+            kind = given["kind"]
+            self.closed = self.closed and kind != "open_betting"
+            if isinstance(given.get("record"), int):  # the shoe numbers its records
+                self.doubt(given, self.expected not in {None, given["record"]})
+                self.expected = given["record"] + 1
+            if kind == "card_drawn":
+                self.draw(given)
+            elif kind == "service_started":
+                self.settings = given["settings"]
+            elif kind == "change_shoe":
+                self.change_shoe(given)
+            elif kind == "correct_card":
+                self.correct(given)
+            elif kind == "void_coup" and self.record["status"] == "void":
+                return
+            else:
+                self.doubt(given, kind in UNCERTAIN)
+
+    def doubt(self, given: dict[str, Any], uncertain: bool) -> None:
+        """Note an input whose effect is not certain."""
+        self.doubts += [f"input {given['seq']} ({given['kind']})"] if uncertain else []
+
+    def over(self) -> bool:
+        """Whether the hand has all its cards, and its corrections have come."""
+        return not self.corrections and dealt_by_the_rules(*in_hands(self.cards))
+
+    def draw(self, given: dict[str, Any]) -> None:
+        """Burn a card or deal it."""
+        self.doubt(given, self.closed or given["confidence"] < self.settings["minimum_confidence"])
+        if self.burn is None:
+            ace = given["card"][0] == "A"
+            self.burn = self.settings["burn_ace"] if ace else value(given["card"]) or 10
+        elif self.burn:
+            self.burn -= 1
+        else:
+            self.cards.append(given["card"])
+
+    def change_shoe(self, given: dict[str, Any]) -> None:
+        """Begin a shoe: what was uncertain of the shoe before no longer matters, unless the table refused the order."""
+        doubts = [each for each in self.doubts if each.startswith("round ")]
+        if self.cards != list(self.state.get("carried", ())) or self.state.get("progressive") is not None:
+            self.doubt(given, True)
+        else:
+            self.cards, self.doubts, self.expected, self.closed = [], doubts, None, False
+        burn = self.settings["burn"]
+        self.burn = {"none": 0, "first_card": None, "fixed": self.settings["burn_cards"]}[burn]
+
+    def correct(self, given: dict[str, Any]) -> None:
+        """Correct a card of the hand, if the round has this correction."""
+        following = self.corrections[0] if self.corrections else {}
+        same = [following.get(part) == given[part] for part in ("position", "who", "reason")]
+        at = given["position"] - 1
+        same += [[following.get("after")] == [given["card"]]]
+        same += [[following.get("before")] == self.cards[at : at + 1]]
+        self.doubt(given, not all(same))
+        if all(same):
+            del self.corrections[0]
+            self.cards[at] = given["card"]
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON that has each key once."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("an object has a key twice")
+    return found
+
+
+def read(text: str | bytes) -> Any:
+    """What a JSON text says, which has only one meaning."""
+    return json.loads(text, object_pairs_hook=once)
+
+
+def decoded(head: dict[str, str], part: str) -> bytes:
+    """A key or a signature of a head; empty if the head does not have it."""
+    return base64.b64decode(head.get(part, ""), validate=True)
+
+
+def in_hands(cards: list[str]) -> tuple[list[str], list[str]]:
+    """The cards in the order of the deal as the two hands; the fifth is Player's if its first two call for one."""
+    player, banker, more = cards[0:4:2], cards[1:4:2], cards[4:]
+    third = 1 if total(player) <= 5 else 0
+    return player + more[:third], banker + more[third:]
+
+
+def checked(data: bytes, keys: Keys = NONE, *, without_heads: bool = False) -> tuple[list[str], list[str]]:
+    """What is right and not proven, and what is wrong in a bundle, both in words."""
     try:
-        found = Bundle(unpacked(data))
+        found = Bundle(unpacked(data), keys, without_heads=without_heads)
         found.told.append(f"the SHA-256 of this bundle is {hashlib.sha256(data).hexdigest()}")
         found.check()
     except Exception as error:  # noqa: BLE001 - whatever a stranger wrote into the file
         return [], [f"this is not a whole bundle: {error!r}"]
-    return found.told, found.faults
+    return [*found.told, *(f"NOT PROVEN: {each}" for each in found.open)], found.faults
 
 
-def main(path: str) -> int:
-    """Print what is right and what is wrong; 1 if anything is wrong."""
+def main(arguments: list[str] | None = None) -> int:
+    """Print what is right, what is not proven and what is wrong; 1 if anything is wrong."""
+    parser = argparse.ArgumentParser(description="Check a bundle of evidence of a round.")
+    parser.add_argument("bundle", type=Path)
+    parser.add_argument("--key", help="the public key of the table's signer, which you stored")
+    parser.add_argument("--witness", metavar="KEY", help="the public key of the witness, which you stored")
+    parser.add_argument("--without-heads", action="store_true", help="check also what nobody signed")
+    asked = parser.parse_args(arguments)
     try:
-        told, faults = checked(Path(path).read_bytes())
+        data = asked.bundle.read_bytes()
+        told, faults = checked(data, (asked.key, asked.witness), without_heads=asked.without_heads)
     except OSError as error:
-        told, faults = [], [f"{path} cannot be read: {error.strerror}"]
-    print(*told, *faults or ["nothing is wrong"], sep="\n")
+        told, faults = [], [f"{asked.bundle} cannot be read: {error.strerror}"]
+    print(*told, *(f"WRONG: {each}" for each in faults), sep="\n")
+    print("something is wrong" if faults else "nothing is wrong in what is proven here")
     return 1 if faults else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "evidence.zip"))
+    sys.exit(main())
