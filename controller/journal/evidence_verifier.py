@@ -30,16 +30,9 @@ NOT_PROVEN = (
     "from the inputs only by the program. Run `punto evidence --check BUNDLE --record RECORD`"
 )
 # What these do to a hand depends on more than the inputs: the table can refuse them, or let cards wait for a person.
-UNCERTAIN = {
-    "card_unread",
-    "card_overdrawn",
-    "key_card",
-    "resume_play",
-    "void_coup",
-    "close_table",
-    "sign_off",
-}
-UNCERTAIN |= {"records_lost", "shoe_hello", "shoe_lost", "accept_shoe"}
+UNCERTAIN = {"card_unread", "card_overdrawn", "key_card", "resume_play", "hold_play", "void_coup"}
+UNCERTAIN |= {"close_table", "sign_off", "records_lost", "shoe_hello", "shoe_lost", "accept_shoe"}
+UNCERTAIN |= {"lid_moved", "reverse_movement", "shoe_fault"}
 
 Point = tuple[int, int, int, int]
 Keys = tuple["str | None", "str | None"]
@@ -169,30 +162,25 @@ def unpacked(data: bytes) -> dict[str, bytes]:
 
 
 class Bundle:
-    """The files of a bundle by their names; `told` is what is right, `open` what is not proven, and `faults` what is wrong, in words.
-
-    `keys` are the public keys that the signer and the witness must have, None if they are not known.
-    """
+    """The files of a bundle; `keys` are the public keys that the signer and the witness must have, None if they are not known."""
 
     def __init__(self, files: dict[str, bytes], keys: Keys = NONE, *, without_heads: bool = False) -> None:
         if files.keys() != MEMBERS:
             raise ValueError(f"it must have the files {', '.join(sorted(MEMBERS))}, and no others")
         self.files = files
-        self.key, self.witness = keys
-        self.without_heads = without_heads
+        self.keys, self.without_heads = keys, without_heads
         self.manifest: dict[str, Any] = read(files["manifest.json"])
         self.before: dict[str, Any] = {}
         self.links: dict[int, str] = {}
         self.inputs: list[dict[str, Any]] = []
-        self.told: list[str] = []
-        self.open: list[str] = []
-        self.faults: list[str] = []
+        self.told: list[str] = []  # what is right, in words
+        self.open: list[str] = []  # what is not proven
+        self.faults: list[str] = []  # what is wrong
 
     def check(self) -> None:
         """Check everything."""
-        of = self.manifest
         self.told += [
-            f"round {of['round']} of table {of['table']}, record {of['record']}, by {of['program']}"
+            "round {round} of table {table}, record {record}, by {program}".format_map(self.manifest)
         ]
         self.check_files()
         if not self.faults:
@@ -204,10 +192,10 @@ class Bundle:
 
     def check_files(self) -> None:
         """Each file is the one that was written."""
-        if self.manifest["format"] != FORMAT:
-            self.faults.append(f"the format is not {FORMAT}")
-        if self.manifest["sha256"] != digest_of(self.manifest):
-            self.faults.append("manifest.json is not the file that was written")
+        if [self.manifest["format"], self.manifest["sha256"]] != [FORMAT, digest_of(self.manifest)]:
+            self.faults.append(
+                f"manifest.json is not the file that was written, or not of the format {FORMAT}"
+            )
         for name in sorted(MEMBERS - {"manifest.json"}):
             if hashlib.sha256(self.files[name]).hexdigest() != self.manifest["files"][name]:
                 self.faults.append(f"{name} is not the file that was written")
@@ -241,21 +229,22 @@ class Bundle:
             elif self.check_signatures(head, seq):
                 covered = max(covered, int(seq))
         if covered < max(self.links):
-            lacking = (
-                f"no signed head covers the inputs after {covered}: nothing proves that they were recorded"
-            )
+            lacking = f"no signed head covers the inputs after {covered}: nothing proves their origin"
             (self.open if self.without_heads else self.faults).append(lacking)
 
     def check_signatures(self, head: dict[str, Any], seq: str) -> bool:
         """Whether the signatures of a head hold: of the table's signer, and of the witness if it is there or expected."""
         body = "\n".join([head["table"], head["record"], head["head"], head["ts"], ""])
-        parts = [("signer", "key", "signature", b"punto head 1\n" + body.encode(), head["ts"], self.key)]
-        if "witness" in head or self.witness is not None:
+        parts = [("signer", "key", "signature", b"punto head 1\n" + body.encode(), head["ts"], self.keys[0])]
+        if "witness" in head or self.keys[1] is not None:
             heard = head.get("witnessed", "")
             message = f"punto witness 1\n{head['signature']}\n{heard}\n".encode()
-            parts.append(("witness", "witness", "countersignature", message, heard, self.witness))
+            parts.append(("witness", "witness", "countersignature", message, heard, self.keys[1]))
         for who, its_key, its_signature, message, ts, expected in parts:
-            if not signed(decoded(head, its_key), decoded(head, its_signature), message):
+            key, signature = (head.get(part, "").encode() for part in (its_key, its_signature))
+            if not signed(
+                base64.b64decode(key, None, True), base64.b64decode(signature, None, True), message
+            ):
                 self.faults.append(f"the {who}'s signature of the head {seq} does not hold")
             elif expected not in {None, head[its_key]}:
                 self.faults.append(f"the {who}'s key of the head {seq} is {head[its_key]}, not {expected}")
@@ -305,10 +294,8 @@ class Bundle:
             if in_hands(deal.cards) != (record["player"], record["banker"]):
                 self.faults.append(f"the cards of round {record['round']} are not those of the inputs")
             return
-        texts = [
-            json.dumps([deal.state.get(part) for part in ("coup", "carried", "backlog", "stops", "doubt")])
-        ]
-        known = Counter(re.findall('"([2-9TJQKA][SHDC])"', "".join([*texts, *map(json.dumps, self.inputs)])))
+        before = [deal.state.get(part) for part in ("coup", "carried", "backlog", "stops", "doubt")]
+        known = Counter(re.findall('"([2-9TJQKA][SHDC])"', json.dumps([before, self.inputs])))
         if Counter([*record["player"], *record["banker"]]) - known:
             self.faults.append(f"round {record['round']} has cards that no input has")
         why = ", ".join(deal.doubts)
@@ -318,11 +305,13 @@ class Bundle:
         """The stakes are those that the seats asked for, or that stood before."""
         state = self.before["state"] or {}
         asked: dict[tuple[int, str], list[int]] = {}
-        for each in state.get("wagers", ()):
+        own = [
+            each
+            for each in self.inputs
+            if (each["kind"], each.get("round")) == ("set_wager", record["round"])
+        ]
+        for each in [*state.get("wagers", ()), *own]:
             asked.setdefault((each["seat"], each["wager"]), []).append(each["amount"])
-        for each in self.inputs:
-            if each["kind"] == "set_wager" and each["round"] == record["round"]:
-                asked.setdefault((each["seat"], each["wager"]), []).append(each["amount"])
         stakes = {(each["seat"], each["wager"]): each["stake"] for each in record["settlements"]}
         progressive = state.get("progressive")
         of_the_meter = progressive and progressive["books"]["settings"]["wager"]["name"]
@@ -361,25 +350,35 @@ class Deal:
         self.record = record
         self.state: dict[str, Any] = state or {"phase": "locked", "round": 1}
         self.settings: dict[str, Any] = self.state.get("settings", {})
-        coup = self.state.get("coup")
+        coup, burning = self.state.get("coup"), self.state["phase"] == "shoe_change"
         self.cards: list[str] = list(coup["cards"] if coup else self.state.get("carried", ()))
-        self.burn: int | None = self.state.get("burn_left", 0) if self.state["phase"] == "shoe_change" else 0
-        self.closed = self.state["phase"] in {"locked", "closed"}
+        self.drawn: list[str] = list(self.state.get("drawn", ()))
+        self.shown: int = self.state.get("shown", 0)
+        self.burn: int | None = self.state.get("burn_left", 0) if burning else 0
+        self.awaited = (
+            None if coup else self.opens(closed=self.state["phase"] not in {"betting", "shoe_change"})
+        )
         self.expected: int | None = self.state["link"]["taken"] + 1 if "link" in self.state else None
         self.corrections = list(record["corrections"])
         self.doubts: list[str] = []
         if self.state["round"] != record["round"]:
             self.doubts.append(f"round {self.state['round']}, which ended first")
-        if self.state.get("backlog") or self.state.get("stops") or self.state.get("doubt"):
-            self.doubts.append("cards that waited for a person before")
+        hand = (self.state.get("progressive") or {"procedure": {"hand": {}}})["procedure"]["hand"]
+        if any(map(self.state.get, ("backlog", "stops", "doubt"))) or hand.get("won") or hand.get("awarded"):
+            self.doubts.append("what waited for a person before")
+
+    def opens(self, *, closed: bool) -> str | None:
+        """The order without which a card that is drawn begins no hand."""
+        if self.settings.get("betting_closes") == "order":
+            return "close_betting"
+        return "open_betting" if closed else None
 
     def take(self, inputs: list[dict[str, Any]]) -> None:
         """Take the inputs up to the end of the hand."""
         for given in inputs:
-            if self.over():
-                return
             kind = given["kind"]
-            self.closed = self.closed and kind != "open_betting"
+            if self.over() or (kind == "void_coup" and self.record["status"] == "void"):
+                return
             if isinstance(given.get("record"), int):  # the shoe numbers its records
                 self.doubt(given, self.expected not in {None, given["record"]})
                 self.expected = given["record"] + 1
@@ -391,8 +390,10 @@ class Deal:
                 self.change_shoe(given)
             elif kind == "correct_card":
                 self.correct(given)
-            elif kind == "void_coup" and self.record["status"] == "void":
-                return
+            elif kind == "reveal":
+                self.shown = len(self.cards)
+            elif kind == self.awaited:
+                self.awaited = None
             else:
                 self.doubt(given, kind in UNCERTAIN)
 
@@ -406,22 +407,29 @@ class Deal:
 
     def draw(self, given: dict[str, Any]) -> None:
         """Burn a card or deal it."""
-        self.doubt(given, self.closed or given["confidence"] < self.settings["minimum_confidence"])
+        card, dealt, game = given["card"], len(self.cards), self.settings["game"]
+        self.doubt(given, given["confidence"] < self.settings["minimum_confidence"])
+        self.doubt(given, self.drawn.count(card) >= game["decks"])
+        self.drawn.append(card)
         if self.burn is None:
-            ace = given["card"][0] == "A"
-            self.burn = self.settings["burn_ace"] if ace else value(given["card"]) or 10
+            self.burn = self.settings["burn_ace"] if card[0] == "A" else value(card) or 10
         elif self.burn:
             self.burn -= 1
         else:
-            self.cards.append(given["card"])
+            self.doubt(given, self.awaited is not None)
+            self.doubt(given, game["reveal"] != "shoe" and dealt >= 4 and dealt > self.shown)
+            self.cards.append(card)
 
     def change_shoe(self, given: dict[str, Any]) -> None:
         """Begin a shoe: what was uncertain of the shoe before no longer matters, unless the table refused the order."""
         doubts = [each for each in self.doubts if each.startswith("round ")]
-        if self.cards != list(self.state.get("carried", ())) or self.state.get("progressive") is not None:
+        begun = self.awaited != self.opens(closed=False) == "close_betting"
+        begun = begun or self.cards != list(self.state.get("carried", ()))
+        if begun or self.state.get("progressive") is not None:
             self.doubt(given, True)
         else:
-            self.cards, self.doubts, self.expected, self.closed = [], doubts, None, False
+            self.cards, self.doubts, self.drawn, self.expected = [], doubts, [], None
+        self.awaited = self.opens(closed=False)
         burn = self.settings["burn"]
         self.burn = {"none": 0, "first_card": None, "fixed": self.settings["burn_cards"]}[burn]
 
@@ -451,11 +459,6 @@ def read(text: str | bytes) -> Any:
     return json.loads(text, object_pairs_hook=once)
 
 
-def decoded(head: dict[str, str], part: str) -> bytes:
-    """A key or a signature of a head; empty if the head does not have it."""
-    return base64.b64decode(head.get(part, ""), validate=True)
-
-
 def in_hands(cards: list[str]) -> tuple[list[str], list[str]]:
     """The cards in the order of the deal as the two hands; the fifth is Player's if its first two call for one."""
     player, banker, more = cards[0:4:2], cards[1:4:2], cards[4:]
@@ -475,7 +478,7 @@ def checked(data: bytes, keys: Keys = NONE, *, without_heads: bool = False) -> t
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print what is right, what is not proven and what is wrong; 1 if anything is wrong."""
+    """Print what is right, what is not proven and what is wrong; 1 if anything is wrong, 2 if there is no such file."""
     parser = argparse.ArgumentParser(description="Check a bundle of evidence of a round.")
     parser.add_argument("bundle", type=Path)
     parser.add_argument("--key", help="the public key of the table's signer, which you stored")
@@ -484,9 +487,9 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     try:
         data = asked.bundle.read_bytes()
-        told, faults = checked(data, (asked.key, asked.witness), without_heads=asked.without_heads)
     except OSError as error:
-        told, faults = [], [f"{asked.bundle} cannot be read: {error.strerror}"]
+        parser.error(f"{asked.bundle} cannot be read: {error.strerror}")
+    told, faults = checked(data, (asked.key, asked.witness), without_heads=asked.without_heads)
     print(*told, *(f"WRONG: {each}" for each in faults), sep="\n")
     print("something is wrong" if faults else "nothing is wrong in what is proven here")
     return 1 if faults else 0
