@@ -261,27 +261,29 @@ class Bundle:
         if not rounds or any(number not in {each["round"], each["corrects"]} for each in rounds):
             self.faults.append("it has not the round that it names")
         for record in rounds:
-            if record["status"] == "correction":
-                self.check_order(record, {"correct_round", "void_round"})
-            else:
-                if record["status"] == "void":
-                    self.check_order(record, {"void_coup"})
+            self.check_order(record)
+            self.check_result(record)
+            if record["status"] != "correction":
                 self.check_cards(record)
                 self.check_wagers(record)
-            self.check_result(record)
         ordered = [each["seq"] for each in self.inputs if each["kind"] in {"correct_round", "void_round"}]
         if len(ordered) > sum(each["status"] == "correction" for each in rounds):
             self.open.append(f"whether the table refused an order to correct or void: inputs {ordered}")
 
-    def check_order(self, record: dict[str, Any], kinds: set[str]) -> None:
+    def check_order(self, record: dict[str, Any]) -> None:
         """An input orders what was done to a round, in the name of the same people."""
+        kinds = {"correction": {"correct_round", "void_round"}, "void": {"void_coup"}}.get(
+            record["status"], ()
+        )
+        if not kinds and record["who"] is None:
+            return
         for given in self.inputs:
             same = [given.get(part) == record[part] for part in ("who", "reason", "approved_by")]
             if given["kind"] == "correct_round":
                 same += [given[side] == record[side] for side in ("player", "banker")]
             if given["kind"] in {"correct_round", "void_round"}:
                 same += [given["round"] == record["corrects"]]
-                same += [(given["kind"] == "void_round") == (record["winner"] is None)]
+                same += [(given["kind"] == "void_round") is (record["winner"] is None)]
             if given["kind"] in kinds and all(same):
                 return
         self.faults.append(f"no input orders what round.json says of round {record['round']}")
@@ -291,12 +293,12 @@ class Bundle:
         deal = Deal(self.before["state"], record)
         deal.take(self.inputs)
         if not deal.doubts:
-            if in_hands(deal.cards) != (record["player"], record["banker"]):
+            if in_hands(deal.cards) != deal.hands:
                 self.faults.append(f"the cards of round {record['round']} are not those of the inputs")
             return
         before = [deal.state.get(part) for part in ("coup", "carried", "backlog", "stops", "doubt")]
-        known = Counter(re.findall('"([2-9TJQKA][SHDC])"', json.dumps([before, self.inputs])))
-        if Counter([*record["player"], *record["banker"]]) - known:
+        known = re.findall('"([2-9TJQKA][SHDC])"', json.dumps([before, self.inputs]))
+        if Counter(record["player"] + record["banker"]) - Counter(known):
             self.faults.append(f"round {record['round']} has cards that no input has")
         why = ", ".join(deal.doubts)
         self.open.append(f"which cards went to the hands of round {record['round']}, because of {why}")
@@ -337,17 +339,17 @@ class Bundle:
             winner = "tie" if points[0] == points[1] else "player" if points[0] > points[1] else "banker"
             result = winner, max(total(player[:2]), total(banker[:2])) >= 8
             if not dealt_by_the_rules(player, banker) or result != (record["winner"], record["natural"]):
-                self.faults.append(f"round {record['round']} is not what the rules of the drawing give")
-        for each in record["settlements"]:
-            if each["net"] != each["returned"] - each["stake"]:
-                self.faults.append(f"seat {each['seat']}, {each['wager']}: the amounts contradict each other")
+                self.faults.append(f"round {number} is not what the rules of the drawing give")
+        if any(each["net"] != each["returned"] - each["stake"] for each in record["settlements"]):
+            self.faults.append(f"the amounts of round {number} contradict each other")
 
 
 class Deal:
     """The cards of a round as the inputs give them; `doubts` are inputs whose effect follows only by the whole program."""
 
     def __init__(self, state: dict[str, Any] | None, record: dict[str, Any]) -> None:
-        self.record = record
+        self.hands = record["player"], record["banker"]
+        self.voided_by = "void_coup" if record["status"] == "void" else None
         self.state: dict[str, Any] = state or {"phase": "locked", "round": 1}
         self.settings: dict[str, Any] = self.state.get("settings", {})
         coup, burning = self.state.get("coup"), self.state["phase"] == "shoe_change"
@@ -369,15 +371,15 @@ class Deal:
 
     def opens(self, *, closed: bool) -> str | None:
         """The order without which a card that is drawn begins no hand."""
-        if self.settings.get("betting_closes") == "order":
-            return "close_betting"
-        return "open_betting" if closed else None
+        opens = "open_betting" if closed else None
+        return "close_betting" if self.settings.get("betting_closes") == "order" else opens
 
     def take(self, inputs: list[dict[str, Any]]) -> None:
         """Take the inputs up to the end of the hand."""
         for given in inputs:
             kind = given["kind"]
-            if self.over() or (kind == "void_coup" and self.record["status"] == "void"):
+            void = kind == self.voided_by  # the table can have refused an earlier one
+            if self.over() or (void and in_hands(self.cards) == self.hands):
                 return
             if isinstance(given.get("record"), int):  # the shoe numbers its records
                 self.doubt(given, self.expected not in {None, given["record"]})
@@ -395,7 +397,7 @@ class Deal:
             elif kind == self.awaited:
                 self.awaited = None
             else:
-                self.doubt(given, kind in UNCERTAIN)
+                self.doubt(given, kind in UNCERTAIN and not void)
 
     def doubt(self, given: dict[str, Any], uncertain: bool) -> None:
         """Note an input whose effect is not certain."""
@@ -429,9 +431,8 @@ class Deal:
             self.doubt(given, True)
         else:
             self.cards, self.doubts, self.drawn, self.expected = [], doubts, [], None
-        self.awaited = self.opens(closed=False)
-        burn = self.settings["burn"]
-        self.burn = {"none": 0, "first_card": None, "fixed": self.settings["burn_cards"]}[burn]
+        burns = {"none": 0, "first_card": None, "fixed": self.settings["burn_cards"]}
+        self.burn, self.awaited = burns[self.settings["burn"]], self.opens(closed=False)
 
     def correct(self, given: dict[str, Any]) -> None:
         """Correct a card of the hand, if the round has this correction."""
@@ -448,10 +449,9 @@ class Deal:
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON that has each key once."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    if len(dict(pairs)) != len(pairs):
         raise ValueError("an object has a key twice")
-    return found
+    return dict(pairs)
 
 
 def read(text: str | bytes) -> Any:
@@ -490,8 +490,8 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         parser.error(f"{asked.bundle} cannot be read: {error.strerror}")
     told, faults = checked(data, (asked.key, asked.witness), without_heads=asked.without_heads)
-    print(*told, *(f"WRONG: {each}" for each in faults), sep="\n")
-    print("something is wrong" if faults else "nothing is wrong in what is proven here")
+    result = "something is wrong" if faults else "nothing is wrong in what is proven here"
+    print(*told, *(f"WRONG: {each}" for each in faults), result, sep="\n")
     return 1 if faults else 0
 
 
