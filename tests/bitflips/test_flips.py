@@ -158,7 +158,10 @@ def bundle(small, tmp_path_factory):
     with schema.reading(small / RECORD) as connection:
         head = store.last_head(connection)
         statement = HeadStatement(
-            table=TOPIC.table, record=store.name(connection), head=str(head), ts="2026-11-25T10:00:00.000Z"
+            table=TOPIC.table,
+            record=store.name(connection),
+            head=str(head),
+            ts="2026-11-25T10:00:00.000000+00:00",
         )
     signed = SignedHead.of(statement, SigningKey.open(folder / "key")).model_dump()
     own = tmp_path_factory.mktemp("own")
