@@ -164,8 +164,7 @@ def let_in(turn: Turn, hello: events.ShoeHello, reason: str) -> None:
     turn.change_link(components=hello.components, offered=None)
     _end_refusal(turn)
     turn.say(ShoeLinkChanged(online=turn.state.link.online, reason=reason))
-    if turn.state.link.late_before <= turn.state.link.expected:
-        _stop_if_keyed_alone(turn)
+    _stop_if_keyed_alone(turn)
     take_backlog(turn)
 
 
@@ -193,6 +192,7 @@ def _on_records_lost(turn: Turn, first: int, last: int) -> None:
             ),
         )
     )
+    _stop_if_keyed_alone(turn)
 
 
 # --- its records
@@ -215,11 +215,16 @@ def _on_record(turn: Turn, event: events.ShoeRecord) -> None:
         )
         return
     turn.change_link(taken=event.record)
-    if event.record >= turn.state.link.late_before:
-        _stop_if_keyed_alone(turn)
     if turn.state.settings.cards == "keyed":
         turn.alarm("shoe_not_in_use", "the shoe sends reports, but at this table the cards are keyed")
         return
+    if event.record >= turn.state.link.late_before:
+        _stop_if_keyed_alone(turn)
+    _heed(turn, event)
+    _stop_if_keyed_alone(turn)
+
+
+def _heed(turn: Turn, event: events.ShoeRecord) -> None:
     match event:
         case events.CardDrawn() | events.CardUnread() | events.CardOverdrawn() if turn.state.keyed_away:
             _compare_with_keyed(turn, event)
@@ -245,7 +250,8 @@ def _stop_if_overfull(turn: Turn) -> None:
 
 def _stop_if_keyed_alone(turn: Turn) -> None:
     """Stop play if cards were keyed while the shoe was offline, and it has no more records of that time."""
-    if not turn.state.keyed_away:
+    link = turn.state.link
+    if not turn.state.keyed_away or link.expected < link.late_before:
         return
     first = turn.state.keyed_away[0]
     turn.change(keyed_away=())

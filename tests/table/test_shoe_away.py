@@ -76,24 +76,28 @@ def test_cards_that_left_the_shoe_besides_are_dealt():
 @pytest.mark.parametrize(("late", "first"), [((), 3), (("draw 5S",), 4)])
 def test_cards_that_were_keyed_and_that_the_shoe_did_not_see_stop_play(late, first):
     croupier = back(Croupier.at_betting(*AWAY, "key 5S 3S"), *late, made=len(late))
-    if late:  # the shoe has no more records of that time, as its next one says
-        assert croupier.stops == []
-        croupier.do("draw 4D")
 
     assert (croupier.hand, croupier.stops) == ("KS 2S 5S 3S", ["keyed_otherwise"])
     assert croupier.state.stops[0].text.startswith(
         f"card {first} of round 1 was keyed while the shoe was offline"
     )
     assert croupier.state.keyed_away == ()
-    if not late:
-        croupier.do("draw 4D")  # waits until a supervisor has seen the cards
+    croupier.do("draw 4D")  # waits until a supervisor has seen the cards
     assert croupier.do("resume").hand == "KS 2S 5S 3S 4D"
 
 
-def test_a_hand_that_was_keyed_and_settled_without_the_shoe_stops_play_when_it_is_back():
-    croupier = back(Croupier.at_betting(*AWAY, "key 5S 3S 4D 9D"), made=0)
+@pytest.mark.parametrize("late", [(), ("draw 5S",)])
+def test_a_hand_that_was_keyed_and_settled_without_the_shoe_stops_play_when_it_is_back(late):
+    croupier = back(Croupier.at_betting(*AWAY, "key 5S 3S 4D 9D"), *late, made=len(late))
 
     assert (len(croupier.rounds), croupier.stops) == (1, ["keyed_otherwise"])
+
+
+def test_a_card_that_was_keyed_and_whose_record_is_lost_is_no_later_card():
+    croupier = back(Croupier.at_betting(*AWAY, "key 5S 3S"), "draw 5S", "records lost 1", made=2)
+
+    assert (croupier.stops, croupier.state.keyed_away) == (["records_lost", "keyed_otherwise"], ())
+    assert croupier.do("resume", "draw 4D").hand == "KS 2S 5S 3S 4D"
 
 
 def test_another_shoe_that_a_supervisor_accepted_has_no_records_of_that_time():
@@ -176,7 +180,7 @@ def test_where_cards_are_hidden_the_stop_names_none(keyed, late, read):
     [("key 7C", "correct 3 5S"), ("key 4C 3S 4D 9D", "correct round KS 5S 4D over 2S 3S 9D")],
 )
 def test_what_was_keyed_is_compared_as_it_was_corrected(keyed, correction):
-    croupier = back(Croupier.at_betting(*AWAY, keyed, correction), "draw 5S", made=1)
+    croupier = back(Croupier.at_betting(*AWAY, keyed, correction), "draw 5S", made=4)
 
     assert croupier.stops == []
 
