@@ -46,7 +46,7 @@ class LinkCounters(link.LinkCounters):
     presses: int = 0  # delivered
     duplicates: int = 0  # presses that had been delivered before
     bounces: int = 0  # presses that were bounces of the press before
-    late: int = 0  # presses refused for their age
+    late: int = 0  # presses refused for their age, or because they were made before this host began
     held_back: int = 0  # before the keypad had answered this host, of another session, or after a lost frame
 
 
@@ -58,6 +58,7 @@ class KeypadLink(link.Link[FromKeypad]):
 
     def __init__(self, seal: Seal = UNSEALED) -> None:
         super().__init__("keypad", parsers(Here, Press, Switch), LinkCounters(), seal)
+        self._began: float | None = None  # the first connection of this host
         self._session = 0  # of the presses below
         self._taken = 0  # the last press that was delivered or refused
         self._answer: Answer | None = None  # the answer to that press
@@ -67,6 +68,12 @@ class KeypadLink(link.Link[FromKeypad]):
         self._out = b""
         self._shown: KeypadLamps | None = None
         self._sent_at = -inf
+
+    def connect(self, now: float, token: int) -> None:
+        """As `Link.connect`."""
+        super().connect(now, token)
+        if self._began is None:
+            self._began = now
 
     # --- input
 
@@ -112,7 +119,9 @@ class KeypadLink(link.Link[FromKeypad]):
             if self._answer is not None:  # a bounce gets its press's answer; until then the keypad repeats it
                 self._send(replace(self._answer, number=press.number))
             return False
-        if press.age > STALE_MILLISECONDS:
+        # The host before this one may have carried out a press that was made before this host began.
+        of_another_host = self._began is not None and now - press.age / 1000 < self._began
+        if press.age > STALE_MILLISECONDS or of_another_host:
             self.counters.late += 1
             self.answer(press, TOO_LATE)
             return False

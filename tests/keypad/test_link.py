@@ -158,13 +158,29 @@ def test_a_press_whose_answer_was_lost_with_the_cable_is_not_carried_out_again()
 def test_a_press_that_is_older_than_a_second_is_refused():
     link = connected()
 
-    assert link.receive(encode(press(1, age=1001)), 0.1) == []
-    assert link.receive(encode(press(2, age=1000)), 0.1) == []  # its contact bounced
-    assert len(link.receive(encode(press(3, age=1000, key="F3")), 0.1)) == 1
+    assert link.receive(encode(press(1, age=1001)), 5.1) == []
+    assert link.receive(encode(press(2, age=1000)), 5.1) == []  # its contact bounced
+    assert len(link.receive(encode(press(3, age=1000, key="F3")), 5.1)) == 1
     for number, refused in enumerate(answers(link), start=1):
         assert (refused.number, refused.result) == (number, "refused")
         assert "too late" in refused.text
     assert link.counters.late == 1
+
+
+def test_a_press_from_before_the_host_began_is_refused():
+    host, started = KeypadLink(), 7.0
+    host.connect(started, TOKEN)
+    host.receive(encode(HERE), started)
+
+    assert host.receive(encode(press(1, age=300)), started + 0.2) == []  # the host before may have had it
+    (refused,) = answers(host)
+    assert refused.number == 1
+    assert "too late" in refused.text
+    assert delivered(host, press(2, age=100), started + 0.2).number == 2
+
+    host.connect(started + 5, TOKEN)  # the cable was pulled: the host is the same
+    host.receive(encode(HERE), started + 5)
+    assert delivered(host, press(3, age=500), started + 5.1).number == 3
 
 
 def test_a_bounce_that_comes_when_its_press_has_been_answered_has_the_same_answer_however_late():
