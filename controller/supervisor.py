@@ -405,7 +405,9 @@ def _card_door(
     from punto.controller.devices.card_door import CardDoor  # noqa: PLC0415 - as with the accounts
 
     second_factor = config.progressive.second_factor
-    return CardDoor(engine, outbox, devices.card_reader, gate.accounts, second_factor=second_factor)
+    return CardDoor(
+        engine, outbox, devices.card_reader, gate.accounts, second_factor=second_factor, clock=clock.monotonic
+    )
 
 
 def _broker(

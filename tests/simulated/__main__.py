@@ -12,7 +12,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
 from tests.simulated.mutations import MOST_SEEDS, find_all
-from tests.simulated.world import KINDS, SECONDS, Fault, Outcome, Plan, simulate
+from tests.simulated.plan import Fault, Outcome, Plan
+from tests.simulated.simulate import prepare
+from tests.simulated.worlds import ALL_KINDS, WORLDS, plan_of, play
 
 SECONDS_PER_HOUR = 3600.0
 
@@ -20,7 +22,8 @@ SECONDS_PER_HOUR = 3600.0
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.simulated", description=__doc__.splitlines()[0])
     parser.add_argument("seed", nargs="?", type=int, help="play this seed, and make it smaller if it fails")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="how long to play the seed")
+    parser.add_argument("--seconds", type=float, help="how long to play each seed")
+    parser.add_argument("--world", choices=WORLDS, help="what to simulate, if the seed must not choose it")
     parser.add_argument("--seeds", type=int, default=100, help="how many seeds to play")
     parser.add_argument("--first", type=int, default=1, help="the first of these seeds")
     parser.add_argument(
@@ -33,14 +36,14 @@ def main() -> None:
     if asked.mutations:
         sys.exit(_mutations(asked.jobs, max(asked.seeds, MOST_SEEDS)))
     sys.exit(
-        _one(Plan.of(asked.seed, asked.seconds))
+        _one(plan_of(asked.seed, asked.world, asked.seconds))
         if asked.seed is not None
-        else _many(asked.first, asked.seeds, asked.jobs)
+        else _many(asked.first, asked.seeds, asked.jobs, asked.world, asked.seconds)
     )
 
 
 def _one(plan: Plan) -> int:
-    outcome = simulate(plan)
+    outcome = play(plan)
     print(report(outcome))
     if not outcome.wrong:
         return 0
@@ -48,18 +51,18 @@ def _one(plan: Plan) -> int:
     print(
         f"\nThe smallest plan that fails has {len(small.plan.faults)} of {len(outcome.plan.faults)} faults:"
     )
-    print("\n".join(f"{each.at:9.3f} {each.kind}" for each in small.plan.faults))
+    print("\n".join(f"{each.at:9.3f} {each}" for each in small.plan.faults))
     print(report(small))
     return 1
 
 
-def _many(first: int, seeds: int, jobs: int) -> int:
+def _many(first: int, seeds: int, jobs: int, world: str | None, seconds: float | None) -> int:
     began, counted, played = time.monotonic(), Counter[str](), 0.0
     wrong: list[Outcome] = []
     rounds = inputs = starts = 0
-    with ProcessPoolExecutor(jobs) as pool:
-        plans = map(Plan.of, range(first, first + seeds))
-        for outcome in pool.map(simulate, plans, chunksize=max(1, min(8, seeds // jobs))):
+    with ProcessPoolExecutor(jobs, initializer=prepare) as pool:
+        plans = [plan_of(seed, world, seconds) for seed in range(first, first + seeds)]
+        for outcome in pool.map(play, plans, chunksize=max(1, min(8, seeds // jobs))):
             counted += outcome.counted
             played += outcome.seconds
             rounds, inputs, starts = rounds + outcome.rounds, inputs + outcome.inputs, starts + outcome.starts
@@ -73,8 +76,8 @@ def _many(first: int, seeds: int, jobs: int) -> int:
         f"{starts} starts, {inputs} inputs, {rounds} rounds"
     )
     for title, kinds in (
-        ("faults", set(KINDS)),
-        ("what came of them, and of the people", counted.keys() - set(KINDS)),
+        ("faults", ALL_KINDS),
+        ("what came of them, and of the people", counted.keys() - ALL_KINDS),
     ):
         print(f"{title}:")
         print("\n".join(f"  {count:8} {kind}" for kind, count in counted.most_common() if kind in kinds))
@@ -97,12 +100,14 @@ def report(outcome: Outcome) -> str:
     """A simulation for people: with its last steps if something was wrong."""
     plan = outcome.plan
     known = (
-        f"seed {plan.seed}: {outcome.seconds:.0f} s, {len(plan.faults)} faults, {outcome.starts} starts, "
+        f"seed {plan.seed} ({plan.world}): {outcome.seconds:.0f} s, {len(plan.faults)} faults, {outcome.starts} starts, "
         f"{outcome.inputs} inputs, {outcome.rounds} rounds, head {outcome.head[:20]}"
     )
     if not outcome.wrong:
         return f"{known}: nothing is wrong"
-    again = f"{plan.seed}" if plan.whole == SECONDS else f"{plan.seed} --seconds {plan.whole:g}"
+    again = f"{plan.seed} --world {plan.world}"
+    if plan.whole != plan_of(plan.seed, plan.world).whole:
+        again += f" --seconds {plan.whole:g}"
     return "\n".join(
         [
             known,
@@ -134,7 +139,7 @@ def shrunk(outcome: Outcome) -> Outcome:
 
 def _wrong(plan: Plan) -> Outcome | None:
     """The outcome of a plan, None if nothing is wrong."""
-    outcome = simulate(plan)
+    outcome = play(plan)
     return outcome if outcome.wrong else None
 
 

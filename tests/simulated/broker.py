@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from random import Random
 from typing import Any, NamedTuple
 
@@ -24,6 +25,11 @@ class Published(NamedTuple):
     retain: bool
 
 
+@cache
+def _matches(topic: str, subscription: str) -> bool:
+    return Received(topic, b"", retained=False).matches(subscription)
+
+
 class Server:
     """The broker. `taken` sees each message of a client when the broker has it."""
 
@@ -35,6 +41,8 @@ class Server:
         self.away_until = 0.0
         self.slow_until = 0.0
         self.repeats_until = 0.0
+        self.forward: Callable[[str, bytes, bool], None] = lambda *_: None
+        """Passes each message of a client on to other brokers."""
         self._taken = taken
         self._known: dict[str, Connection] = {}
         """The connections that the broker takes for open, by the names of their clients."""
@@ -65,6 +73,7 @@ class Server:
         self._taken(found)
         for each in list(self._known.values()):
             each.deliver(topic, payload)
+        self.forward(topic, payload, retain)
 
     def publish(self, topic: str, payload: bytes) -> None:
         """Take a message of another client, and pass it to the service."""
@@ -73,6 +82,12 @@ class Server:
             if self.loop.passed < self.repeats_until and self.chance.random() < 0.5:
                 self.counted["repeated"] += 1
                 each.deliver(topic, payload)
+
+    def take_from(self, topic: str, payload: bytes, retain: bool) -> None:
+        """Take a message of another broker."""
+        if retain:
+            self.retained[topic] = payload
+        self.publish(topic, payload)
 
     def cut(self, *, notice: bool) -> None:
         """Lose every connection. If the client does not `notice`, it finds out later."""
@@ -112,6 +127,8 @@ class Connection:
     async def subscribe(self, topics: Sequence[str], qos: int = 1) -> bool:
         await asyncio.sleep(2 * self._server.seconds())
         self._subscribed += topics
+        for topic, payload in self._server.retained.items():
+            self.deliver(topic, payload, topics, retained=True)
         return True
 
     async def messages(self) -> AsyncIterator[Received]:
@@ -146,9 +163,11 @@ class Connection:
 
     # --- for the broker
 
-    def deliver(self, topic: str, payload: bytes) -> None:
-        received = Received(topic, payload, retained=False)
-        if any(received.matches(each) for each in self._subscribed):
+    def deliver(
+        self, topic: str, payload: bytes, to: Sequence[str] | None = None, *, retained: bool = False
+    ) -> None:
+        if any(_matches(topic, each) for each in (self._subscribed if to is None else to)):
+            received = Received(topic, payload, retained)
             self._in.call_later(self._server.seconds(), self._deliver, received)
 
     def _deliver(self, received: Received) -> None:

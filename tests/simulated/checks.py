@@ -8,7 +8,7 @@ import hashlib
 import json
 import sqlite3
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from math import floor
 from pathlib import Path
@@ -17,8 +17,9 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from punto.baccarat.cards import Card
+from punto.baccarat.progressive.effects import AwardLocked
 from punto.baccarat.table.effects import Effect, Happened, Happening, MeterMoved, RoundEnded
-from punto.baccarat.table.events import CardDrawn, Event, ServiceStarted, SetWager, ShoeHello, ShoeRecord
+from punto.baccarat.table.events import CardDrawn, Event, ServiceStarted, SetWager
 from punto.baccarat.table.order_kinds import Reveal
 from punto.baccarat.table.state import Phase, RoundRecord, TableState
 from punto.baccarat.table.table import Table
@@ -29,8 +30,12 @@ from punto.controller.journal.entries import EVENTS, FIRST_LINK, ROUNDS
 from punto.controller.journal.recovery import replay
 from punto.controller.messages.building import public_round
 from tests.odds import oracle
+from tests.simulated.awards import moves_an_award, wrong_with
 from tests.simulated.broker import Published
 from tests.simulated.people import ANN, AUD, BOB, EVE, MAX, TIM
+from tests.simulated.plan import Wrong
+from tests.simulated.shoe import Memory
+from tests.simulated.shoe_checks import ShoeChecks
 from tests.table.second_books import SecondBooks
 
 _EXECUTIVES: Final = frozenset({EVE.name, MAX.name})
@@ -44,13 +49,15 @@ MAY: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(("sign_off", "close_table", "change_shoe", "correct_card", "void_coup"), _SUPERVISORS),
     **dict.fromkeys(("correct_round", "void_round", "change_game"), _SUPERVISORS),
     **dict.fromkeys(("turn_key", "jpot", "confirm", "sign_award", "nobody_won"), _SUPERVISORS),
-    **dict.fromkeys(("reopen_game", "back_out"), _SUPERVISORS),
-    **dict.fromkeys(("resume_play", "acknowledge_alarm", "accept_shoe"), _SUPERVISORS | {TIM.name}),
+    **dict.fromkeys(("reopen_game", "back_out", "adjust"), _SUPERVISORS),
+    **dict.fromkeys(
+        ("resume_play", "acknowledge_alarm", "accept_shoe", "accept_device"), _SUPERVISORS | {TIM.name}
+    ),
     "open_meter": _EXECUTIVES,
 }
 """Order -> the people of the simulation who may give it, as docs/reference/roles.md has it. `aud` may give none."""
 HAPPENINGS: Final[TypeAdapter[Happening]] = TypeAdapter(Happening)
-_APPROVED: Final = frozenset({"open_meter", "back_out", "reopen_game"})
+_APPROVED: Final = frozenset({"open_meter", "back_out", "reopen_game", "adjust"})
 """The orders that a second person must approve whatever the house asks: `approval_above` is 0."""
 _RETURN_WAGERS: Final = frozenset({"close_table", "change_shoe"})
 _ON_THE_METER: Final = "progressive"
@@ -63,25 +70,21 @@ if AUD.name in frozenset().union(*MAY.values()):
     raise AssertionError("an auditor may give no order")
 
 
-class Wrong(Exception):  # noqa: N818 - what the simulation looks for
-    """Something is not as it must be."""
-
-
 class Record:
-    """The record, read again after each commit. `may` has the people who may give each order, `approved` those for two people."""
+    """The record, read again after each commit. `may` has the people who may give each order.
+
+    `memory` is that of the shoe; None if only the record tells of the shoe.
+    """
 
     may: Mapping[str, frozenset[str]] = MAY
-    approved = _APPROVED
 
-    def __init__(self, path: Path, physical: Callable[[int], ShoeRecord | None]) -> None:
+    def __init__(self, path: Path, memory: Memory | None) -> None:
         self.path = path
-        self._physical = physical
+        self.shoe = ShoeChecks(memory)
         self._connection: sqlite3.Connection | None = None
         self._table: Table | None = None
         self.seq = 0
         self.head = FIRST_LINK
-        self.taken = 0
-        """The shoe's last record on the record."""
         self.rounds: dict[int, RoundRecord] = {}
         self.happenings: list[Any] = []
         self.accepted: dict[int, bool] = {}
@@ -92,7 +95,7 @@ class Record:
         """How many cards of a round dealt face down were turned."""
         self._stakes: dict[tuple[int, str], int] = {}
         self._window: list[Card] | None = None
-        self._entries: list[Any] = []
+        self.entries: list[Any] = []
         self._books: SecondBooks | None = None
         self._settled: dict[int, dict[tuple[int, str], tuple[int, int, int]]] = {}
 
@@ -166,7 +169,7 @@ class Record:
             second = getattr(event, "approved_by", None)
             if who not in self.may[event.kind] or source != f"operator {who}":
                 raise Wrong(f"input {seq}: {who} gave the order {event.kind} without the right to")
-            needed = event.kind in self.approved or event.kind in before.settings.approval
+            needed = self.needs_second(event, before)
             if needed and (second is None or second == who or second not in self.may[event.kind]):
                 raise Wrong(f"input {seq}: the order {event.kind} of {who} was approved by {second}")
         if isinstance(event, SetWager):
@@ -180,12 +183,17 @@ class Record:
         if isinstance(event, Reveal) and before.coup is not None:
             self.revealed[before.round] = len(before.coup.cards)
 
+    def needs_second(self, event: Event, state: TableState) -> bool:
+        """Whether a second person must approve an order."""
+        asked = event.kind in _APPROVED or event.kind in state.settings.approval
+        return asked or moves_an_award(event, state, self._stakes)
+
     # --- cards
 
     def _follow(self, event: Event, before: TableState, effects: list[Effect], *, accepted: bool) -> None:
-        """What an input did: the shoe's record, the cards of the hand, the rounds that ended."""
+        """What an input did: the shoe's record, the hand's cards, the rounds that ended."""
         state = self._table_state()
-        self._of_the_shoe(event, before)
+        self.shoe.follow(event, before, state, accepted=accepted)
         busy = (state.stops, state.backlog, state.carried, state.doubt, state.keyed_away, before.keyed_away)
         clean = not any(busy) and not state.dummy
         if not clean or (event.kind in _TROUBLE and accepted):
@@ -201,23 +209,35 @@ class Record:
                     raise Wrong(f"event {len(self.happenings) + 1} was left out")
                 self.happenings.append(effect.happening)
             elif isinstance(effect, MeterMoved):
-                self._entries.append(effect.entry)
+                self._book(effect.entry, state)
             elif isinstance(effect, RoundEnded):
                 ended = True
                 self._end(effect.record, before)
-        self._balance(state)
+        self.balance(state)
         opened = state.phase is Phase.BETTING and (ended or before.phase is not Phase.BETTING)
         if clean and opened and state.coup is None:
             self._window = []
 
-    def _balance(self, state: TableState) -> None:
+    def _book(self, entry: Any, state: TableState) -> None:
+        self.entries.append(entry)
+        locked = isinstance(entry, AwardLocked)
+        if locked and (
+            wrong := wrong_with(entry.award, self.rounds_of(entry.award.table), self.entries, state)
+        ):
+            raise Wrong(wrong)
+
+    def rounds_of(self, _table: str) -> Iterable[RoundRecord]:
+        """The rounds of a table of the meter."""
+        return self.rounds.values()
+
+    def balance(self, state: TableState) -> None:
         """The books of the meter are the sum of its entries."""
         if state.progressive is None:
             return
         if self._books is None:
             self._books = SecondBooks(state.progressive.books.settings)
         try:
-            self._books.check(self._entries, state.progressive, {})
+            self._books.check(self.entries, state.progressive, {})
         except AssertionError as error:
             raise Wrong(
                 f"the books of the meter: {traceback.extract_tb(error.__traceback__)[-1].line}"
@@ -227,19 +247,6 @@ class Record:
         if self._table is None:
             raise AssertionError("there is no table yet")
         return self._table.state
-
-    def _of_the_shoe(self, event: Event, before: TableState) -> None:
-        if isinstance(event, ShoeHello) and before.link.serial is None:
-            self.taken = self._table_state().link.taken
-        if isinstance(event, ShoeRecord) and before.link.offered is None and before.link.serial is not None:
-            if event.record == self.taken + 1:
-                self.taken = event.record
-                if event != self._physical(event.record):
-                    raise Wrong(f"record {event.record} is not what the shoe made: {event}")
-            if self._table_state().link.taken != self.taken:
-                raise Wrong(
-                    f"the table has the shoe's records up to {self._table_state().link.taken}, but it was sent them up to {self.taken}"
-                )
 
     # --- settlement
 
@@ -352,21 +359,22 @@ class Public:
         self._rounds: dict[int, bytes] = {}
         self._connection = ""
         self._ended: set[str] = set()
-
-    def see(self, published: Published) -> dict[str, Any]:
-        """Check a message of the service, and return it."""
-        name = published.topic.removeprefix(self._base)
-        message: dict[str, Any] = json.loads(published.payload)
-        check = {
+        self._checks: dict[str, Callable[[dict[str, Any], bytes], None]] = {
             "round": self._round,
             "event": self._event,
             "state": self._state,
             "availability": self._availability,
-        }.get(name)
-        if check is not None:
-            check(message, published.payload)
-        elif name.startswith("wagers/"):
-            self._answer(message)
+            "wagers": self._answer,
+        }
+
+    def see(self, published: Published) -> dict[str, Any]:
+        """Check a message of the service, and return it: empty if there is nothing to check."""
+        name = published.topic.removeprefix(self._base)
+        check = self._checks.get("wagers" if name.startswith("wagers/") else name)
+        if check is None:
+            return {}
+        message: dict[str, Any] = json.loads(published.payload)
+        check(message, published.payload)
         return message
 
     def all_sent(self) -> None:
@@ -433,7 +441,7 @@ class Public:
                 "the last will of an earlier connection was published after the table was online again"
             )
 
-    def _answer(self, message: dict[str, Any]) -> None:
+    def _answer(self, message: dict[str, Any], _: bytes) -> None:
         if message["code"] in {"bad_payload", "too_fast"}:
             return
         seq, asked = message["seq"], self._record.wagers.get(message["seq"])

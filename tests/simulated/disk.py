@@ -163,8 +163,10 @@ class SteppedJournal(Journal):
         if disk.take("kill before"):
             process.kill("before a commit")
             return
+        before = self.connection.total_changes
         self._writer.running = self._write_waiting()
-        process.committed()
+        if self.connection.total_changes != before:
+            process.committed()
         if disk.take("kill after"):
             process.kill("after a commit, before its results are handed back")
             return

@@ -10,13 +10,16 @@ from typing import Any, Final, NamedTuple
 from unittest import mock
 
 from punto.baccarat.coup import Coup
+from punto.baccarat.progressive import awards
 from punto.baccarat.progressive import orders as meter_orders
 from punto.baccarat.progressive.money import share
-from punto.baccarat.table import approval, dealing, progressive, shoe_events, shoe_orders
+from punto.baccarat.table import approval, dealing, progressive, shoe_events, shoe_orders, winners
+from punto.baccarat.table import orders as table_orders
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.effects import RoundEnded
 from punto.baccarat.table.state import TableState
 from punto.controller import clock
+from punto.controller.accounts.gate import Gate
 from punto.controller.devices import shoe_door
 from punto.controller.engine import Engine, Handled
 from punto.controller.journal import recovery, store
@@ -28,12 +31,14 @@ from punto.controller.messages.building import round_message, timestamp
 from punto.controller.mqtt_link import Sender
 from punto.controller.orders import desk
 from punto.controller.outbox import Outbox
+from punto.drivers import framing
+from punto.drivers.ishoe.link import IShoeLink
 from tests.simulated.broker import SimulatedLink
-from tests.simulated.world import Plan, simulate
+from tests.simulated.further_mutations import DEVICES, LINKED, Mutation
+from tests.simulated.simulate import prepare
+from tests.simulated.worlds import plan_of, play
 
 MOST_SEEDS: Final = 200
-
-Mutation = Callable[[], AbstractContextManager[Any]]
 
 
 def _acknowledge_before_the_commit() -> AbstractContextManager[Any]:
@@ -255,11 +260,121 @@ def _count_a_contribution_twice() -> AbstractContextManager[Any]:
     return mock.patch.object(meter_orders, "share", lambda stakes, rate: 2 * share(stakes, rate))
 
 
+def _keep_the_count_of_a_lost_memory() -> AbstractContextManager[Any]:
+    hear = shoe_events.hear
+
+    def as_before(turn: Any, hello: Any) -> None:
+        taken = turn.state.link.taken
+        hear(turn, hello)
+        turn.change_link(taken=max(taken, turn.state.link.taken))
+
+    return mock.patch.object(shoe_events, "hear", as_before)
+
+
+def _play_on_after_a_lost_memory() -> AbstractContextManager[Any]:
+    return mock.patch.object(shoe_events, "objection_to", return_value=None)
+
+
+def _play_on_after_lost_records() -> AbstractContextManager[Any]:
+    def silently(turn: Any, _: int, last: int) -> None:
+        if last > turn.state.link.taken:
+            turn.change_link(taken=last)
+
+    return mock.patch.object(shoe_events, "_on_records_lost", silently)
+
+
+def _take_records_of_a_shoe_that_is_not_accepted() -> AbstractContextManager[Any]:
+    take = shoe_events._on_record
+
+    def accepted(turn: Any, event: Any) -> None:
+        offered = turn.state.link.offered
+        if offered is not None:
+            turn.change_link(offered=None, taken=event.record - 1)
+        take(turn, event)
+        if offered is not None:
+            turn.change_link(offered=offered)
+
+    return mock.patch.object(shoe_events, "_on_record", accepted)
+
+
+@contextmanager
+def _read_damaged_frames() -> Iterator[None]:
+    """Without its checksum, a frame is taken whatever happened to it on the line."""
+    with mock.patch.object(framing, "crc32", return_value=0):
+        yield
+
+
+def _skip_a_lost_frame() -> AbstractContextManager[Any]:
+    take = IShoeLink._take_record
+
+    def at_once(self: IShoeLink, record: Any, now: float, events: Any) -> None:
+        self._next = max(self._next, record.record)
+        take(self, record, now, events)
+
+    return mock.patch.object(IShoeLink, "_take_record", at_once)
+
+
+def _pay_an_award_twice() -> AbstractContextManager[Any]:
+    book = awards._book
+
+    def twice(turn: Any, award: Any) -> None:
+        book(turn, award)
+        book(turn, award)
+
+    return mock.patch.object(awards, "_book", twice)
+
+
+def _forget_the_next_meter() -> AbstractContextManager[Any]:
+    return mock.patch.object(awards, "_begin_next_meter", return_value=None)
+
+
+def _award_another_tier() -> AbstractContextManager[Any]:
+    decision = winners.decision
+
+    def another(*parts: Any) -> Any:
+        decided = decision(*parts)
+        if decided.won is None:
+            return decided
+        tiers = [each.name for each in parts[1].books.settings.wager.rules[:2]]
+        return replace(decided, won=replace(decided.won, rule=tiers[decided.won.rule == tiers[0]]))
+
+    return mock.patch.object(progressive, "decision", another)
+
+
+def _pay_a_hand_from_the_next_meter() -> AbstractContextManager[Any]:
+    return mock.patch.object(awards, "_backed_out", return_value=[])
+
+
+@contextmanager
+def _take_wagers_behind_the_cards() -> Iterator[None]:
+    with (
+        mock.patch.object(table_orders, "refuse_behind_the_cards", return_value=None),
+        mock.patch.object(progressive, "refuse_behind_the_cards", return_value=None),
+    ):
+        yield
+
+
+def _take_a_surplus_copy() -> AbstractContextManager[Any]:
+    return mock.patch.object(dealing, "surplus", return_value=False)
+
+
+def _play_on_with_keyed_cards() -> AbstractContextManager[Any]:
+    return mock.patch.object(shoe_events, "_stop_if_keyed_alone", lambda turn: turn.change(keyed_away=()))
+
+
+def _void_a_winning_hand_alone() -> AbstractContextManager[Any]:
+    return mock.patch.object(approval, "_may_move_an_award", return_value=False)
+
+
+def _approve_whatever_account_has_changed() -> AbstractContextManager[Any]:
+    return mock.patch.object(Gate, "version_of", return_value=1)
+
+
 def _keep_returned_wagers() -> AbstractContextManager[Any]:
     return mock.patch.object(dealing, "return_wagers", return_value=None)
 
 
-MUTATIONS: Final[dict[str, Mutation]] = {
+_OF_A_TABLE: Final[dict[str, Mutation]] = {
     "answer an input before it is committed": _acknowledge_before_the_commit,
     "publish a round before it is committed": _publish_a_round_before_its_commit,
     "forget the answer to a repeated wager request": _forget_the_answers,
@@ -282,7 +397,25 @@ MUTATIONS: Final[dict[str, Mutation]] = {
     "take a shoe record twice": _take_records_twice,
     "acknowledge a shoe record before it is committed": _acknowledge_a_record_too_soon,
     "leave the time out of the chain": _leave_the_time_out_of_the_chain,
+    "keep the count of a memory that the shoe lost": _keep_the_count_of_a_lost_memory,
+    "play on after the shoe lost its memory": _play_on_after_a_lost_memory,
+    "play on after the shoe lost records": _play_on_after_lost_records,
+    "take records of a shoe that is not accepted": _take_records_of_a_shoe_that_is_not_accepted,
+    "take frames without a look at their checksum": _read_damaged_frames,
+    "skip a record of the shoe that was lost on the line": _skip_a_lost_frame,
+    "pay an award twice": _pay_an_award_twice,
+    "do not begin the next meter after an award of the whole meter": _forget_the_next_meter,
+    "lock an award of another tier": _award_another_tier,
+    "pay a hand from the next meter after a back-out": _pay_a_hand_from_the_next_meter,
+    "take wagers while cards can lie unseen": _take_wagers_behind_the_cards,
+    "take a copy of a card too many": _take_a_surplus_copy,
+    "play on with a keyed card that the shoe does not have": _play_on_with_keyed_cards,
+    "void or correct a hand that can win alone": _void_a_winning_hand_alone,
+    "approve an order of an account that was changed": _approve_whatever_account_has_changed,
 }
+
+_WORLDS: Final = {"table": _OF_A_TABLE, "linked": LINKED, "devices": DEVICES}
+MUTATIONS: Final = {name: mutation for each in _WORLDS.values() for name, mutation in each.items()}
 
 
 class Found(NamedTuple):
@@ -295,9 +428,10 @@ class Found(NamedTuple):
 
 def find(mutation: str, most: int = MOST_SEEDS) -> Found:
     """Play seeds with a mutation until one finds it."""
+    world = next(name for name, each in _WORLDS.items() if mutation in each)
     for seed in range(1, most + 1):
         with MUTATIONS[mutation]():
-            outcome = simulate(Plan.of(seed))
+            outcome = play(plan_of(seed, world))
         if outcome.wrong:
             return Found(mutation, seed, outcome.wrong.strip().splitlines()[-1])
     return Found(mutation, None, "")
@@ -305,5 +439,5 @@ def find(mutation: str, most: int = MOST_SEEDS) -> Found:
 
 def find_all(jobs: int, most: int = MOST_SEEDS) -> Iterator[Found]:
     """Find all mutations, on so many processors."""
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor(jobs, initializer=prepare) as pool:
         yield from pool.map(find, MUTATIONS, [most] * len(MUTATIONS))

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from punto.baccarat.cards import STANDARD_DECK
+from punto.baccarat.cards import STANDARD_DECK, Card
 from punto.baccarat.table.definition import Role
 from punto.baccarat.table.shoe_events import OFFERED
 from punto.baccarat.table.state import Phase, TableState
 from punto.controller.accounts.refusals import RefusalError
 from punto.controller.journal.schema import RecordError
 from punto.controller.orders.desk import Desk
+from tests.simulated.procedure import awaits_start, next_order
 from tests.simulated.shoe import SERIAL, Shoe
 
 
@@ -42,11 +43,19 @@ _OF_DEALERS: Final = ("wager_placed", "wager_lifted", "start_game", "hand_button
 class Staff:
     """Gives the orders that the table waits for, and now and then another."""
 
-    def __init__(self, chance: Random, shoe: Shoe) -> None:
+    def __init__(self, chance: Random, shoe: Shoe, pace: float) -> None:
         self.chance = chance
+        self.pace = pace
         self.counted: Counter[str] = Counter()
         self.wrong_share = chance.choice((0.02, 0.1, 0.3))
+        self.by_the_book = chance.choice((0.0, 0.7, 0.95, 0.95))
+        """How often an order of the progressive is the one that its procedure asks for."""
         self.answered: Callable[[Any], None] = lambda _: None
+        self.account_changed: Callable[[Person], None] = lambda _: None
+        """Changes the account of a person."""
+        self.wrong: Callable[[str], None] = lambda _: None
+        self.seconds: tuple[Person, ...] = PEOPLE
+        """Who is asked to approve an order."""
         self._shoe = shoe
 
     async def work(
@@ -56,7 +65,7 @@ class Staff:
     ) -> None:
         """Work until cancelled. Each order is a task of the service's process, as a request to its consoles is."""
         while True:
-            await asyncio.sleep(self.chance.uniform(0.3, 2.5))
+            await asyncio.sleep(self.pace * self.chance.uniform(0.3, 2.5))
             here = desk()
             if here is None:
                 continue
@@ -68,10 +77,10 @@ class Staff:
             if wanted is not None:
                 gone = self.chance.random() * 0.03 if self.chance.random() < 0.1 else None
                 self.counted["browser gone before the answer"] += gone is not None
-                spawn(self._give(here, *wanted), gone)
+                spawn(self.give(here, *wanted), gone)
                 if self.chance.random() < 0.05:  # the button was pressed twice
                     self.counted["order given twice"] += 1
-                    spawn(self._give(here, *wanted), None)
+                    spawn(self.give(here, *wanted), None)
 
     async def deal(self, desk: Callable[[], Desk | None]) -> None:
         """Draw the cards that the shoe lets go, until cancelled."""
@@ -79,19 +88,27 @@ class Staff:
         while True:
             here = desk()
             betting = here is not None and here.engine.state.phase is Phase.BETTING
-            await asyncio.sleep(self.chance.uniform(2, 6) if betting else self.chance.uniform(0.2, 0.9))
+            pause = self.chance.uniform(2, 6) if betting else self.chance.uniform(0.2, 0.9)
+            await asyncio.sleep(self.pace * pause)
             here = desk()
             if (
                 here is not None
                 and here.engine.state.shoe > shoe.loaded
                 and here.engine.state.phase is Phase.SHOE_CHANGE
+                and shoe.power
             ):
                 shoe.load(here.engine.state.shoe)
                 await asyncio.sleep(1)
-            elif shoe.unlocked:
+                shoe.move_lid(is_open=False)
+            elif shoe.unlocked and not (betting and self._waits_for_start(here)):
                 shoe.draw()
 
-    async def _give(self, desk: Desk, kind: str, fields: dict[str, Any], person: Person) -> None:
+    def _waits_for_start(self, desk: Desk | None) -> bool:
+        waits = desk is not None and awaits_start(desk.engine.state)
+        return waits and self.by_the_book > 0 and self.chance.random() < 0.93
+
+    async def give(self, desk: Desk, kind: str, fields: dict[str, Any], person: Person) -> None:
+        """Give an order at a console, and have it approved if it needs that."""
         self.counted["order"] += 1
         try:
             orders = await desk.orders(kind, dict(fields), person)
@@ -100,15 +117,24 @@ class Staff:
                 self.answered(answer)
             if answer.waiting is not None:
                 await asyncio.sleep(self.chance.uniform(0.2, 4))
-                second = self.chance.choice(PEOPLE)
-                approved = await desk.approve(answer.waiting, second)
-                if approved.accepted:
-                    self.counted["order approved"] += 1
-                    self.answered(approved)
+                await self._approve(desk, kind, answer.waiting, person)
         except RefusalError:
             self.counted["order refused at the desk"] += 1
         except RecordError:
             pass  # the service ends
+
+    async def _approve(self, desk: Desk, kind: str, number: int, giver: Person) -> None:
+        """A second person approves an order. Seldom, the account of the giver is changed before."""
+        second = MAX if self.chance.random() < 0.5 else self.chance.choice(self.seconds)
+        if changed := self.chance.random() < 0.15:
+            self.counted["account changed before the approval"] += 1
+            self.account_changed(giver)
+        approved = await desk.approve(number, second)
+        if approved.accepted:
+            self.counted["order approved"] += 1
+            self.answered(approved)
+            if changed:
+                self.wrong(f"{kind} was approved, although the account of {giver.name} was changed")
 
     def _right(  # noqa: C901, PLR0911, PLR0912 - flat: one case a need
         self, desk: Desk
@@ -128,10 +154,16 @@ class Staff:
             return "key_card", {"card": self._shoe.doubtful[-1].value}, ANN
         if state.alarms and chance.random() < 0.5:
             return "acknowledge_alarm", {"number": chance.choice(state.alarms).number}, senior
-        if state.progressive is not None and chance.random() < 0.6:
-            return self._of_the_meter(state)
-        if desk.waiting.all(state) and chance.random() < 0.5:
+        if desk.waiting.all(state) and chance.random() < 0.8:
             return None
+        # A linked table cannot open its meter: until the authority has, its people play the base game.
+        metered = state.progressive is not None and not (
+            state.progressive.link is not None and state.progressive.books.phase.value == "new"
+        )
+        if metered and chance.random() < 0.8:
+            order = self._of_the_meter(state)
+            if order is not None:
+                return order
         match state.phase:
             case Phase.LOCKED:
                 return "sign_on", {}, ANN
@@ -140,16 +172,27 @@ class Staff:
                 return ("open_betting", {}, ANN) if again else ("change_shoe", {}, senior)
             case Phase.SHOE_CHANGE if state.burn_left == 0:
                 return "open_betting", {}, ANN
-            case Phase.BETTING if state.settings.betting_closes == "order" and chance.random() < 0.4:
+            case Phase.BETTING if (
+                state.settings.betting_closes == "order"
+                and chance.random() < 0.4
+                and not self._waits_for_start(desk)
+            ):
                 return "close_betting", {}, ANN
             case Phase.BETTING if self._shoe.empty and chance.random() < 0.4:
                 return "change_shoe", {}, senior
+            case Phase.DEALING if state.keyed_for_shoe and chance.random() < 0.6:
+                return "key_card", {"card": self._on_the_table(state).value}, ANN
             case Phase.REVEAL:
                 return "reveal", {}, ANN
             case Phase.SETTLED:
                 return ("change_shoe", {}, senior) if state.shoe_over else ("open_betting", {}, ANN)
             case _:
                 return None
+
+    def _on_the_table(self, state: TableState) -> Card:
+        """The next card that the shoe gave while it was away, or a card that was taken out by hand."""
+        given = self._shoe.memory.cards_from(state.link.expected)[len(state.keyed_away) :]
+        return given[0] if given and self.chance.random() < 0.8 else self.chance.choice(STANDARD_DECK)
 
     def _of_the_meter(self, state: TableState) -> tuple[str, dict[str, Any], Person] | None:
         """An order of the progressive that fits its step, and perhaps not more than that."""
@@ -161,6 +204,12 @@ class Staff:
         if chance.random() < 0.03:
             number = {"award": chance.randint(1, max(1, progressive.books.next_award - 1))}
             return "back_out", {**number, "reason": "a mistake"}, chance.choice((BOB, EVE))
+        dealt = 0 if state.coup is None else len(state.coup.cards)
+        if progressive.procedure.step.value == "playing" and dealt > 3 and chance.random() < 0.25:
+            return "void_coup", {"reason": "misdeal"}, chance.choice((BOB, EVE))
+        if chance.random() < self.by_the_book:
+            order = next_order(state, chance)
+            return None if order is None else (*order, self._who(order[0]))
         every = range(1, state.settings.seats + 1)
         seat = {"seat": chance.choice(progressive.procedure.hand.wagers or every)}
         reason = {"reason": "no base wager won"}
@@ -183,9 +232,12 @@ class Staff:
         if progressive.procedure.hand.sensors:
             orders["betting"] = [("start_game", {"round": state.round})]
         kind, fields = chance.choice(orders[progressive.procedure.step.value])
-        senior = chance.choice((BOB, EVE, MAX))
+        return kind, fields, self._who(kind)
+
+    def _who(self, kind: str) -> Person:
+        """A person who may give this order of the progressive."""
         self.counted["order of the progressive"] += 1
-        return kind, fields, ANN if kind in _OF_DEALERS else senior
+        return ANN if kind in _OF_DEALERS else self.chance.choice((BOB, EVE, MAX))
 
     def _wrong(self, state: TableState) -> tuple[str, dict[str, Any], Person]:
         """Any order, by any person."""
@@ -235,9 +287,15 @@ class Seats:
     """The seats: clients of the broker that place wagers, repeat what is not answered, and make mistakes."""
 
     def __init__(
-        self, chance: Random, seats: int, wagers: list[str], publish: Callable[[str, bytes], None]
+        self,
+        chance: Random,
+        seats: int,
+        wagers: list[str],
+        publish: Callable[[str, bytes], None],
+        pace: float,
     ) -> None:
         self.chance = chance
+        self.pace = pace
         self.counted: Counter[str] = Counter()
         self._seats = seats
         self._wagers = wagers
@@ -258,7 +316,7 @@ class Seats:
         """Play until cancelled."""
         chance = self.chance
         while True:
-            await asyncio.sleep(chance.uniform(0.1, 1.5))
+            await asyncio.sleep(self.pace * chance.uniform(0.1, 1.5))
             if self._table.get("phase") == "betting" and chance.random() < 0.8:
                 self._wager(chance.randint(1, self._seats))
             if self._waiting and chance.random() < 0.3:

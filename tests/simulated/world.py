@@ -7,232 +7,171 @@ simulated, in one thread. So a seed plays the same simulation each time.
 
 import asyncio
 import hashlib
-import logging
-import random
-import tempfile
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager
-from contextvars import copy_context
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, Final
-from unittest import mock
 
-import structlog
-
-from punto.baccarat.table.events import ShoeRecord
-from punto.controller import engine as engines
-from punto.controller import health, mqtt, supervisor
-from punto.controller.components import own_version
-from punto.controller.config.file import ServiceConfig, load_config
+from punto.baccarat.table.shoe_orders import shoe_orders
+from punto.baccarat.table.state import TableState
+from punto.controller import supervisor
+from punto.controller.accounts.accounts import Accounts
+from punto.controller.config.file import ServiceConfig
 from punto.controller.failures import errors_of
-from punto.controller.journal import recovery
-from punto.controller.journal.background import BackgroundReplay, Finding
 from punto.controller.journal.schema import RecordError
 from punto.controller.orders.desk import Desk
 from punto.drivers.base import Devices
+from punto.drivers.ishoe.serial_line import SerialShoe
 from punto.game_manager.books import books_of_day
-from tests.simulated.broker import Published, Server, SimulatedLink
-from tests.simulated.checks import Public, Record, Wrong
-from tests.simulated.disk import PROCESS, Disk, SteppedJournal
-from tests.simulated.loop import Loop, clocks
-from tests.simulated.people import Seats, Staff
-from tests.simulated.shoe import Line, Shoe
+from tests.simulated.broker import Published, Server
+from tests.simulated.checks import Public, Record
+from tests.simulated.disk import Disk
+from tests.simulated.loop import Loop
+from tests.simulated.people import PEOPLE, Person, Seats, Staff
+from tests.simulated.plan import Fault, Outcome, Plan, Wrong, chance_of
+from tests.simulated.process import ServiceProcess
+from tests.simulated.serial_line import NOISE, PATH, Wire
+from tests.simulated.shoe import SERIAL, Line, Shoe
+from tests.simulated.table_config import TABLE, configuration
 from tests.table.croupier import cards
 from tests.table.linked_floor import HANDS
 
-MEMORY: Final = Path("/dev/shm")  # noqa: S108 - each simulation's own folder
-TABLE: Final = "table-1"
-BASE: Final = f"punto/{TABLE}/"
-GAMES: Final = (
-    *("dragon-bonus-1", "midi-baccarat", "mini-baccarat", "ez-baccarat", "super-6", "five-treasures"),
-    *("progressive-2", "progressive-3"),
-)
-PROGRESSIVES: Final = {"progressive-2": "aquarius", "progressive-3": "nexus"}
-SECONDS: Final = 600.0
-"""How long a plan takes."""
 QUIET_SECONDS: Final = 75.0
 """After the last fault, everything is as it should be within this time."""
 STEPS_KEPT: Final = 60
-
-_KILLS: Final = ("kill", "kill before", "kill after", "kill at a round", "stop")
-_DISK: Final = ("full", "broken", "broken after", "slow disk")
-_BROKER: Final = ("cut", "cut at a round", "half open", "away", "slow broker", "forgets", "repeats")
-_SHOE: Final = ("cable", "unread", "low", "lid", "resend", "swap", "overdraw")
-KINDS: Final = (*_KILLS, *_DISK, *_BROKER, *_SHOE, "clock")
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A fault at a time, in seconds from the beginning; `size` is from 0 to 1."""
-
-    at: float
-    kind: str
-    size: float
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a seed plays: for how long, and with which faults. A plan with fewer of them is a smaller simulation.
-
-    `whole` is how long the seed's whole plan takes, in seconds.
-    """
-
-    seed: int
-    seconds: float
-    faults: tuple[Fault, ...]
-    whole: float
-
-    @classmethod
-    def of(cls, seed: int, seconds: float = SECONDS) -> "Plan":
-        """The plan of a seed."""
-        chance = Random(f"{seed}/faults")
-        kinds = chance.sample(KINDS, chance.randint(2, len(KINDS)))
-        faults = [
-            Fault(round(chance.uniform(5, seconds), 3), chance.choice(kinds), round(chance.random(), 3))
-            for _ in range(chance.randint(3, 30))
-        ]
-        return cls(seed, seconds, tuple(sorted(faults, key=lambda fault: fault.at)), seconds)
-
-
-@dataclass
-class Outcome:
-    """What came of a simulation; `wrong` is empty if everything was as it should be."""
-
-    plan: Plan
-    wrong: str = ""
-    steps: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    head: str = ""
-    messages: str = ""
-    inputs: int = 0
-    rounds: int = 0
-    starts: int = 0
-    counted: Counter[str] = field(default_factory=Counter)
-
-
-class ServiceProcess:
-    """One process of the service, from its start to its end."""
-
-    def __init__(self, world: "World") -> None:
-        self.world = world
-        self.server = world.server
-        self.disk = world.disk
-        self.dead = False
-        self.desk: Desk | None = None
-        self.journal: SteppedJournal | None = None
-        self.requests: set[asyncio.Task[None]] = set()
-        self.task: asyncio.Task[None] | None = None
-
-    def spawn(self, request: Coroutine[Any, Any, None], gone: float | None) -> None:
-        """Serve a request to the consoles, until its browser is `gone`, after so many seconds."""
-        task = asyncio.create_task(request)
-        if gone is not None:
-            self.world.loop.call_later(gone, task.cancel)
-        self.requests.add(task)
-        task.add_done_callback(self.requests.discard)
-
-    def kill(self, when: str) -> None:
-        """From now on nothing of it reaches the disk or the network."""
-        if self.dead or self.task is None:
-            return
-        self.dead = True
-        self.world.note(f"killed {when}")
-        self.world.counted[f"kill {when}"] += 1
-        self.end()
-
-    def end(self) -> None:
-        """End its tasks."""
-        for each in (self.task, *self.requests):
-            if each is not None:
-                each.cancel()
-
-    def committed(self) -> None:
-        self.world.committed()
-
-    def consoles_of(self, _config: ServiceConfig, desk: Desk, _gate: Any) -> Any:
-        """The consoles open: the record is recovered."""
-        self.desk = desk
-        self.world.started(desk)
-        return _Consoles()
-
-
-class _Consoles:
-    async def serve(self) -> None:
-        await asyncio.get_running_loop().create_future()
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-class _Replay(BackgroundReplay):
-    """The replay in the background, at once and in this process."""
-
-    async def _replay(self) -> Finding | None:
-        found = recovery.replay(self._path, version=own_version())
-        return Finding(found.inputs, found.rounds, found.difference)
+PACES: Final = (1.0, 2.0, 5.0)
+"""How slow the people are: at the first pace a hand takes some eight seconds, at the last one as long as at a real table."""
+WIRED_SHARE: Final = 0.25
+"""The share of the seeds in which the service's own driver speaks with the shoe over a serial line."""
 
 
 class World:
-    """Everything of one simulation."""
+    """Everything of one simulation; or, if it has several services, one `table` and all around it."""
 
-    def __init__(self, plan: Plan, loop: Loop, folder: Path) -> None:
-        chance = partial(_chance, plan.seed)
+    def __init__(
+        self,
+        plan: Plan,
+        loop: Loop,
+        folder: Path,
+        table: str = TABLE,
+        configure: "Callable[[Random, Path], ServiceConfig] | None" = None,
+    ) -> None:
+        chance = partial(chance_of, plan.seed if table == TABLE else f"{plan.seed}/{table}")
         self.plan = plan
         self.loop = loop
         self.counted: Counter[str] = Counter()
         self.steps: deque[tuple[float, str]] = deque(maxlen=STEPS_KEPT)
         self.starts = 0
         self.wrong: asyncio.Future[str] = loop.create_future()
-        self.config = _configuration(chance("table"), folder)
+        self.base = f"punto/{table}/"
+        self.config = (configure or configuration)(chance("table"), folder)
         self.disk = Disk(chance("disk"))
         self.server = Server(loop, chance("broker"), self._taken)
         winning = [] if self.config.progressive is None else [cards(hand) for hand in HANDS]
-        self.shoe = Shoe(str(plan.seed), chance("shoe"), self.config.game.decks, winning)
-        self.record = Record(self.config.record.path, self._physical)
-        self.public = Public(self.record, BASE)
-        self.staff = Staff(chance("staff"), self.shoe)
-        self.staff.answered = self._acknowledged
+        settings = self.config.settings()
+        burned = {"none": 0, "fixed": settings.burn_cards}.get(settings.burn)
+        self.shoe = Shoe(
+            f"{plan.seed}{table.removeprefix(TABLE)}",
+            chance("shoe"),
+            settings.game.decks,
+            self._shoe_acknowledged,
+            winning,
+            burned,
+        )
+        line = chance("line")
+        self.wire = Wire(loop, self.shoe, line) if line.random() < WIRED_SHARE else None
+        """The shoe's serial line; None if the shoe has the quick driver."""
+        self.record = self.read_record()
+        self.public = Public(self.record, self.base)
+        pace = chance("pace").choice(PACES)
+        self.staff = Staff(chance("staff"), self.shoe, pace)
         wagers = [each.name for each in self.config.game.wagers if not each.progressive]
-        self.seats = Seats(chance("seats"), self.config.table.seats, wagers, self._publish)
+        self.seats = Seats(chance("seats"), self.config.table.seats, wagers, self._publish, pace)
         self.process: ServiceProcess | None = None
         self.ending = False
         self._cuts = 0
+        self._compared: TableState | None = None
+        """The last state of the table that was as the record has it: states are never changed."""
+        self._living: asyncio.Task[None]
+        self._others: list[asyncio.Task[None]] = []
         self._restarts = chance("restarts")
+
+    def read_record(self) -> Record:
+        """The record, with what must hold of it."""
+        return Record(self.config.record.path, self.shoe.memory)
 
     # --- what happens
 
     async def run(self) -> None:
         """Play the plan."""
-        life = asyncio.create_task(self._life())
-        desk = partial(self._desk)
-        others = [
-            asyncio.create_task(self.staff.work(desk, self._spawn)),
-            asyncio.create_task(self.staff.deal(desk)),
-            asyncio.create_task(self.seats.play()),
-            asyncio.create_task(self._faults()),
-        ]
-        for each in (life, *others):
-            each.add_done_callback(self._ended)
+        faults = self.task(self._faults())
+        self.begin()
         await self._wait(self.plan.seconds)
-        for each in others:
-            each.cancel()
-        self.shoe.cable = True
-        self.disk.next = None
+        faults.cancel()
+        self.rest()
         if not self.wrong.done():
             self.note("no more faults")
             await self._wait(QUIET_SECONDS)
         if not self.wrong.done():
-            self._checked(self._at_the_end)
+            self.checked(self.at_the_end)
+        await self.end()
+
+    def task(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        """Begin a task whose error ends the simulation."""
+        task = asyncio.create_task(work)
+        task.add_done_callback(self._ended)
+        return task
+
+    def begin(self) -> None:
+        """Start the service, and the people around it, each with an account."""
+        with self.accounts() as file:
+            for each in PEOPLE:
+                file.add(each.name, each.roles, "", "2026-11-21T00:00:00Z", hash_="none")
+        self.staff.answered = self._acknowledged
+        self.staff.account_changed = self._change_account
+        self.staff.wrong = self.fail
+        self._living = self.task(self._life())
+        self._others = [self.task(each) for each in self.around()]
+
+    @contextmanager
+    def accounts(self) -> Iterator[Accounts]:
+        """The file of the accounts, open."""
+        config = self.config.accounts
+        if config is None:
+            raise AssertionError("there are no accounts")
+        file = Accounts.open(config.path)
+        try:
+            yield file
+        finally:
+            file.close()
+
+    def _change_account(self, person: Person) -> None:
+        with self.accounts() as file:
+            file.set_roles(person.name, person.roles)
+
+    def around(self) -> Iterator[Coroutine[Any, Any, None]]:
+        """What the people at the table do."""
+        yield self.staff.work(self.desk, self._spawn)
+        yield self.staff.deal(self.desk)
+        yield self.seats.play()
+
+    def rest(self) -> None:
+        """From now on nothing fails, and nobody does anything."""
+        for each in self._others:
+            each.cancel()
+        self._mend_the_shoe()
+        self.disk.next = None
+
+    async def end(self) -> None:
+        """End the service for good."""
         self.ending = True
         if self.process is not None:
             self.process.end()
-        await asyncio.wait([life])
+        await asyncio.wait([self._living])
         self.record.close()
 
     async def _wait(self, seconds: float) -> None:
@@ -242,25 +181,26 @@ class World:
         """Start the service again and again."""
         while not self.ending:
             process = self.process = ServiceProcess(self)
-            context = copy_context()
-            context.run(PROCESS.set, process)
             self.note("the service starts")
             self.disk.failed = False
-            process.task = asyncio.create_task(self._serve(process), context=context)
+            process.task = asyncio.create_task(self._serve(process), context=process.context)
             process.task.add_done_callback(self._ended)
             await asyncio.wait([process.task])
             process.end()
             self.process = None if not self.ending else process
             if process.requests:
                 await asyncio.wait(process.requests)
-            await asyncio.sleep(self._restarts.uniform(0.05, 8))
+            await asyncio.sleep(self.pause())
+
+    def pause(self) -> float:
+        """Seconds until the service starts again."""
+        return self._restarts.uniform(0.05, 8)
 
     async def _serve(self, process: ServiceProcess) -> None:
-        line = Line(self.shoe, self.loop.wall, self._shoe_acknowledged)
         try:
             await supervisor.serve(
                 self.config,
-                Devices(shoe=line),
+                self.devices(),
                 process.consoles_of,
                 lambda *_: (),
                 books_of_day,
@@ -275,14 +215,19 @@ class World:
             else:
                 self.fail("the service ended: " + "".join(traceback.format_exception(error)))
 
+    def devices(self) -> Devices:
+        """The drivers of the devices, for one process."""
+        line = Line(self.shoe, self.loop.wall) if self.wire is None else SerialShoe(PATH)
+        return Devices(shoe=line)
+
     async def _faults(self) -> None:
         for fault in self.plan.faults:
             await asyncio.sleep(max(0.0, fault.at - self.loop.passed))
-            self.note(f"fault: {fault.kind}")
+            self.note(f"fault: {fault}")
             self.counted[fault.kind] += 1
-            self._happen(fault)
+            self.happen(fault)
 
-    def _happen(self, fault: Fault) -> None:  # noqa: C901, PLR0912 - flat: one case a kind
+    def happen(self, fault: Fault) -> None:  # noqa: C901, PLR0912 - flat: one case a kind
         now, shoe, server = self.loop.passed, self.shoe, self.server
         match fault.kind:
             case "kill":
@@ -309,27 +254,51 @@ class World:
             case "repeats":
                 server.repeats_until = now + 60 * fault.size
             case "cable":
-                shoe.cable = False
-                self.loop.call_later(0.3 + 20 * fault.size**2, self._plug)
+                shoe.plug(cable=False)
+                self.loop.call_later(0.3 + 20 * fault.size**2, partial(shoe.plug, cable=True))
+            case "power" | "memory" | "records":
+                shoe.lose(fault.kind)
+                self.loop.call_later(0.3 + 20 * fault.size**2, partial(shoe.switch, power=True))
+            case "noise":
+                self._noise(NOISE)
+                self.loop.call_later(10 + 40 * fault.size, self._noise, 0.0)
             case "unread" | "low":
                 shoe.misread = fault.kind
+            case "stuck":
+                shoe.stuck += self.config.game.decks + 2
             case "lid":
-                shoe.move_lid()
+                shoe.move_lid(is_open=True)
+                shoe.move_lid(is_open=False)
             case "resend":
                 shoe.resends += 3
-                shoe.news.set()
+                shoe.changed()
             case "swap":
                 shoe.swaps += 2
             case "overdraw":
                 shoe.draw()
             case _:
-                self.loop.stepped += (fault.size - 0.5) * 7200
+                self.set_clock((fault.size - 0.5) * 7200)
 
-    def _plug(self) -> None:
-        self.shoe.cable = True
-        self.shoe.news.set()
+    def set_clock(self, seconds: float) -> None:
+        """Set the clock of the PC by so many seconds."""
+        self.loop.stepped += seconds
 
-    def _desk(self) -> Desk | None:
+    def _noise(self, share: float) -> None:
+        if self.wire is not None:
+            self.wire.noise(share)
+
+    def _mend_the_shoe(self) -> None:
+        self.shoe.plug(cable=True)
+        self.shoe.switch(power=True)
+        self._noise(0.0)
+
+    def port(self, _: str) -> Any:
+        """Open the port of a serial line, by its path: here only the shoe has one."""
+        if self.wire is None:
+            raise AssertionError("the shoe has no serial line")
+        return self.wire.open()
+
+    def desk(self) -> Desk | None:
         process = self.process
         return None if process is None or process.dead else process.desk
 
@@ -340,7 +309,7 @@ class World:
             self.process.spawn(request, gone)
 
     def _publish(self, name: str, payload: bytes) -> None:
-        self.server.publish(BASE + name, payload)
+        self.server.publish(self.base + name, payload)
 
     # --- what must hold
 
@@ -354,7 +323,7 @@ class World:
             self.note("wrong")
             self.wrong.set_result(wrong)
 
-    def _checked(self, check: Callable[[], object]) -> None:
+    def checked(self, check: Callable[[], object]) -> None:
         try:
             check()
         except Wrong as wrong:
@@ -366,7 +335,7 @@ class World:
 
     def committed(self) -> None:
         """After each commit."""
-        self._checked(self._read)
+        self.checked(self._read)
 
     def _read(self) -> None:
         rounds = len(self.record.rounds)
@@ -376,25 +345,24 @@ class World:
         if ended and self.process is not None and self.disk.take("kill at a round"):
             self.process.kill("after the last input of a round, before the round's rows")
 
-    def _physical(self, number: int) -> ShoeRecord | None:
-        return self.shoe.records[number - 1] if number <= len(self.shoe.records) else None
-
     def started(self, desk: Desk) -> None:
         """After each start: the table is as the record has it."""
         self.starts += 1
-        self._checked(partial(self._same_state, desk))
+        self.checked(self.record.read)
+        self.checked(partial(self._same_state, desk))
 
     def _same_state(self, desk: Desk) -> None:
-        self.record.read()
         engine = desk.engine
-        if engine.seq == self.record.seq and engine.state != self.record.state:
+        if engine.state is self._compared or engine.seq != self.record.seq:
+            return
+        if engine.state != self.record.state:
             raise Wrong(f"after input {engine.seq}, the table is not as its inputs give it")
+        self._compared = engine.state
 
-    def _shoe_acknowledged(self, taken: int) -> None:
-        if taken > self.record.taken and self.record.state is not None:
-            self.fail(
-                f"record {taken} of the shoe was acknowledged, but the record has them up to {self.record.taken}"
-            )
+    def _shoe_acknowledged(self, log: int, taken: int) -> None:
+        known = self.record.shoe.taken if log == self.record.shoe.log else 0
+        if taken > known:
+            self.fail(f"record {taken} of the shoe was acknowledged, but the record has them up to {known}")
 
     def _acknowledged(self, answer: Any) -> None:
         if answer.seq > self.record.seq:
@@ -405,11 +373,12 @@ class World:
             self.fail(f"an order was acknowledged as input {answer.seq}, which the table refused")
 
     def _taken(self, published: Published) -> None:
-        self._checked(partial(self._see, published))
+        self.checked(partial(self.see, published))
 
-    def _see(self, published: Published) -> None:
+    def see(self, published: Published) -> None:
+        """See a message of the service when the broker has it."""
         message = self.public.see(published)
-        name = published.topic.removeprefix(BASE)
+        name = published.topic.removeprefix(self.base)
         if name in {"round", "availability"}:
             self.note(f"published {name} {message['seq']}")
         if name == "state" or name.startswith("wagers/"):
@@ -417,133 +386,48 @@ class World:
         if name == "round" and self._cuts:
             self._cuts -= 1
             self.loop.call_soon(partial(self.server.cut, notice=True))
-        desk = self._desk()
+        desk = self.desk()
         if name == "state" and desk is not None:
             self._same_state(desk)
 
-    def _at_the_end(self) -> None:
-        desk = self._desk()
+    def at_the_end(self) -> None:
+        """Everything is as it should be, after a while without a fault."""
+        self.record.read()
+        desk = self.desk()
         if desk is None:
             raise Wrong("the service does not run, although nothing prevents it")
         self._same_state(desk)
         if desk.engine.seq != self.record.seq:
             raise Wrong(f"the table has handled {desk.engine.seq} of {self.record.seq} inputs")
+        self._all_of_the_shoe(desk.engine.state)
         self.public.all_sent()
         self.record.replayed()
-        availability = self.server.retained.get(f"{BASE}availability", b"")
+        availability = self.server.retained.get(f"{self.base}availability", b"")
         if b'"online"' not in availability:
             raise Wrong(f"the last availability is {availability!r}, although the table is online")
 
+    def report(self, outcome: Outcome) -> None:
+        """Put into the outcome what this world has seen."""
+        outcome.starts += self.starts
+        outcome.inputs += self.record.seq
+        outcome.rounds += len(self.record.rounds)
+        outcome.head += f"{self.record.seq}:{self.record.head} "
+        outcome.messages += f"{_digest(self.server.heard, self.base)} "
+        for each in (self.server, self.shoe, self.staff, self.seats):
+            outcome.counted += each.counted
 
-def _chance(seed: int, what: str) -> Random:
-    return Random(f"{seed}/{what}")
-
-
-def _configuration(chance: Random, folder: Path) -> ServiceConfig:
-    """A table's configuration, as the seed chooses it."""
-    game = chance.choice(GAMES)
-    orders = chance.sample(("correct_round", "void_round", "void_coup", "correct_card"), chance.randint(0, 4))
-    burn = chance.choice(("none", "first_card", "fixed"))
-    fixed = "burn_cards = 3\n" if burn == "fixed" else ""
-    procedure = PROGRESSIVES.get(game)
-    progressive = "" if procedure is None else f'[progressive]\nid = "dragon"\nprocedure = "{procedure}"\n'
-    limits = "\n".join(
-        f"[limits.{name}]\nminimum = 500\nmaximum = 10000\nstep = 500" for name in ("player", "banker", "tie")
-    )
-    (folder / "table.toml").write_text(
-        f"""\
-version = 1
-[table]
-id = "{TABLE}"
-name = "Baccarat 1"
-game = "{game}"
-seats = {chance.randint(2, 7)}
-burn = "{burn}"
-{fixed}betting_closes = "{chance.choice(("first_card", "order"))}"
-next_coup = "{chance.choice(("automatic", "order"))}"
-overdraw = "{chance.choice(("next_coup", "burn", "dummy"))}"
-coups_after_cut_card = {chance.randint(0, 2)}
-approval = {sorted(orders)}
-[shoe]
-port = "/dev/simulated"
-link_version = 1
-[record]
-path = "{folder}/table.db"
-[mqtt]
-restricted = {str(chance.random() < 0.5).lower()}
-[accounts]
-path = "{folder}/operators.db"
-[console]
-{progressive}{limits}
-""",
-        encoding="utf-8",
-    )
-    return load_config(folder / "table.toml")
+    def _all_of_the_shoe(self, state: TableState) -> None:
+        """The table has each record of the shoe, if it takes them."""
+        orders, memory = shoe_orders(state), self.shoe.memory
+        takes = state.link.offered is None and (orders.accept, orders.log) == (SERIAL, memory.log)
+        if takes and orders.taken != memory.next_record - 1:
+            raise Wrong(f"the table has the shoe's records up to {orders.taken} of {memory.next_record - 1}")
 
 
-@contextmanager
-def _simulated(loop: Loop, chance: Random) -> Iterator[None]:
-    """The service's parts that reach out of the process are the simulated ones."""
-    with ExitStack() as stack:
-        stack.enter_context(clocks(loop))
-        stack.enter_context(mock.patch.object(supervisor, "Journal", SteppedJournal))
-        stack.enter_context(mock.patch.object(supervisor, "BackgroundReplay", _Replay))
-        stack.enter_context(mock.patch.object(mqtt, "Link", SimulatedLink))
-        stack.enter_context(mock.patch.object(health, "resident_bytes", return_value=0))
-        if chance.random() < 0.5:  # a start then begins at a snapshot
-            stack.enter_context(mock.patch.object(engines, "SNAPSHOT_EVERY", 150))
-            stack.enter_context(mock.patch.object(recovery, "FEW_INPUTS", 200))
-        yield
-
-
-def simulate(plan: Plan) -> Outcome:
-    """Play a plan."""
-    before, here = random.getstate(), structlog.get_config()
-    random.seed(plan.seed)  # the pauses of `Backoff`, and the first beat
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    begins = datetime(2026, 11, 21, 5, 55, tzinfo=UTC) + timedelta(hours=plan.seed % 3)
-    loop = Loop(begins)
-    loop.set_exception_handler(lambda _loop, context: _unexpected(world, context))
-    outcome = Outcome(plan)
-    try:
-        with (
-            tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder,
-            _simulated(loop, _chance(plan.seed, "service")),
-        ):
-            world = World(plan, loop, Path(folder))
-            loop.run_until_complete(world.run())
-            outcome.wrong = world.wrong.result() if world.wrong.done() else ""
-            outcome.steps = [f"{at:9.3f} {step}" for at, step in world.steps]
-            outcome.seconds, outcome.starts = loop.passed, world.starts
-            outcome.inputs, outcome.rounds = world.record.seq, len(world.record.rounds)
-            outcome.head = f"{world.record.seq}:{world.record.head}"
-            outcome.messages = _digest(world.server.heard)
-            for each in (
-                world.counted,
-                world.server.counted,
-                world.shoe.counted,
-                world.staff.counted,
-                world.seats.counted,
-            ):
-                outcome.counted += each
-    finally:
-        loop.close()
-        random.setstate(before)
-        structlog.configure(**here)
-    return outcome
-
-
-def _unexpected(world: World, context: dict[str, Any]) -> None:
-    """An error in a callback of the loop. What nobody waited for is of a killed process, and is found at any time."""
-    error = context.get("exception")
-    if error is not None and "never retrieved" not in context.get("message", ""):
-        world.fail(f"{context['message']}: " + "".join(traceback.format_exception(error)))
-
-
-def _digest(heard: list[Published]) -> str:
+def _digest(heard: list[Published], base: str) -> str:
     """A digest of all messages but `info`, which names the folder of this simulation."""
     digest = hashlib.sha256()
     for each in heard:
-        if each.topic != f"{BASE}info":
+        if each.topic != f"{base}info":
             digest.update(f"{each.at:.6f} {each.topic} {each.retain} ".encode() + each.payload + b"\n")
     return digest.hexdigest()

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
-from unittest.mock import ANY
 
 from punto.baccarat.table.events import Event, SetWager
 from punto.baccarat.table.state import RoundRecord, TableState
@@ -27,7 +26,8 @@ from tests.service.table_on_a_machine import (
     settlements,
     shoe_records,
 )
-from tests.simulated.checks import MAY, Record, Wrong
+from tests.simulated.checks import MAY, Record
+from tests.simulated.plan import Wrong
 from tests.soak.house import House, Service
 from tests.soak.people import Seats, Subscriber
 
@@ -41,10 +41,9 @@ class SoakRecord(Record):
     """The checks of a simulation on a record: chain, wagers, settlements, books, each computed again by other code."""
 
     may: Mapping[str, frozenset[str]] = dict.fromkeys(MAY, frozenset({STAFF["name"]}))
-    approved: frozenset[str] = frozenset()
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, lambda _: ANY)
+        super().__init__(path, None)
         self.returned: set[str] = set()
         """The ids of accepted wagers that went back to their seats, because the shoe was changed or the table was closed."""
         self._staked: set[str] = set()
@@ -57,8 +56,15 @@ class SoakRecord(Record):
             self.returned |= self._staked
             self._staked.clear()
 
-    def _balance(self, _: TableState) -> None:
+    def needs_second(self, event: Event, state: TableState) -> bool:
+        """One person does everything here, except what the house asks a second person for."""
+        return event.kind in state.settings.approval
+
+    def balance(self, state: TableState) -> None:
         """Nothing: an audit checks the books of linked services, over all their records."""
+
+    def _book(self, entry: Any, state: TableState) -> None:
+        """Nothing, as above."""
 
     def _end(self, record: RoundRecord, before: TableState) -> None:
         """The wager on the meter is for the audit too."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from tests.service.table_on_a_machine import rounds, wait_until
-from tests.simulated.checks import Wrong
+from tests.simulated.plan import Wrong
 from tests.soak.checks import check
 from tests.soak.faults import AtBroker, AtCable, AtService, Ledger, Place, mend
 from tests.soak.flips import Flipping

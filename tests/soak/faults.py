@@ -18,7 +18,7 @@ from random import Random
 from typing import Any, Final
 
 from tests.service.table_on_a_machine import wait_until
-from tests.simulated.checks import Wrong
+from tests.simulated.plan import Wrong
 from tests.soak.house import House, Service
 from tests.soak.people import Hall, Subscriber
 from tests.soak.shim import Failing

@@ -25,7 +25,7 @@ from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
 from tests.ports import free_port
 from tests.service.table_on_a_machine import Program, wait_until
-from tests.simulated.checks import Wrong
+from tests.simulated.plan import Wrong
 from tests.soak.house import Service
 
 PLACES: Final = ("record", "WAL", "snapshot")

@@ -1,0 +1,85 @@
+"""What must hold of an award, by the cards of the hands and the wagers that were counted."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any, Final
+
+from punto.baccarat.cards import STANDARD_DECK
+from punto.baccarat.progressive.effects import WagersCounted
+from punto.baccarat.progressive.settings import Settings
+from punto.baccarat.progressive.state import Award
+from punto.baccarat.table.events import Event
+from punto.baccarat.table.order_kinds import CorrectCard, VoidCoup
+from punto.baccarat.table.state import RoundRecord, TableState
+from tests.odds import oracle
+from tests.table.second_books import UNIT
+
+DECK: Final = [card.value for card in STANDARD_DECK]
+FEWEST: Final = 4
+"""A hand has so many cards, or more."""
+
+
+def wrong_with(
+    award: Award, rounds: Iterable[RoundRecord], entries: Sequence[Any], state: TableState
+) -> str | None:
+    """What is wrong with an award, None if nothing is; `entries` are those of the meter's books so far.
+
+    It is the award that the cards of a hand win, of seats that wagered on the meter. After the whole meter comes another.
+    """
+    cards = [*award.player], [*award.banker]
+    if cards not in [([*each.player], [*each.banker]) for each in rounds if each.status != "void"]:
+        return f"award {award.id} is for the cards {cards}, which no hand had"
+    player, banker = (tuple(card.value for card in hand) for hand in cards)
+    wager = next(each for each in state.settings.game.wagers if each.progressive)
+    side, coup = None if award.side is None else award.side.value, oracle.ended(player, banker)
+    rule = next(each.name for each in wager.rules if oracle.decides(each, coup, side))
+    if rule != award.rule:
+        return f"award {award.id} is {award.rule}, but the cards win {rule}"
+    counted = next(
+        each
+        for each in reversed(entries)
+        if isinstance(each, WagersCounted) and (each.table, each.round) == (award.table, award.round)
+    )
+    if not set(award.seats) <= {each.seat for each in counted.wagers}:
+        return f"award {award.id} is of the seats {award.seats}, but {counted.wagers} were counted"
+    books = None if state.progressive is None else state.progressive.books
+    if books is not None and award.whole_meter and books.available < books.settings.seed * UNIT:
+        return f"after award {award.id}, the next meter does not have its seed"
+    return None
+
+
+def moves_an_award(event: Event, state: TableState, stakes: Mapping[tuple[int, str], int]) -> bool:
+    """Whether an order voids or corrects a hand so that it changes what it wins of the meter, or can win within two cards."""
+    progressive, coup = state.progressive, state.coup
+    if progressive is None or coup is None or progressive.procedure.step.value != "playing":
+        return False
+    seats = progressive.procedure.hand.wagers
+    sides = {wager for (seat, wager), amount in stakes.items() if amount and seat in seats} & {
+        "player",
+        "banker",
+    }
+    cards = [card.value for card in coup.cards]
+    before = _in_reach(progressive.books.settings, cards, "+".join(sides))
+    match event:
+        case VoidCoup():
+            return bool(before)
+        case CorrectCard(position=position, card=card):
+            cards[position - 1] = card.value
+            return _in_reach(progressive.books.settings, cards, "+".join(sides)) != before
+        case _:
+            return False
+
+
+def _in_reach(settings: Settings, cards: Sequence[str], sides: str) -> set[tuple[str, str]]:
+    """The tiers of the meter, and the winning hands, that a hand can have when it ends within two more cards."""
+    ends = {
+        coup
+        for more in product(DECK, repeat=2)
+        if len(cards) >= FEWEST - len(more)
+        and (coup := oracle.first_coup([*cards, *more, "KS", "KS"])).coup_cards <= len(cards) + len(more)
+    }
+    decided = {
+        (next(each.name for each in settings.wager.rules if oracle.decides(each, coup, sides)), coup.winner)
+        for coup in ends
+    }
+    return {(name, winner) for name, winner in decided if settings.of_the_meter(name)}
