@@ -60,7 +60,11 @@ def lock(turn: Turn, event: LockAward) -> None:
         turn.post(Cause.OVERFLOW_ADDED, back, _about(award))
     turn.change(awards=(*turn.state.awards, award), next_award=award.id + 1)
     turn.say(AwardLocked(award))
-    if award.whole_meter and not any(each.whole_meter for each in before):
+    # The seed of the next meter may be there since the first confirmation, unless another table has won it meanwhile.
+    begun = any(each.whole_meter for each in before) and turn.state.available >= amount(
+        turn.state.settings.seed
+    )
+    if award.whole_meter and not begun:
         _begin_next_meter(turn, award)
     if turn.state.settings.procedure == "nexus":
         _book(turn, award)

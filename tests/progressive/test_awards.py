@@ -486,6 +486,19 @@ def test_a_hand_that_is_confirmed_again_and_again_wins_the_meter_that_it_found()
     assert balanced(floor)
 
 
+def test_the_next_meter_has_its_seed_also_if_another_table_won_it_before_the_hand_is_confirmed_again():
+    floor = opened(1, how_many=2)
+    floor.order(Contribute("t2", 1, wagers(1)))
+    for order in (lock("all", 1), BookAward("t1"), BackOut(1, "misread", "eve", "ann")):
+        floor.order(order)
+    for order in (lock("all", 1, table="t2"), BookAward("t2"), lock("all", 1), BookAward("t1")):
+        floor.order(order)
+
+    assert [each.amount for each in floor.state.awards[1:]] == [2 * SEED + 40, SEED]
+    assert floor.state.shown == SEED
+    assert balanced(floor)
+
+
 def test_a_hand_that_is_confirmed_again_for_the_whole_meter_begins_the_next_one_if_it_has_not_begun():
     floor = booked()
     for order in (BackOut(1, "misread", "eve", "ann"), lock("all", 1), BookAward("t1")):
