@@ -51,7 +51,13 @@ def wrong_with(
 def moves_an_award(event: Event, state: TableState, stakes: Mapping[tuple[int, str], int]) -> bool:
     """Whether an order voids or corrects a hand so that it changes what it wins of the meter, or can win within two cards."""
     progressive, coup = state.progressive, state.coup
-    if progressive is None or coup is None or progressive.procedure.step.value != "playing":
+    of_the_hand = isinstance(event, VoidCoup | CorrectCard)
+    if (
+        not of_the_hand
+        or progressive is None
+        or coup is None
+        or progressive.procedure.step.value != "playing"
+    ):
         return False
     seats = progressive.procedure.hand.wagers
     sides = {wager for (seat, wager), amount in stakes.items() if amount and seat in seats} & {

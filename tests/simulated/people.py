@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from punto.baccarat.cards import STANDARD_DECK, Card
 from punto.baccarat.table.definition import Role
+from punto.baccarat.table.progressive import awards_in_reach
 from punto.baccarat.table.shoe_events import OFFERED
 from punto.baccarat.table.state import Phase, TableState
 from punto.controller.accounts.refusals import RefusalError
@@ -37,6 +38,8 @@ AUD: Final = Person("aud", (Role.AUDITOR,))
 PEOPLE: Final = (ANN, BOB, EVE, MAX, TIM, AUD)
 
 
+FEWEST: Final = 4
+"""A hand has so many cards, or more."""
 _OF_DEALERS: Final = ("wager_placed", "wager_lifted", "start_game", "hand_button", "game_over", "end_game")
 
 
@@ -204,8 +207,12 @@ class Staff:
         if chance.random() < 0.03:
             number = {"award": chance.randint(1, max(1, progressive.books.next_award - 1))}
             return "back_out", {**number, "reason": "a mistake"}, chance.choice((BOB, EVE))
-        dealt = 0 if state.coup is None else len(state.coup.cards)
-        if progressive.procedure.step.value == "playing" and dealt > 3 and chance.random() < 0.25:
+        coup = state.coup  # of a hand that is about to win, more often
+        if (
+            coup is not None
+            and len(coup.cards) >= FEWEST
+            and chance.random() < (0.5 if awards_in_reach(state, coup) else 0.03)
+        ):
             return "void_coup", {"reason": "misdeal"}, chance.choice((BOB, EVE))
         if chance.random() < self.by_the_book:
             order = next_order(state, chance)
