@@ -1235,12 +1235,12 @@ async def test_a_seat_that_floods_is_not_listened_to_for_a_while(here, mosquitto
     pace = here.engine.pace = Pace(per_second=0)
     async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
         await online(listening)
-        for _ in range(20):
+        for _ in range(6):
             await asyncio.gather(*(listening.publish(flood, b"{}") for _ in range(500)))
         await listening.publish("wagers/4/set", wager(id="honest"))
         await eventually(lambda: "honest" in {each["request"] for each in _answers(listening)}, "the answer")
         refused = pace.refused(client)
-        assert mqtt.FLOOD <= refused < 10_000 - AT_ONCE, "the rest did not come"
+        assert mqtt.FLOOD <= refused < 3000 - AT_ONCE, "the rest did not come"
 
         await asyncio.sleep(1.2)
         await listening.publish(flood, b"{}")
