@@ -194,7 +194,7 @@ class Following:
 
     def to_ask(self, now: float, full: Container[str] = ()) -> Iterator[tuple[str, Ask]]:
         """The requests to send now, by `now` in seconds; each is noted as sent. Those that are `full` are not asked."""
-        for name, table in self._tables.items():
+        for name, table in [*self._tables.items()]:  # other tables may be heard of while a request is sent
             if name in full:
                 continue
             passed = now - table.refilled_at

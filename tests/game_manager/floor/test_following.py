@@ -230,3 +230,16 @@ def test_an_answer_that_is_late_each_time_is_heard():
         late = [table.answer(each) for each in asked]
     house.store()
     assert house.numbers("aa") == [1]
+
+
+def test_a_table_that_is_heard_of_while_requests_are_sent_holds_up_none():
+    following = Following({})
+    for name in ("t1", "t2"):
+        following.meet(name, 1, 1)
+
+    asked = []
+    for name, _ in following.to_ask(1.0):
+        asked.append(name)
+        following.meet(f"{name} too", 1, 1)
+
+    assert set(asked) >= {"t1", "t2"}
