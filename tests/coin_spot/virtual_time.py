@@ -123,11 +123,10 @@ class Cable:
             self._port.hear(frame)
 
 
-class VirtualPort:
-    """`punto.drivers.serial_port.Port` at that cable."""
+class HeardPort:
+    """What a `punto.drivers.serial_port.Port` reads: bytes that the far end says, until it hangs up."""
 
-    def __init__(self, cable: Cable) -> None:
-        self._cable = cable
+    def __init__(self) -> None:
         self._came = b""
         self._lost = False
         self._news = asyncio.Event()
@@ -149,6 +148,14 @@ class VirtualPort:
             raise PortLostError("the port is gone")
         came, self._came = self._came, b""
         return came
+
+
+class VirtualPort(HeardPort):
+    """`punto.drivers.serial_port.Port` at that cable."""
+
+    def __init__(self, cable: Cable) -> None:
+        super().__init__()
+        self._cable = cable
 
     def write(self, data: bytes) -> None:
         self._cable.to_device.carry(data)

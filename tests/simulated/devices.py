@@ -17,6 +17,7 @@ from punto.drivers.serial_port import PortLostError
 from punto.simulators.card_reader.device import CardReaderDevice, NotTakenError
 from punto.simulators.coin_spot.device import Concentrator, Sensor
 from punto.simulators.keypad.device import KeypadDevice
+from tests.coin_spot.virtual_time import HeardPort
 from tests.simulated.disk import Process
 from tests.simulated.loop import InTurn, Loop
 
@@ -139,36 +140,13 @@ class Device:
         )
 
 
-class Port:
+class Port(HeardPort):
     """`punto.drivers.serial_port.Port` at the line of a device."""
 
     def __init__(self, device: Device, process: Process) -> None:
+        super().__init__()
         self._device = device
         self._process = process
-        self._came = b""
-        self._lost = False
-        self._news = asyncio.Event()
-
-    def hear(self, data: bytes) -> None:
-        """Take what the device has sent."""
-        self._came += data
-        self._news.set()
-
-    def hang_up(self) -> None:
-        """The cable was pulled."""
-        self._lost = True
-        self._news.set()
-
-    async def read(self, seconds: float) -> bytes:
-        """See `serial_port.Port.read`."""
-        timer = asyncio.get_running_loop().call_later(seconds, self._news.set)
-        await self._news.wait()
-        timer.cancel()
-        self._news.clear()
-        if self._lost:
-            raise PortLostError("the port was disconnected")
-        came, self._came = self._came, b""
-        return came
 
     def write(self, data: bytes) -> None:
         """See `serial_port.Port.write`."""
