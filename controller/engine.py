@@ -61,7 +61,7 @@ from punto.controller.outbox import Outbox
 from punto.controller.pace import Pace
 
 SNAPSHOT_EVERY: Final = 500
-"""Inputs between snapshots. A start handles at most twice this number again."""
+"""Inputs between snapshots. A start handles those since the first snapshot that is kept."""
 
 ANSWER_SECONDS: Final = 2.0
 """How long an order waits for the answer of the meter's authority."""

@@ -1,6 +1,7 @@
 """The answers to the wagers of the present round and of the last one, as they follow from the record.
 
-They are in memory only: a start derives them again from the inputs that it handles, at least the last 500.
+They are in memory only: a start derives them again from the inputs that it handles, at least the last 2,000, or those
+since the first snapshot after an upgrade of the program.
 """
 
 from dataclasses import dataclass

@@ -84,7 +84,7 @@ def recover(connection: sqlite3.Connection) -> Recovered:
     resulting table agrees with the record's rows.
 
     Raises:
-        RecordError: the record is broken since the last snapshot but one, or its schema is not this program's.
+        RecordError: the record is broken since the first snapshot that is kept, or its schema is not this program's.
     """
     found = Recovered()
     try:

@@ -100,7 +100,10 @@ _PARENTS: Final = {
     **dict.fromkeys(meters.OF_ROUNDS, ("round", "rounds", "round")),
 }
 """The foreign key of each table: its column, the other table, and the other table's column."""
-SNAPSHOTS_KEPT: Final = 2
+SNAPSHOTS_KEPT: Final = 5
+"""With one every 500 inputs, a start handles at least the last 2,000 inputs again, and so knows their wagers' answers."""
+_SNAPSHOTS_GUARDED: Final = 2
+"""Those that no program can delete. The number is part of the record's format."""
 LEAST_FREE_BYTES: Final = 1 << 18
 """What the disk must have left for a start: SQLite's shared memory, and the first inputs."""
 
@@ -241,7 +244,7 @@ def _triggers() -> list[str]:
             "DELETE",
             "snapshots",
             "the last snapshots are kept",
-            f"WHEN OLD.seq IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT {SNAPSHOTS_KEPT})",  # noqa: S608 - a number
+            f"WHEN OLD.seq IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT {_SNAPSHOTS_GUARDED})",  # noqa: S608 - a number
         ),
         *(
             _trigger(f"cursors_no_{verb.lower()}", verb, "cursors", "a cursor is only set")

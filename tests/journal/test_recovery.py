@@ -12,6 +12,7 @@ from punto.baccarat.table.state import TableState
 from punto.controller.engine import SNAPSHOT_EVERY
 from punto.controller.journal import recovery, schema
 from punto.controller.journal.recovery import Recovered, replay
+from punto.controller.journal.schema import SNAPSHOTS_KEPT
 from punto.controller.journal.snapshots import Snapshot
 from tests.journal.records import INCIDENTS, make_earlier, recovered, start_on, table_of, take_snapshot
 from tests.service.table_in_this_process import edited, rows, table
@@ -32,7 +33,7 @@ def test_the_table_from_the_snapshot_is_the_table_from_the_first_input(record, m
     assert (from_snapshot.snapshot, from_snapshot.differences) == (last, [])
 
 
-def test_a_start_reads_no_input_before_the_last_snapshot_but_one(record, monkeypatch):
+def test_a_start_reads_no_input_before_the_first_snapshot_that_is_kept(record, monkeypatch):
     monkeypatch.setattr(recovery, "FEW_INPUTS", 0)
     right = recovered(record).table
     with edited(record) as shell:
@@ -80,15 +81,15 @@ async def test_the_snapshots_of_an_earlier_format_are_not_trusted_and_go(record)
         shell.execute("INSERT INTO cursors VALUES ('rounds_sent', 1000)")
 
 
-async def test_a_snapshot_is_taken_every_so_many_inputs_and_two_are_kept(tmp_path):
+async def test_a_snapshot_is_taken_every_so_many_inputs_and_the_last_ones_are_kept(tmp_path):
     record = tmp_path / "table.db"
     async with table(record) as here:
         await here.hello()
-        for _ in range(3 * SNAPSHOT_EVERY):
+        for _ in range((SNAPSHOTS_KEPT + 1) * SNAPSHOT_EVERY):
             await here.shoe(ReverseMovement(here.state.link.expected))
     taken = [seq for (seq,) in rows(record, "SELECT seq FROM snapshots ORDER BY seq")]
 
-    assert taken == [2 * SNAPSHOT_EVERY, 3 * SNAPSHOT_EVERY]
+    assert taken == [number * SNAPSHOT_EVERY for number in range(2, SNAPSHOTS_KEPT + 2)]
 
 
 async def test_starts_again_and_again_do_not_put_the_snapshot_off(tmp_path):

@@ -29,6 +29,7 @@ from punto.controller import engine, mqtt, supervisor
 from punto.controller.journal import recovery, store
 from punto.controller.journal.answers import MOST_KEPT
 from punto.controller.journal.entries import Head
+from punto.controller.journal.schema import SNAPSHOTS_KEPT
 from punto.controller.messages.topics import RESTRICTED_HEAD
 from punto.controller.mqtt_requests import LONGEST_REQUEST
 from punto.controller.pace import AT_ONCE, DEAR, SUMMED_SECONDS, Pace
@@ -1175,6 +1176,21 @@ async def test_after_a_start_from_a_snapshot_a_wager_is_answered_too(tmp_path, m
         await eventually(lambda: _answers(listening), "it is answered")
 
         assert [each["seq"] for each in _answers(listening)] == [seq]
+
+
+async def test_a_start_knows_the_wagers_of_a_round_with_many_inputs(tmp_path, monkeypatch):
+    monkeypatch.setattr(recovery, "FEW_INPUTS", 10)
+    monkeypatch.setattr(engine, "SNAPSHOT_EVERY", 10)
+    record, asked = tmp_path / "table.db", SetWager("w-1", 3, "player", STAKE, 4)
+    async with table(record) as here:
+        await here.begin_shoe()
+        await here.play(3)
+        await here.order(asked)
+        last = here.engine.seq + (SNAPSHOTS_KEPT - 1) * engine.SNAPSHOT_EVERY
+        while here.engine.seq < last:
+            await here.order(SetWager(f"other-{here.engine.seq}", 4, "player", STAKE, 4))
+    async with table(record) as here:
+        assert here.engine.answers.to(asked, here.state.round) is not None
 
 
 async def test_answers_older_than_the_last_round_are_forgotten(here, mosquitto):

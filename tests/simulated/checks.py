@@ -25,9 +25,11 @@ from punto.baccarat.table.state import Phase, RoundRecord, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game, Wager
+from punto.controller import engine
 from punto.controller.components import own_version
 from punto.controller.journal.entries import EVENTS, FIRST_LINK, ROUNDS
 from punto.controller.journal.recovery import replay
+from punto.controller.journal.schema import SNAPSHOTS_KEPT
 from punto.controller.messages.building import public_round
 from tests.odds import oracle
 from tests.simulated.awards import moves_an_award, wrong_with
@@ -89,7 +91,7 @@ class Record:
         self.happenings: list[Any] = []
         self.accepted: dict[int, bool] = {}
         self.wagers: dict[int, SetWager] = {}
-        self.asked: dict[tuple[int, str], tuple[SetWager, int]] = {}
+        self.asked: dict[tuple[int, str], tuple[SetWager, int, int]] = {}
         """Each seat's request of an id: the last one, and the round at which it came."""
         self.revealed: dict[int, int] = {}
         """How many cards of a round dealt face down were turned."""
@@ -155,12 +157,13 @@ class Record:
 
     def _take_wager(self, seq: int, asked: SetWager, state: TableState) -> None:
         self.wagers[seq] = asked
-        last, at = self.asked.get((asked.seat, asked.id), (None, 0))
-        if last == asked and state.round <= at + 1:
+        last, at, before = self.asked.get((asked.seat, asked.id), (None, 0, 0))
+        forgotten = (SNAPSHOTS_KEPT - 1) * engine.SNAPSHOT_EVERY
+        if last == asked and state.round <= at + 1 and seq <= before + forgotten:
             raise Wrong(
                 f"input {seq} is the wager {asked.id} of seat {asked.seat}, which the record already has"
             )
-        self.asked[asked.seat, asked.id] = asked, state.round
+        self.asked[asked.seat, asked.id] = asked, state.round, seq
 
     def _accept(self, seq: int, source: str, event: Event, before: TableState) -> None:
         """An input that was accepted."""

@@ -62,8 +62,8 @@ def _simulated(loop: Loop, chance: Random) -> Iterator[None]:
         stack.enter_context(mock.patch.object(serial_device, "Port", _port))
         stack.enter_context(mock.patch.object(health, "resident_bytes", return_value=0))
         if chance.random() < 0.5:  # a start then begins at a snapshot
-            stack.enter_context(mock.patch.object(engines, "SNAPSHOT_EVERY", 150))
-            stack.enter_context(mock.patch.object(recovery, "FEW_INPUTS", 200))
+            stack.enter_context(mock.patch.object(engines, "SNAPSHOT_EVERY", 50))
+            stack.enter_context(mock.patch.object(recovery, "FEW_INPUTS", 60))
         yield
 
 
