@@ -9,8 +9,8 @@ from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.table.state import Phase, TablesProgressive, TableState
 
 Order = tuple[str, dict[str, Any]]
-BACKED_OUT = 0.3
-"""The chance that an award is backed out after it was booked."""
+AGAIN = 0.5
+"""The chance that a hand that can win is settled again."""
 PLAYERS = 3
 """At most so many wagers on the meter are in a game."""
 
@@ -49,6 +49,8 @@ def _start(state: TableState, progressive: TablesProgressive, chance: Random) ->
     hand = progressive.procedure.hand
     if isinstance(progressive.procedure, Aquarius) and progressive.procedure.key is Key.JPH:
         return "turn_key", {"to": "run"}
+    if hand.denied and chance.random() < AGAIN:
+        return "reopen_game", {"reason": "a seat did win"}
     base = {each.seat for each in state.wagers if each.wager in {"player", "banker"}}
     free = sorted(base - set(hand.sensors))
     if free and len(hand.sensors) < chance.randint(1, PLAYERS):
@@ -57,13 +59,12 @@ def _start(state: TableState, progressive: TablesProgressive, chance: Random) ->
 
 
 def _finish(progressive: TablesProgressive, chance: Random) -> Order:
-    """The game ends. Seldom, its award is backed out before, to be confirmed again with other seats."""
-    procedure, reason = progressive.procedure, {"reason": "another seat won"}
+    """The game ends. Perhaps its award is backed out before, to be confirmed again with other seats."""
+    procedure = progressive.procedure
     for award in progressive.books.awards[-1:]:
-        if award.state is AwardState.BACKED_OUT and chance.random() < 0.8:
-            return "reopen_game", reason
-        if award.state is AwardState.BOOKED and chance.random() < BACKED_OUT:
-            return "back_out", {"award": award.id, **reason}
+        booked = award.state is AwardState.BOOKED and award.round == procedure.hand.round
+        if booked and chance.random() < AGAIN:
+            return "back_out", {"award": award.id, "reason": "another seat won"}
     if isinstance(procedure, Aquarius) and procedure.key is Key.JPH:
         return "turn_key", {"to": "run"}
     return "game_over" if isinstance(procedure, Aquarius) else "end_game", {}

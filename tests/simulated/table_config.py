@@ -12,6 +12,8 @@ GAMES: Final = (
     *("progressive-2", "progressive-3") * 2,
 )
 PROGRESSIVES: Final = {"progressive-2": "aquarius", "progressive-3": "nexus"}
+WHOLE_METER: Final = {"progressive-2": "2D KC 3D JC 4D KH", "progressive-3": "2H KH 3H QH 4H JH"}
+"""A hand that wins the whole meter."""
 
 
 def configuration(

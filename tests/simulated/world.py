@@ -36,7 +36,7 @@ from tests.simulated.plan import Fault, Outcome, Plan, Wrong, chance_of
 from tests.simulated.process import ServiceProcess
 from tests.simulated.serial_line import NOISE, PATH, Wire
 from tests.simulated.shoe import SERIAL, Line, Shoe
-from tests.simulated.table_config import TABLE, configuration
+from tests.simulated.table_config import TABLE, WHOLE_METER, configuration
 from tests.table.croupier import cards
 from tests.table.linked_floor import HANDS
 
@@ -71,7 +71,8 @@ class World:
         self.config = (configure or configuration)(chance("table"), folder)
         self.disk = Disk(chance("disk"))
         self.server = Server(loop, chance("broker"), self._taken)
-        winning = [] if self.config.progressive is None else [cards(hand) for hand in HANDS]
+        whole = WHOLE_METER.get(self.config.table.game)
+        winning = [] if whole is None else [cards(hand) for hand in (*HANDS, whole, whole)]
         settings = self.config.settings()
         burned = {"none": 0, "fixed": settings.burn_cards}.get(settings.burn)
         self.shoe = Shoe(

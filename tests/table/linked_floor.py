@@ -171,7 +171,7 @@ HANDS: Final = (
     "2H KC 3H JC 4H KD",  # 25% of the meter
     "2D KC 3D JC 4D KH",  # all of it
     "2H KC 3D JC 4H KD",  # 1000 for 1
-    "KC 2H JC 3H KD 4H",  # of Banker
+    "KC 2H JC 3H 5C 4H",  # of Banker
     "KS 2S 9H 3S",  # a natural
 )
 CONFIRMING: Final = ("confirm", "swipe executive", "sign executive", "end game")
