@@ -80,7 +80,7 @@ def cut_off(request, small, tmp_path):
 async def _many_rounds(record: Path) -> None:
     async with table(record, version=own_version()) as here:
         await here.begin_shoe()
-        await here.play(1500, seats=[1, 4])
+        await here.play(600, seats=[1, 4])
 
 
 async def _an_award(record: Path) -> None:
