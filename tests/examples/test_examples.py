@@ -20,7 +20,7 @@ from tests.displays.page.watching import dealt
 from tests.displays.parts import Broker, Publisher, display, publisher
 from tests.displays.played import PlayedTable
 from tests.ports import free_port
-from tests.service.test_broker import GuardedBroker
+from tests.service.guarded_brokers import GuardedBroker
 
 HERE = Path(__file__).parents[2]
 EXAMPLES = HERE / "examples"

@@ -13,8 +13,8 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
 from punto.controller.messages.topics import CHANNELS, RESTRICTED_CARD, RESTRICTED_HEAD, STATE, Channel
+from tests.service.guarded_brokers import GuardedBroker, KeepersBroker
 from tests.service.table_on_a_machine import wait_until
-from tests.service.test_broker import GuardedBroker, KeepersBroker
 
 TABLES = ("table-1", "table-2")
 ACCOUNTS = "punto/house/accounts"

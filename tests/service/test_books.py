@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from punto.controller.mqtt_requests import MOST_BOOKS_WAITING
 from punto.controller.pace import Pace
 from punto.game_manager.books import books_of_day
 from tests.game_manager.house import house
+from tests.service.at_a_broker import online
 from tests.service.table_in_this_process import (
     Ear,
     Table,
@@ -28,20 +29,12 @@ from tests.service.table_in_this_process import (
     eventually,
     table,
 )
-from tests.service.table_on_a_machine import Broker
-from tests.service.test_broker import online
 
 OWN = "request/books/by/game-manager"
 
 
 def today() -> str:
     return Calendar.of().day_of(datetime.now(UTC)).isoformat()
-
-
-@pytest.fixture
-def mosquitto(tmp_path: Path) -> Iterator[Broker]:
-    with Broker(tmp_path) as broker:
-        yield broker
 
 
 @pytest.fixture

@@ -12,8 +12,9 @@ import pytest
 from punto.commands.cli import main
 from punto.controller.broker_login import BrokerConfig
 from tests.ports import free_port
+from tests.service.at_a_broker import online
+from tests.service.guarded_brokers import HousesBroker
 from tests.service.table_in_this_process import HERE, connected, ear, eventually, table
-from tests.service.test_broker import HousesBroker, online
 
 
 class CertificatesBroker(HousesBroker):

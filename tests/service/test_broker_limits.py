@@ -11,8 +11,8 @@ from pathlib import Path
 import aiomqtt
 import pytest
 
+from tests.service.guarded_brokers import GuardedBroker
 from tests.service.table_in_this_process import HERE, TOPIC, connected, ear, eventually, table
-from tests.service.test_broker import GuardedBroker
 
 SHIPPED = dict(
     re.findall(

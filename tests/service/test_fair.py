@@ -3,7 +3,6 @@
 import asyncio
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +20,12 @@ from tests.service.table_in_this_process import (
     rows,
     table,
 )
-from tests.service.table_on_a_machine import Broker
 from tests.share import soaked
 
 MOST_A_MINUTE = 1024 * 1024
 """Bytes that clients' requests add to the record in a minute."""
 LONGEST = "🂡" * 64
 """The longest id, four bytes a character."""
-
-
-@pytest.fixture
-def mosquitto(tmp_path: Path) -> Iterator[Broker]:
-    with Broker(tmp_path) as broker:
-        yield broker
 
 
 def _record_bytes(record: Path) -> int:

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +17,8 @@ from punto.controller.journal import out_of_the_ordinary, store
 from punto.controller.journal.out_of_the_ordinary import MOST_OF_ONE
 from punto.controller.messages.requests import LONGEST_INCIDENT, IncidentsResponse, RecordedIncident
 from punto.controller.pace import AT_ONCE, DEAR, Pace
+from tests.service.at_a_broker import online, wager
+from tests.service.guarded_brokers import GuardedBroker, HousesBroker
 from tests.service.table_in_this_process import (
     Ear,
     Table,
@@ -27,19 +29,11 @@ from tests.service.table_in_this_process import (
     settings,
     table,
 )
-from tests.service.table_on_a_machine import Broker
-from tests.service.test_broker import GuardedBroker, HousesBroker, online, wager
 from tests.service.test_broker_limits import SHIPPED
 
 OWN = "request/incidents/by/game-manager"
 HIDDEN: dict[str, dict[str, Any]] = {"incidents": {"after": 0}, "books": {"day": "2026-11-24"}}
 """What only the house may read, with a request for it."""
-
-
-@pytest.fixture
-def mosquitto(tmp_path: Path) -> Iterator[Broker]:
-    with Broker(tmp_path) as broker:
-        yield broker
 
 
 @pytest.fixture

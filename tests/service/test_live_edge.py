@@ -32,6 +32,7 @@ from punto.controller.messages import topics
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 from punto.simulators.shoe.order import shuffled
+from tests.service.guarded_brokers import GuardedBroker
 from tests.service.table_in_this_process import (
     HERE,
     Ear,
@@ -56,7 +57,6 @@ from tests.service.table_on_a_machine import (
     wait_until,
 )
 from tests.service.table_on_a_machine import Table as Service
-from tests.service.test_broker import GuardedBroker
 from tests.share import soaked
 from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier
 
@@ -256,12 +256,6 @@ async def surveyed(here: Table, port: int, alarm: str = "1%") -> AsyncIterator[E
             await asyncio.wait([running])
             if not running.cancelled():
                 running.result()
-
-
-@pytest.fixture
-def mosquitto(tmp_path: Path) -> Iterator[Broker]:
-    with Broker(tmp_path) as broker:
-        yield broker
 
 
 def seen(here: Table) -> list[Card]:
