@@ -229,9 +229,9 @@ class DeviceRecord(Record):
             self._started(event, state, progressive)
 
     def _find(self, presses: Iterable[Press], what: set[str], serial: str | None, seconds: float) -> Press:
-        """The press of an order: each is on the record once."""
+        """The press of an order: each is on the record once. One before the device's last start is seldom still delivered."""
         since = self._world.loop.passed - seconds
-        for each in presses:
+        for each in sorted(presses, key=lambda press: -press.start):
             if each.what in what and each.at >= since and not each.found and not each.answered:
                 if each.serial != serial:
                     raise Wrong(f"it came from {each.serial}, but {serial} is accepted")

@@ -44,6 +44,7 @@ class Device:
         self.noise_until = 0.0
         self.counted: Counter[str] = Counter()
         self.end: _End | None = None
+        self.starts = 0
         self._first = serial
         self._port: Port | None = None
         self._to_host = InTurn(loop)
@@ -55,6 +56,7 @@ class Device:
 
     def power_on(self) -> None:
         """Switch it on."""
+        self.starts += 1
         self.end = self.made()
         self.turn()
 
@@ -244,11 +246,15 @@ class Spots(Device):
 
 @dataclass
 class Press:
-    """A press of a key, or a swipe of a card: its number on its device, and whether the record has it."""
+    """A press of a key, or a swipe of a card: its number on its device, and whether the record has it.
+
+    `start` says which start of the device it was at: at each, numbers begin again, and what was not delivered before is lost.
+    """
 
     at: float
     what: str
     serial: str
+    start: int
     number: int
     found: bool = False
     answered: bool = False
@@ -279,7 +285,7 @@ class Keypad(Device):
         if isinstance(self.end, KeypadDevice):
             number = self.end.press(key, self.loop.time())
             if number is not None:
-                self.presses.append(Press(self.loop.passed, key, self.serial, number))
+                self.presses.append(Press(self.loop.passed, key, self.serial, self.starts, number))
                 self._mine.append(self.presses[-1])
             self.turn()
 
@@ -317,5 +323,5 @@ class CardReader(Device):
         except NotTakenError:
             self.counted["swipe not taken"] += 1
         else:
-            self.swipes.append(Press(self.loop.passed, card, self.serial, number))
+            self.swipes.append(Press(self.loop.passed, card, self.serial, self.starts, number))
         self.turn()
