@@ -101,20 +101,24 @@ class ShoeChecks:
             if self._memory is not None and event != self._memory.made.get((self.log, event.record)):
                 raise Wrong(f"record {event.record} is not what the shoe made: {event}")
             if isinstance(event, _OfACard):
-                self._count(event, state)
+                self._count(event, state, dealt=state.coup != before.coup)
         elif (state.coup, state.drawn) != (before.coup, before.drawn):
             raise Wrong(f"record {event.record} was dealt, but the table must ignore it")
         if before.stops and state.coup != before.coup:
             raise Wrong(f"record {event.record} was dealt, although play is stopped")
 
-    def _count(self, event: _OfACard, state: TableState) -> None:
-        """A card has left the shoe: it was keyed before, or is one of the copies of this card."""
+    def _count(self, event: _OfACard, state: TableState, *, dealt: bool) -> None:
+        """A card has left the shoe: it was keyed before, or is one of the copies of this card, perhaps one too many.
+
+        A card of no hand, such as one that was burned, stops no play, but there is an alarm.
+        """
         self._keyed = max(0, self._keyed - 1)
         if not isinstance(event, events.CardDrawn) or event.confidence < state.settings.minimum_confidence:
             self._copies = None
         elif self._copies is not None:
             self._copies[event.card] += 1
-            if self._copies[event.card] > state.settings.game.decks and not state.stops:
+            told = state.stops or (not dealt and "surplus_copy" in {alarm.code for alarm in state.alarms})
+            if self._copies[event.card] > state.settings.game.decks and not told:
                 raise Wrong(
                     f"the shoe gave {self._copies[event.card]} copies of {event.card}, but the table plays on"
                 )
