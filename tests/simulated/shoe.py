@@ -320,9 +320,11 @@ class Line:
                 break
             taken = orders.taken
             if not accepted:
-                if not ignored and orders.log is not None and memory.made:
+                # Not a first record: if the shoe is accepted meanwhile, this would be that of its new memory.
+                made = [record for record in memory.made.values() if record.record > 1]
+                if not ignored and orders.log is not None and made:
                     ignored = True  # as a driver that does not hold back a shoe that is not accepted
-                    await user.take([*memory.made.values()][-1:])
+                    await user.take(made[-1:])
                     continue
             elif memory.first_kept > taken + 1 and orders.log is not None:
                 await user.take([RecordsLost(taken + 1, memory.first_kept - 1)])
