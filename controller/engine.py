@@ -52,7 +52,7 @@ from punto.controller.journal.entries import EVENTS
 from punto.controller.journal.incidents import Incident, incidents_of
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import Recovered, recover
-from punto.controller.journal.schema import FORMAT
+from punto.controller.journal.schema import FORMAT, readable
 from punto.controller.journal.snapshots import Snapshot
 from punto.controller.messages import topics
 from punto.controller.messages.building import event_message, timestamp
@@ -169,9 +169,12 @@ class Engine:
         day = timestamp(house.calendar.begins(house.calendar.day_of(now)))
         started = ServiceStarted(version, settings, house.outlawed(table.state.settings.game), day, FORMAT)
         Table(table.state).handle(started)  # before the record is written: a refused start must not be on it
-        raised = {each.number: Raised(*journal.raised(each.code, each.text)) for each in table.state.alarms}
-        last = journal.last_ts()
-        journal.start(found.snapshot)
+        with readable():
+            raised = {
+                each.number: Raised(*journal.raised(each.code, each.text)) for each in table.state.alarms
+            }
+            last = journal.last_ts()
+            journal.start(found.snapshot)
         engine = cls(table, journal, outbox, topic, house.calendar, restricted=restricted)
         engine.raised, engine.answers = raised, found.answers
         await engine.submit([started], "service")

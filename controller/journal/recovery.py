@@ -87,7 +87,7 @@ def recover(connection: sqlite3.Connection) -> Recovered:
         RecordError: the record is broken since the first snapshot that is kept, or its schema is not this program's.
     """
     found = Recovered()
-    try:
+    with schema.readable():
         connection.execute("BEGIN IMMEDIATE")
         _refuse(schema.schema_difference(connection))
         complete = schema.is_current(connection)
@@ -112,8 +112,6 @@ def recover(connection: sqlite3.Connection) -> Recovered:
         rounds = 0 if found.table is None else found.table.state.round - 1
         _refuse(store.stray_row(connection, seq, rounds))
         connection.execute("COMMIT")
-    except schema.UNREADABLE as error:
-        raise schema.damaged(error) from error
     return found
 
 

@@ -188,6 +188,19 @@ def damaged(error: Exception) -> RecordError:
     return RecordError(f"the record cannot be read: {reason}; the record is damaged: restore a backup")
 
 
+@contextmanager
+def readable() -> Iterator[None]:
+    """Read an open record.
+
+    Raises:
+        RecordError: an error occurs while it is read.
+    """
+    try:
+        yield
+    except UNREADABLE as error:
+        raise damaged(error) from error
+
+
 def open_for_reading(path: Path) -> sqlite3.Connection:
     """Open a record that may be in use, without changing it.
 
@@ -216,12 +229,9 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     Raises:
         RecordError: the file cannot be opened as a record, or an error occurs while it is read.
     """
-    with closing(open_for_reading(path)) as connection:
-        try:
-            connection.execute("BEGIN")
-            yield connection
-        except UNREADABLE as error:
-            raise damaged(error) from error
+    with closing(open_for_reading(path)) as connection, readable():
+        connection.execute("BEGIN")
+        yield connection
 
 
 def _begin(connection: sqlite3.Connection) -> None:

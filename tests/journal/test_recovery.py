@@ -8,17 +8,20 @@ from contextlib import closing
 import pytest
 
 from punto.baccarat.table.events import ReverseMovement
+from punto.baccarat.table.order_kinds import CallSupervisor
 from punto.baccarat.table.state import TableState
 from punto.controller.engine import SNAPSHOT_EVERY
 from punto.controller.journal import recovery, schema
 from punto.controller.journal.recovery import Recovered, replay
-from punto.controller.journal.schema import SNAPSHOTS_KEPT
+from punto.controller.journal.schema import SNAPSHOTS_KEPT, RecordError
 from punto.controller.journal.snapshots import Snapshot
 from tests.journal.records import INCIDENTS, make_earlier, recovered, start_on, table_of, take_snapshot
 from tests.service.table_in_this_process import edited, rows, table
 from tests.service.table_on_a_machine import (
     replayed,
 )
+from tests.service.test_progressive_record import AWARD, give, to_the_win
+from tests.service.test_progressive_record import settings as progressive_settings
 
 
 def test_the_table_from_the_snapshot_is_the_table_from_the_first_input(record, monkeypatch):
@@ -43,6 +46,31 @@ def test_a_start_reads_no_input_before_the_first_snapshot_that_is_kept(record, m
     assert right is not None
     assert found is not None
     assert found.state == right.state
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE progressive_log SET record = '{' WHERE kind = 'award_locked'",
+        "UPDATE inputs SET payload = '{' WHERE seq = (SELECT input FROM incidents WHERE code = 'supervisor_called')",
+    ],
+)
+async def test_a_row_that_only_a_start_reads_and_cannot_be_read_is_refused(tmp_path, monkeypatch, damage):
+    monkeypatch.setattr(recovery, "FEW_INPUTS", 0)
+    record = tmp_path / "table.db"
+    async with table(record, progressive_settings()) as here:
+        await to_the_win(here)
+        await give(here, *AWARD)
+        await here.order(CallSupervisor("mei", "a dispute"))
+        await take_snapshot(here)
+    with edited(record) as shell:
+        assert shell.execute(damage).rowcount == 1
+
+    with pytest.raises(
+        RecordError, match=r"the record cannot be read: .*; the record is damaged: restore a backup"
+    ):
+        async with table(record, progressive_settings()):
+            pass
 
 
 async def test_a_snapshot_of_a_version_that_knew_less_is_passed_over_without_an_alarm(tmp_path, monkeypatch):

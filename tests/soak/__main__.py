@@ -49,7 +49,12 @@ def main() -> int:
     parser.add_argument(
         "--file", type=Path, default=FILE, help=f"where evenings are added up (default: {FILE})"
     )
-    parser.add_argument("--mutation", choices=[*MUTATIONS], help="make this mistake in all services")
+    parser.add_argument(
+        "--mutation",
+        choices=[*MUTATIONS],
+        metavar="MISTAKE",
+        help="make this mistake of tests/simulated/mutations.py in all services",
+    )
     parser.add_argument("--table", action="store_true", help="print the table of the file, and play nothing")
     asked = parser.parse_args()
     wanted = WANTED | {kind: getattr(asked, kind) for kind in OPTIONS.values()}
