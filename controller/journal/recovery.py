@@ -266,16 +266,15 @@ def replay(
     found = Replayed()
     with schema.reading(path) as connection:
         try:
-            schema.check_log(path)
-            _refuse(schema.damage(connection))
-            _refuse(schema.schema_difference(connection))
-            found.head = store.last_head(connection)
-            _compare_heads(connection, noted, found.head)
-            _Comparison(connection, found, version).all(see)
+            with schema.readable():
+                schema.check_log(path)
+                _refuse(schema.damage(connection))
+                _refuse(schema.schema_difference(connection))
+                found.head = store.last_head(connection)
+                _compare_heads(connection, noted, found.head)
+                _Comparison(connection, found, version).all(see)
         except RecordError as difference:
             found.difference = str(difference)
-        except schema.UNREADABLE as error:
-            found.difference = str(schema.damaged(error))
     return found
 
 

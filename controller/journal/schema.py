@@ -190,10 +190,10 @@ def damaged(error: Exception) -> RecordError:
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Read an open record.
+    """Raise an error that occurs while an open record is read as one that says what to do.
 
     Raises:
-        RecordError: an error occurs while it is read.
+        RecordError: the record cannot be read completely.
     """
     try:
         yield
