@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -20,7 +19,7 @@ from punto.baccarat.table.events import Component
 from punto.commands.operator import ask
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
-from tests.ports import free_port
+from tests.ports import free_port, takes_connections
 from tests.service.table_on_a_machine import STAFF, employ
 
 LOG = 0x5EED0001
@@ -62,16 +61,11 @@ def mosquitto(folder: Path) -> Iterator[int]:
     program = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
     broker = subprocess.Popen([program, "-c", str(config)])
     try:
-        wait_until(lambda: _answers(port))
+        wait_until(lambda: takes_connections(port))
         yield port
     finally:
         broker.terminate()
         broker.wait()
-
-
-def _answers(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 class Service:

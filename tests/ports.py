@@ -29,6 +29,38 @@ def free_port() -> int:
     raise RuntimeError(f"each of {BLOCK} ports is in use")
 
 
+def free_ports(number: int) -> int:
+    """The first of so many free ports with consecutive numbers."""
+    found = [free_port()]
+    while len(found) < number:
+        following = free_port()
+        found = [*found, following] if following == found[-1] + 1 else [following]
+    return found[0]
+
+
+def takes_connections(*ports: int, address: str = "127.0.0.1") -> bool:
+    """Whether programs take connections at all of these ports."""
+    return all(_takes_connections(port, address) for port in ports)
+
+
+def _takes_connections(port: int, address: str) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((address, port)) == 0
+
+
+def listeners(config: Path) -> list[int]:
+    """The ports of all listeners in a configuration of Mosquitto, with those in the folders that it includes."""
+    found = []
+    for line in config.read_text(encoding="utf-8").splitlines():
+        match line.split():
+            case ["listener", port, *_]:
+                found.append(int(port))
+            case ["include_dir", folder]:
+                found += [port for each in sorted(Path(folder).glob("*.conf")) for port in listeners(each)]
+    return found
+
+
 @cache
 def _numbers() -> "itertools.cycle[int]":
     """The numbers of a block that this process has locked until it ends."""

@@ -264,11 +264,12 @@ class Floor:
             ear.close()
 
     def start_node(self, number: int) -> Part:
-        """Start the broker of a node, and wait until it takes connections."""
+        """Start the broker of a node, and wait until it takes the connections of tables and of clients."""
         node = self.nodes[number]
         folder = self.folder / node.name
         broker = node.run(folder / "out", "mosquitto", "-c", folder / "mosquitto.conf")
-        wait_until(lambda: node.answers(BRIDGE_PORT), f"the broker of {node.name} takes connections")
+        ports = (BRIDGE_PORT, CLIENT_PORT)
+        wait_until(lambda: node.answers(*ports), f"the broker of {node.name} takes connections")
         return broker
 
     def ear(self, node: Machine, user: str = "surveillance", topic: str = "punto/#") -> Ear:

@@ -14,7 +14,6 @@ import fcntl
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
 
+from tests.ports import takes_connections
 from tests.service.table_on_a_machine import HERE, wait_until
 
 NET: Final = os.environ.get("PUNTO_TESTS_NET", "10.77.0")
@@ -170,11 +170,9 @@ class Machine:
                 total += int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
         return total * os.sysconf("SC_PAGE_SIZE")
 
-    def answers(self, port: int) -> bool:
-        """Whether a program here takes connections at this port."""
-        with socket.socket() as probe:
-            probe.settimeout(1)
-            return probe.connect_ex((self.address, port)) == 0
+    def answers(self, *ports: int) -> bool:
+        """Whether programs here take connections at all of these ports."""
+        return takes_connections(*ports, address=self.address)
 
 
 class Network:

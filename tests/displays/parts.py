@@ -16,7 +16,7 @@ import aiomqtt
 from punto.controller.messages.models import Message
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
 from punto.displays.server import serve
-from tests.ports import free_port
+from tests.ports import free_port, takes_connections
 from tests.started import Started
 
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")  # the lighter one
@@ -34,10 +34,7 @@ MOSQUITTO = shutil.which("mosquitto", path="/usr/sbin:/usr/bin:/usr/local/sbin")
 
 async def listening(port: int) -> None:
     for _ in range(3000):
-        with contextlib.suppress(OSError):
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.close()
-            await writer.wait_closed()
+        if takes_connections(port):
             return
         await asyncio.sleep(0.02)
     raise TimeoutError(f"nothing listens on port {port}")

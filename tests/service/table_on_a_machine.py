@@ -16,7 +16,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -37,7 +36,7 @@ from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.simulators.shoe.order import shuffled
 from tests.command import punto
-from tests.ports import free_port
+from tests.ports import free_port, listeners, takes_connections
 from tests.started import Started
 
 HERE = Path(__file__).parents[2]
@@ -125,23 +124,23 @@ class Broker(Program):
 
     def __init__(self, folder: Path) -> None:
         self.port = free_port()
-        config = folder / "mosquitto.conf"
-        config.write_text(
+        self._config = folder / "mosquitto.conf"
+        self._config.write_text(
             f"listener {self.port} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\n"
             "max_queued_messages 100000\nmax_inflight_messages 20\nlog_type error\nlog_type warning\n"
         )
         program = shutil.which("mosquitto", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
         assert program, "these tests need Mosquitto: tests/install-system-packages installs it"
-        super().__init__(folder / "mosquitto.log", program, "-c", config)
+        super().__init__(folder / "mosquitto.log", program, "-c", self._config)
 
     def start(self) -> None:
-        """Start it and wait until it takes connections."""
+        """Start it and wait until each of its listeners takes connections; one that ends instead is an error."""
         super().start()
-        wait_until(self._answers, "Mosquitto takes connections")
-
-    def _answers(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+        ports = listeners(self._config)
+        wait_until(
+            lambda: takes_connections(*ports) or not self.running, "all ports of Mosquitto take connections"
+        )
+        assert self.running, f"Mosquitto ended with {self.process.returncode}: {self.said()[-10:]}"
 
     def publish(self, topic: str, payload: dict[str, Any]) -> None:
         """Publish with mosquitto_pub, as somebody else's program would."""

@@ -3,6 +3,7 @@
 import shutil
 import ssl
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from punto.commands.cli import main
 from punto.controller.broker_login import BrokerConfig
-from tests.ports import free_port
+from tests.ports import free_port, takes_connections
 from tests.service.at_a_broker import online
 from tests.service.guarded_brokers import HousesBroker
 from tests.service.table_in_this_process import HERE, connected, ear, eventually, table
@@ -49,6 +50,24 @@ class CertificatesBroker(HousesBroker):
     def as_(self, name: str) -> dict[str, Any]:
         """What makes any MQTT client the user of this certificate."""
         return {"tls_context": BrokerConfig(**self.certified(name)).tls()}
+
+
+PORTS_ONE_AFTER_THE_OTHER = """
+import socket, sys, time
+opened = []
+for port in sys.argv[1:]:
+    opened.append(socket.create_server(("127.0.0.1", int(port))))
+    time.sleep(0.5)
+time.sleep(60)
+"""
+
+
+def test_a_broker_of_the_tests_has_started_when_every_listener_takes_connections(tmp_path):
+    broker = CertificatesBroker(tmp_path)
+    ports = (broker.port, broker.own_port, broker.tls_port)
+    broker._command = (sys.executable, "-c", PORTS_ONE_AFTER_THE_OTHER, *map(str, ports))
+    with broker:
+        assert takes_connections(*ports)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from punto.baccarat.coup import Coup
-from punto.commands.demo.configuration import is_free, write_config
+from punto.commands.demo.configuration import write_config
 from punto.commands.demo.options import TableOptions, tables_like
 from punto.commands.demo.table import hands_named
 from punto.configs.game_files import load_game, shipped_games
@@ -24,6 +24,7 @@ from punto.simulators.shoe.scenario import scenario_names
 from tests.command import punto
 from tests.operators.consoles import Browser
 from tests.operators.pages.parts import console_of
+from tests.ports import free_ports
 from tests.service.demos import UNHURRIED, consoles_of, demo, opened, played, rounds_of
 from tests.service.table_in_this_process import rows
 
@@ -236,7 +237,7 @@ def test_several_tables_are_dealt_different_cards_and_each_line_names_its_table(
 
 
 def test_the_tables_have_consoles_one_port_after_the_other(tmp_path):
-    ports = next(port for port in range(20_000, 30_000, 3) if all(is_free(port + each) for each in range(3)))
+    ports = free_ports(3)
     one = a_table(tmp_path, ports)
     found = [
         write_config(each, tmp_path / "operators.db") for each in tables_like(one, ["mini-baccarat"] * 3)

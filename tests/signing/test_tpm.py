@@ -3,12 +3,11 @@
 import asyncio
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -23,7 +22,7 @@ from punto.controller.signing.keys import KeyFileError, SigningKey
 from punto.controller.signing.signer import HeadRequest, Told
 from punto.controller.signing.tpm import SEALED
 from tests.command import punto
-from tests.ports import free_port
+from tests.ports import free_port, free_ports, takes_connections
 from tests.service.table_on_a_machine import HERE, Program, wait_until
 from tests.supply_chain import locked
 
@@ -58,26 +57,12 @@ def signer(key: Path, tpm: str) -> list[str | Path]:
 def simulated_tpm(state: Path) -> Iterator[str]:
     """A TPM with this state, as tpm2-pytss names it."""
     state.mkdir(exist_ok=True)
-    port = two_ports()
+    port = free_ports(2)  # the second is where a TPM is switched on and off
     ports = ("--server", f"type=tcp,port={port},disconnect", "--ctrl", f"type=tcp,port={port + 1}")
     begun = ("--flags", "not-need-init,startup-clear", "--tpmstate", f"dir={state}")
     with Program(state / "swtpm.log", "swtpm", "socket", "--tpm2", *ports, *begun):
-        wait_until(lambda: is_open(port), "the TPM is there")
+        wait_until(lambda: takes_connections(port, port + 1), "the TPM is there")
         yield f"swtpm:port={port}"
-
-
-def two_ports() -> int:
-    """The first of two free ports. A TPM's second port, where it is switched on and off, is the next one."""
-    port = free_port()
-    while (following := free_port()) != port + 1:
-        port = following
-    return port
-
-
-def is_open(port: int) -> bool:
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-        return True
-    return False
 
 
 @pytest.fixture
@@ -205,7 +190,7 @@ def test_a_file_that_was_changed_gives_no_key_and_no_tpm_is_an_error(tmp_path, t
 async def bus(tpm: str) -> AsyncIterator[tuple[str, bytearray]]:
     """Another address of a TPM, and all bytes that cross there both ways."""
     crossed = bytearray()
-    behind, first = int(tpm.rpartition("=")[2]), two_ports()
+    behind, first = int(tpm.rpartition("=")[2]), free_ports(2)
     async with AsyncExitStack() as servers:
         for number in (0, 1):
             tapped = partial(tap, port=behind + number, crossed=crossed)

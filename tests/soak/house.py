@@ -198,16 +198,17 @@ class HouseBroker(Broker):
     @contextmanager
     def refusing(self) -> Iterator[None]:
         """A broker in its place that knows none of the users."""
-        config = Path(str(self._command[-1]))
-        text = config.read_text(encoding="utf-8")
+        text = self._config.read_text(encoding="utf-8")
         self.kill()
-        config.write_text(text.replace("allow_anonymous true", "allow_anonymous false"), encoding="utf-8")
+        self._config.write_text(
+            text.replace("allow_anonymous true", "allow_anonymous false"), encoding="utf-8"
+        )
         self.start()
         try:
             yield
         finally:
             self.kill()
-            config.write_text(text, encoding="utf-8")
+            self._config.write_text(text, encoding="utf-8")
             self.start()
 
 
