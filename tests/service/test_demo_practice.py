@@ -12,7 +12,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from punto.baccarat.coup import Coup
-from punto.commands.demo.configuration import write_config
+from punto.commands.demo.configuration import port_for, write_config
 from punto.commands.demo.options import TableOptions, tables_like
 from punto.commands.demo.table import hands_named
 from punto.configs.game_files import load_game, shipped_games
@@ -247,6 +247,10 @@ def test_the_tables_have_consoles_one_port_after_the_other(tmp_path):
     assert [each.folder for each in found] == [tmp_path / f"demo-{number}" for number in (1, 2, 3)]
     last = tables_like(replace(one, console=65535), ["mini-baccarat"] * 2)[-1]
     assert 0 < console_port(write_config(last, tmp_path / "operators.db")) <= 65535
+
+
+def test_no_two_parts_of_a_demo_get_the_same_free_port():
+    assert len({port_for(0) for _ in range(500)}) == 500
 
 
 def a_table(folder: Path, console: int) -> TableOptions:
