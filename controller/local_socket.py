@@ -1,10 +1,13 @@
-"""A Unix socket for programs of this machine, protected by its file permissions: a request is one line, and so is its answer."""
+"""A Unix socket for programs of this machine, protected by its file permissions: a request is one line, and so is its answer.
+
+No user can keep others out, or use up the files of the service: each has a number of connections and a time limit for a request,
+and all users together have `MOST_CONNECTIONS`. Beyond these, one of the user with most connections is ended.
+"""
 
 import asyncio
 import os
 import shutil
 import socket
-import struct
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,9 +16,12 @@ from typing import Final, NamedTuple, Protocol
 import structlog
 
 from punto.configs.problems import ConfigError, Problem
+from punto.controller.listener import Listener, user_of
 
 WAITING_AT_THE_DOOR: Final = 100
-_PEER: Final = struct.Struct("3i")  # struct ucred: process, user and group
+MOST_CONNECTIONS: Final = (
+    200  # with those of the consoles, less than the usual limit of open files for a process
+)
 
 _log = structlog.get_logger("punto.controller")
 
@@ -40,6 +46,9 @@ class Limits(NamedTuple):
     seconds: float
 
 
+LIMITS: Final = Limits(connections=100, seconds=30)
+
+
 def open_at(
     path: Path,
     mode: int,
@@ -56,7 +65,8 @@ def open_at(
         ConfigError: the socket cannot be made, or something else is at this path.
     """
     with ExitStack() as unless_made:
-        door = unless_made.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        unbound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM).detach()
+        door = unless_made.enter_context(Listener(fileno=unbound, most=MOST_CONNECTIONS))
         try:
             _make_way(path, whose, key)
             _bind(door, path)
@@ -107,8 +117,8 @@ def _problem(message: str, key: str) -> ConfigError:
     return ConfigError([Problem(message, key=key)])
 
 
-async def serve(door: socket.socket, answers: Answers, limits: Limits | None = None) -> None:
-    """Serve a socket of `open_at` until cancelled. Exceptions of `answers` propagate. A connection beyond the limits is closed."""
+async def serve(door: socket.socket, answers: Answers, limits: Limits = LIMITS) -> None:
+    """Serve a socket of `open_at` until cancelled. Exceptions of `answers` propagate. A connection beyond the limits is refused."""
     path = Path(door.getsockname())
     failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     visits: set[asyncio.Task[None]] = set()
@@ -116,17 +126,23 @@ async def serve(door: socket.socket, answers: Answers, limits: Limits | None = N
 
     async def visit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, user: int) -> None:
         try:
-            await _attend(reader, writer, answers, user, None if limits is None else limits.seconds)
+            await _attend(reader, writer, answers, user, limits.seconds)
         except (ConnectionError, TimeoutError) as error:
-            _log.info("local connection ended", reason=str(error))
+            reason = str(error) or f"no request came, or no answer was read, for {limits.seconds:g} s"
+            _log.info("local connection ended", reason=reason)
+            writer.transport.abort()  # a close would wait until the rest of an answer is read
         except Exception as error:  # noqa: BLE001 - it must end the service, not only this connection
             if not failure.done():
                 failure.set_exception(error)
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        user = _user(writer.get_extra_info("socket"))
-        full = limits is not None and connections[user] >= limits.connections
-        if full or failure.done():  # or `serve` has ended since the client connected
+        user = user_of(writer.get_extra_info("socket"))
+        if failure.done():  # `serve` has ended since the client connected
+            writer.close()
+            return
+        if connections[user] >= limits.connections:
+            reason = f"this user has {limits.connections} connections here: close one of them"
+            writer.write(answers.unreadable(reason) + b"\n")
             writer.close()
             return
         connections[user] += 1
@@ -162,7 +178,7 @@ async def _attend(
     writer: asyncio.StreamWriter,
     answers: Answers,
     user: int,
-    seconds: float | None,
+    seconds: float,
 ) -> None:
     async def send(answer: bytes) -> None:
         writer.write(answer + b"\n")
@@ -182,10 +198,3 @@ async def _attend(
             await send(answers.unreadable("the request does not end with a newline"))
             return
         await send(await answers.answer(line, user))
-
-
-def _user(connection: socket.socket) -> int:
-    """The number of the operating system's user at the other end, as the kernel reports it."""
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
-    _, user, _ = _PEER.unpack(credentials)
-    return int(user)

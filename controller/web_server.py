@@ -13,10 +13,9 @@ import os
 import socket
 import ssl
 import termios
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Final, cast
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -24,6 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from punto.configs.problems import ConfigError, Problem, cut
 from punto.configs.toml_file import Reserved
+from punto.controller.listener import Listener, Whose, one_too_many
 
 SHARED: Final = Path(__file__).parent / "shared_pages"
 """What the pages of consoles, Game Manager and displays are all made of; each server has it at /shared."""
@@ -32,12 +32,8 @@ ASK_SECONDS: Final = 10
 MOST_CONNECTIONS: Final = 500  # half of the usual limit of open files for a process
 # These include the connections that are still beginning TLS, or were closed with unread answers.
 MOST_ACCEPTED: Final = 700
-HERE: Final = frozenset({"127.0.0.1", "::1"})
-PLACES: Final = 50
-"""So many connections of an address with reserved places are not ended for others, however many addresses these have."""
+HERE: Final[frozenset[Whose]] = frozenset({"127.0.0.1", "::1"})
 BACKLOG: Final = 64  # asyncio accepts this number of connections before it handles one of them
-
-_T = TypeVar("_T")
 
 
 def listen(
@@ -59,7 +55,7 @@ def listen(
     return listener
 
 
-def _listen(host: str, port: int) -> "Listener":
+def _listen(host: str, port: int) -> Listener:
     try:
         family, *_, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -70,7 +66,7 @@ def _listen(host: str, port: int) -> "Listener":
         bound = socket.create_server(address[:2], family=family)
     except OSError as error:  # Python adds the address to its message, as a tuple
         raise OSError(error.errno, os.strerror(error.errno or 0)) from None
-    listener = Listener(fileno=bound.detach())
+    listener = Listener(fileno=bound.detach(), most=MOST_ACCEPTED)
     # Every connection inherits these options. TCP_NODELAY: asyncio sets it only on sockets that it made itself; without
     # it, the second part of an answer waits 40 ms for the browser's acknowledgement of the first. TCP_USER_TIMEOUT: the
     # kernel ends a connection that acknowledges nothing.
@@ -84,46 +80,6 @@ def address_of(listener: socket.socket, *, tls: bool = False) -> str:
     host, port = listener.getsockname()[:2]
     named = f"[{host}]" if listener.family is socket.AF_INET6 else host
     return f"http{'s' * tls}://{named}:{port}/"
-
-
-class Listener(socket.socket):
-    """A listening socket that limits the number of its open connections.
-
-    A `Connection` cannot limit them: it begins only after the TLS handshake, and a client may never begin that.
-    """
-
-    def __init__(self, *, fileno: int) -> None:
-        super().__init__(fileno=fileno)
-        self.reserved = HERE
-        self._accepted: list[tuple[str, socket.socket]] = []
-
-    def accept(self) -> tuple[socket.socket, Any]:
-        """Accept a connection. If there are too many, shut one down; its transport then closes it."""
-        accepted, address = super().accept()
-        still_open = [(whose, each) for whose, each in self._accepted if each.fileno() >= 0]
-        self._accepted = [*still_open, (address[0], accepted)]
-        if len(self._accepted) > MOST_ACCEPTED:
-            ended = _one_too_many(self._accepted, self.reserved)
-            self._accepted.remove(ended)
-            with contextlib.suppress(OSError):  # the client has closed it
-                ended[1].shutdown(socket.SHUT_RDWR)
-        return accepted, address
-
-
-def _one_too_many(those: Sequence[tuple[str, _T]], reserved: frozenset[str]) -> tuple[str, _T]:
-    """Choose from (address, connection) pairs: the oldest of the address with most, or the newest if no other has more.
-
-    The addresses `reserved` keep their places.
-    """
-    held = Counter(address for address, _ in those)
-    for address in reserved & held.keys():
-        if held[address] <= PLACES and len(held) > 1:
-            del held[address]
-    newest = those[-1]
-    address, most = held.most_common(1)[0]
-    if most == held[newest[0]]:
-        return newest
-    return next(each for each in those if each[0] == address)
 
 
 class Server(uvicorn.Server):
@@ -275,5 +231,5 @@ class Connection(H11Protocol):
             ended = min(waiting, key=lambda each: each._since)  # noqa: SLF001 - its own kind's
         else:
             others.sort(key=lambda each: each._since)  # noqa: SLF001 - its own kind's
-            _, ended = _one_too_many([(each._address, each) for each in (*others, self)], self.reserved_for)  # noqa: SLF001 - its own kind's
+            _, ended = one_too_many([(each._address, each) for each in (*others, self)], self.reserved_for)  # noqa: SLF001 - its own kind's
         ended.transport.abort()
