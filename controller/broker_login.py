@@ -70,7 +70,7 @@ class BrokerConfig(BaseModel):
         """
         if self.password_file is None:
             return None
-        return read_secret(self.password_file, "password")
+        return read_secret(self.password_file, "password", "mqtt.password_file")
 
     def tls(self) -> ssl.SSLContext | None:
         """The TLS context that verifies the broker's certificate and shows our own; None without TLS.

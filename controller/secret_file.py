@@ -28,13 +28,13 @@ def _in_folder_or_credential(path: Path, info: ValidationInfo) -> Path:
 SecretFile = Annotated[Path, AfterValidator(_in_folder_or_credential)]
 
 
-def read_secret(path: Path, what: str) -> str:
-    """The only line of the file; `what` is "password", in the messages.
+def read_secret(path: Path, what: str, key: str) -> str:
+    """The only line of the file; in the messages, `what` is "password", and `key` the key of the configuration that names it.
 
     Raises:
         ConfigError: the file cannot be read, or does not have exactly one line.
     """
-    found = found_secret(path, "mqtt.password_file")
+    found = found_secret(path, key)
     try:
         lines = found.read_text(encoding="utf-8").splitlines()
     except OSError as error:

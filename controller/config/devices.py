@@ -2,10 +2,11 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
+from punto.baccarat.table.settings import DeviceSection
 from punto.configs.problems import ConfigError, Problem
 from punto.configs.toml_file import Unit, in_folder
 from punto.controller.config.section import Section
@@ -31,6 +32,8 @@ Baud = Annotated[int, Field(ge=1200, le=4_000_000), Unit("bit/s")]
 class DeviceConfig(Section):
     """A device that introduces itself: which one it must be, and how it proves that."""
 
+    section: ClassVar[DeviceSection]
+
     serial: str | None = None
     """The serial number of the device. The table accepts another device only after the order `accept_device`. If left out, the
     table accepts the first device that is connected.
@@ -54,7 +57,7 @@ class DeviceConfig(Section):
         """
         if self.key_file is None:
             return None
-        written = read_secret(self.key_file, "device's key")
+        written = read_secret(self.key_file, "device's key", f"{self.section}.key_file")
         if re.fullmatch("[0-9a-fA-F]{64}", written) is None:
             message = (
                 "does not have a device's key, which is 64 hexadecimal digits (`punto device-key` writes one)"
@@ -97,6 +100,8 @@ class SerialOrInputConfig(DeviceConfig):
 class ShoeConfig(SerialConfig):
     """`[shoe]`: the card-recognition shoe. Required with `cards = "shoe"`, and not allowed with `cards = "keyed"`."""
 
+    section = "shoe"
+
     serial: str | None = None
     """The serial number of the shoe. The table accepts another shoe only after the order `accept_shoe`. If left out, the table
     accepts any shoe that is connected while no cards are in play.
@@ -105,6 +110,8 @@ class ShoeConfig(SerialConfig):
 
 class KeypadConfig(SerialOrInputConfig):
     """`[keypad]`: the dealer's keypad."""
+
+    section = "keypad"
 
     timeout: Annotated[float, Field(ge=0.5, le=30), Unit("seconds")] = 3.0
     """How long the table waits for the next key of a sequence."""
@@ -144,6 +151,8 @@ class ConfigurationKeypadConfig(Section):
 class CoinSpotConfig(SerialConfig):
     """`[coin_spot]`: the wager sensors of a progressive. Without this section the dealer marks the wagers at a console."""
 
+    section = "coin_spot"
+
     seats: tuple[int, ...]
     """The seat of each sensor, in the order of the sensors on the cable. Use 0 for a sensor without a seat."""
     stuck_seconds: Annotated[float, Field(ge=1, le=600), Unit("seconds")] = 20.0
@@ -162,3 +171,5 @@ class CoinSpotConfig(SerialConfig):
 
 class CardReaderConfig(SerialOrInputConfig):
     """`[card_reader]`: the reader of Supervisor and Executive cards (Nexus Command)."""
+
+    section = "card_reader"

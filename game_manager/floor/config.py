@@ -62,7 +62,9 @@ class StoreConfig(Section):
         Raises:
             ConfigError: the file cannot be read, or does not have exactly one line.
         """
-        return None if self.password_file is None else read_secret(self.password_file, "password")
+        if self.password_file is None:
+            return None
+        return read_secret(self.password_file, "password", "store.password_file")
 
 
 class FloorConfig(Section):

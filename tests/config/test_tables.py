@@ -221,8 +221,8 @@ def test_the_accounts_and_the_brokers_users_are_those_of_all_tables(house):
     made = punto("broker-users", str(house), "--out", str(house.parent / "broker"))
 
     assert made.returncode == 0
-    assert read_secret(house.parent / "broker" / "passwords" / "one", "password")
-    assert read_secret(house.parent / "broker" / "passwords" / "two", "password")
+    assert read_secret(house.parent / "broker" / "passwords" / "one", "password", "")
+    assert read_secret(house.parent / "broker" / "passwords" / "two", "password", "")
 
 
 def test_tables_with_different_games_have_no_common_odds(house):
