@@ -1,7 +1,6 @@
 """`punto evidence`: all that a record has of a round, in one bundle."""
 
 import argparse
-import sqlite3
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -48,7 +47,7 @@ def main(args: argparse.Namespace) -> int:
     """Write or check the bundle; 1 if it cannot be written or differs, 2 if the record cannot be read or is refused."""
     try:
         return _write(args) if args.check is None else _check(args)
-    except (RecordError, sqlite3.Error, ValueError) as error:
+    except (RecordError, ValueError) as error:
         print(f"punto evidence: {error}", file=sys.stderr)
         return 2
     except NoEvidenceError as error:

@@ -15,6 +15,7 @@ from punto.controller import local_socket
 from punto.controller.sd_notify import notify
 from punto.controller.signing.keys import KeyFileError, SigningKey
 from punto.controller.signing.signer import LIMITS, Signer
+from punto.controller.sqlite_errors import in_words
 
 HELP: Final = (
     "Sign the heads of the records of this machine's tables until SIGTERM or Ctrl-C. Run it as a user of its own: only this user can "
@@ -97,11 +98,12 @@ def main(args: argparse.Namespace) -> int:
                 asyncio.run(_until_stopped(signer, args.socket, args.group))
             else:
                 return _forget(signer, args.forget, args.reason)
-    except (KeyFileError, sqlite3.Error) as error:
-        busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
-        print(
-            f"punto signer: {f'a signer has {args.signed} open: stop it' if busy else error}", file=sys.stderr
-        )
+    except KeyFileError as error:
+        print(f"punto signer: {error}", file=sys.stderr)
+        return 1
+    except sqlite3.Error as error:
+        reason = in_words(error, args.signed, "the file of what was signed")
+        print(f"punto signer: {args.signed} cannot be used: {reason}", file=sys.stderr)
         return 1
     return 0
 

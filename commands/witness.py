@@ -11,10 +11,11 @@ from punto.commands.arguments import checked
 from punto.commands.signals import until_stopped
 from punto.configs.problems import ConfigError, Problem
 from punto.controller import log
-from punto.controller.failures import messages_of
+from punto.controller.failures import errors_of, messages_of
 from punto.controller.journal.entries import Head
 from punto.controller.sd_notify import notify
 from punto.controller.signing.keys import KeyFileError, SigningKey
+from punto.controller.sqlite_errors import in_words
 from punto.witness.config import WitnessConfig, load_witness
 from punto.witness.service import Witness
 from punto.witness.store import WitnessStore
@@ -71,9 +72,13 @@ def main(args: argparse.Namespace) -> int:
                 asyncio.run(_witness(config, store))
         finally:
             write_log()
-    except* (KeyFileError, sqlite3.Error) as errors:
+    except* KeyFileError as errors:
         for message in messages_of(errors):
             print(f"punto witness: {message}", file=sys.stderr)
+        status = 1
+    except* sqlite3.Error as errors:
+        for error in errors_of(errors):
+            _print_unusable(config.witness.path, error)
         status = 1
     return status
 
@@ -82,11 +87,19 @@ def _note_restore(config: WitnessConfig, table: str, head: Head, reason: str) ->
     try:
         with WitnessStore(config.witness.path, SigningKey.open(config.witness.key)) as store:
             aside = store.restored(table, head, reason)
-    except (KeyFileError, sqlite3.Error, ValueError) as error:
+    except (KeyFileError, ValueError) as error:
         print(f"punto witness: {error}", file=sys.stderr)
+        return 1
+    except sqlite3.Error as error:
+        _print_unusable(config.witness.path, error)
         return 1
     print(f"noted: {table} was restored up to input {head.seq}, and {aside} later heads are set aside")
     return 0
+
+
+def _print_unusable(file: Path, error: BaseException) -> None:
+    reason = in_words(error, file, "the file of the witness")
+    print(f"punto witness: {file} cannot be used: {reason}", file=sys.stderr)
 
 
 async def _witness(config: WitnessConfig, store: WitnessStore) -> None:

@@ -169,7 +169,7 @@ class Engine:
         day = timestamp(house.calendar.begins(house.calendar.day_of(now)))
         started = ServiceStarted(version, settings, house.outlawed(table.state.settings.game), day, FORMAT)
         Table(table.state).handle(started)  # before the record is written: a refused start must not be on it
-        with readable():
+        with readable(journal.path):
             raised = {
                 each.number: Raised(*journal.raised(each.code, each.text)) for each in table.state.alarms
             }

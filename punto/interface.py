@@ -145,7 +145,7 @@ def replay(record: str | PathLike[str]) -> "Replayed":
     """Derive a table's record again from its inputs; `difference` of the result is None if both are the same.
 
     Raises:
-        RecordError: the file cannot be opened as a record.
+        RecordError: the file cannot be opened as a record, or cannot be read now.
     """
     from punto.controller.journal import recovery  # noqa: PLC0415 - the service, which coups and roads do not need
 
@@ -156,12 +156,13 @@ def rounds(record: str | PathLike[str]) -> Iterator[RecordedRound]:
     """The rounds of a table's record, the oldest first, as written; `replay` proves them.
 
     Raises:
-        RecordError: the file cannot be opened as a record.
+        RecordError: the file cannot be opened as a record, or cannot be read.
     """
     from punto.controller.journal import schema, store  # noqa: PLC0415 - as above
 
     last = 0
-    with closing(schema.open_for_reading(Path(record))) as connection:
+    path = Path(record)
+    with closing(schema.open_for_reading(path)) as connection, schema.readable(path):
         while page := store.rounds_after(connection, last, _ROUNDS_AT_ONCE):
             yield from map(RecordedRound._make, page)
             last = page[-1][2].round

@@ -2,7 +2,8 @@
 
 import sqlite3
 from base64 import b64decode, b64encode
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, Self
@@ -12,6 +13,7 @@ from punto.controller.journal.entries import Head
 from punto.controller.messages.building import timestamp
 from punto.controller.signing.heads import SignedHead
 from punto.controller.signing.keys import SigningKey, signed_by
+from punto.controller.sqlite_errors import in_words
 from punto.witness.watching import Finding, Seen
 
 PURPOSE: Final = b"punto witness 1\n"
@@ -182,13 +184,13 @@ def restores_of(path: Path, record: str) -> list[Restore]:
     """The restores of a record in a witness's file, in order.
 
     Raises:
-        sqlite3.Error: the file cannot be read.
+        ValueError: the file cannot be read.
     """
     asked = (
         'SELECT ts, seq, hash, reason, (SELECT count(*) FROM heads WHERE heads."table" = r."table" AND heads.record = r.record '
         "AND heads.restore < r.number AND heads.seq > r.seq) FROM restores AS r WHERE record = ? ORDER BY number"
     )
-    with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
+    with _reading(path) as connection:
         found = connection.execute(asked, (record,)).fetchall()
     return [Restore(ts, Head(seq, hash_), reason, aside) for ts, seq, hash_, reason, aside in found]
 
@@ -197,14 +199,13 @@ def heads_of(path: Path, record: str) -> list[Witnessed]:
     """The heads of a record in a witness's file, in order, without those that a noted restore has set aside.
 
     Raises:
-        sqlite3.Error: the file cannot be read.
-        ValueError: a row is not a head.
+        ValueError: the file cannot be read, or a row is not a head.
     """
     asked = (
         'SELECT "table", record, seq, hash, ts, key, signature, witnessed, witness, countersignature FROM heads '  # noqa: S608
         f"WHERE record = ? AND NOT {_SET_ASIDE} ORDER BY seq"
     )
-    with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
+    with _reading(path) as connection:
         return [
             Witnessed(
                 SignedHead(
@@ -214,3 +215,14 @@ def heads_of(path: Path, record: str) -> list[Witnessed]:
             )
             for table, name, seq, hash_, ts, key, signature, *rest in connection.execute(asked, (record,))
         ]
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """A witness's file; an error of SQLite is a ValueError that names it."""
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        reason = in_words(error, path, "the file of the witness")
+        raise ValueError(f"{path} cannot be read as the file of a witness: {reason}") from error

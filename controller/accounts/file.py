@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.messages.building import timestamp
+from punto.controller.sqlite_errors import in_words
 
 _APPLICATION_ID: Final = 0x50554E4F  # "PUNO"
 _TRIGGER: Final = "CREATE TRIGGER {0} BEFORE {1} ON audit_log {2} BEGIN SELECT RAISE(ABORT, '{3}'); END"
@@ -256,7 +257,5 @@ def using(path: Path, what: str = "read or written") -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise AccountsError(
-            f"the accounts {path} cannot be {what}: {reason}; check the path, the owner of the file, and the disk"
-        ) from error
+        reason = in_words(error, path, "the file of the accounts")
+        raise AccountsError(f"the accounts {path} cannot be {what}: {reason}") from error

@@ -20,7 +20,7 @@ from punto.controller import clock
 from punto.controller.components import own_version
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import replay
-from punto.controller.journal.schema import RecordError
+from punto.controller.journal.schema import RecordError, UnavailableError
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Replay
 
@@ -130,6 +130,8 @@ def main(path: str) -> None:
     try:
         found = replay(Path(path), version=own_version())
         finding = Finding(found.inputs, found.rounds, found.difference)
+    except UnavailableError as error:
+        sys.exit(f"the replay failed: {error}")  # it is no difference, and is tried again
     except RecordError as error:
         finding = Finding(0, 0, str(error))
     sys.stdout.write(json.dumps(asdict(finding)))

@@ -15,6 +15,7 @@ from punto.controller.journal import schema, store
 from punto.controller.journal.journal import RESTORING, locked, restoring
 from punto.controller.journal.recovery import Replayed, replay
 from punto.controller.journal.schema import RecordError
+from punto.controller.sqlite_errors import in_words
 
 _BESIDE: Final = ("", "-wal", "-shm")
 """The files of a record of SQLite."""
@@ -61,10 +62,12 @@ def back_up(record: Path, folder: Path, now: datetime, version: str, keep: int |
         if proof.difference is None:
             unproven.rename(file)
             _sync(folder)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, sqlite3.Error, RecordError) as error:
         with suppress(OSError):
             unproven.unlink()
-        reason = error.strerror if isinstance(error, OSError) else str(error)
+        if isinstance(error, RecordError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) else in_words(error, record)
         raise RecordError(f"the backup {file} cannot be written: {reason}; nothing was removed") from error
     if proof.difference is not None:
         return BackedUp(unproven, proof)
@@ -192,7 +195,7 @@ def restore(backup: Path, record: Path, now: datetime, version: str) -> Restored
                     new.unlink()
             if isinstance(error, RecordError):
                 raise
-            reason = error.strerror if isinstance(error, OSError) else str(error)
+            reason = error.strerror if isinstance(error, OSError) else in_words(error, backup, "the backup")
             raise RecordError(f"the backup cannot be restored to {record}: {reason}") from error
         finally:
             os.close(lock)

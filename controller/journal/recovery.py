@@ -87,7 +87,7 @@ def recover(connection: sqlite3.Connection) -> Recovered:
         RecordError: the record is broken since the first snapshot that is kept, or its schema is not this program's.
     """
     found = Recovered()
-    with schema.readable():
+    with schema.readable(schema.path_of(connection)):
         connection.execute("BEGIN IMMEDIATE")
         _refuse(schema.schema_difference(connection))
         complete = schema.is_current(connection)
@@ -261,18 +261,20 @@ def replay(
     - `noted` are heads that were stored earlier; the record must still have them.
 
     Raises:
-        RecordError: the file cannot be opened as a record.
+        RecordError: the file cannot be opened as a record, or cannot be read now.
     """
     found = Replayed()
     with schema.reading(path) as connection:
         try:
-            with schema.readable():
+            with schema.readable(path):
                 schema.check_log(path)
                 _refuse(schema.damage(connection))
                 _refuse(schema.schema_difference(connection))
                 found.head = store.last_head(connection)
                 _compare_heads(connection, noted, found.head)
                 _Comparison(connection, found, version).all(see)
+        except schema.UnavailableError:
+            raise  # it is no difference
         except RecordError as difference:
             found.difference = str(difference)
     return found

@@ -16,6 +16,7 @@ from typing import Final
 
 from punto.configs.problems import cut
 from punto.controller.journal import books, meters, wal
+from punto.controller.sqlite_errors import in_words, is_damage
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
 FORMAT: Final = 4
@@ -116,6 +117,10 @@ class RecordError(Exception):
     """The record cannot be read, written or trusted. The service must not continue; the message says what to do."""
 
 
+class UnavailableError(RecordError):
+    """The record cannot be read or written now, but nothing shows that it is damaged."""
+
+
 def open_for_writing(path: Path) -> sqlite3.Connection:
     """Open the record, or create it; each commit is on the disk when it returns.
 
@@ -176,21 +181,17 @@ def _check_space(path: Path) -> None:
 
 def cannot_open(path: Path, error: Exception) -> RecordError:
     """The error of a record that cannot be opened."""
-    reason = error.strerror if isinstance(error, OSError) else str(error)
-    return RecordError(
-        f"cannot open the record {path}: {reason}; check the path, the owner of the file, and the disk"
-    )
+    return _in_words(f"cannot open the record {path}", path, error)
 
 
-def damaged(error: Exception) -> RecordError:
-    """The error of an open record that cannot be read completely."""
-    reason = cut(" ".join(str(error).split()), 300)  # SQLite puts the SQL of a view into it
-    return RecordError(f"the record cannot be read: {reason}; the record is damaged: restore a backup")
+def _in_words(what: str, path: Path, error: Exception) -> RecordError:
+    kind = RecordError if is_damage(error) else UnavailableError
+    return kind(f"{what}: {in_words(error, path)}")
 
 
 @contextmanager
-def readable() -> Iterator[None]:
-    """Raise an error that occurs while an open record is read as one that says what to do.
+def readable(path: Path) -> Iterator[None]:
+    """Raise an error that occurs while the open record at this path is read as one that says what to do.
 
     Raises:
         RecordError: the record cannot be read completely.
@@ -198,7 +199,12 @@ def readable() -> Iterator[None]:
     try:
         yield
     except UNREADABLE as error:
-        raise damaged(error) from error
+        raise _in_words("the record cannot be read", path, error) from error
+
+
+def path_of(connection: sqlite3.Connection) -> Path:
+    """The path of the record that a connection has open."""
+    return Path(connection.execute("PRAGMA database_list").fetchone()[2])
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
@@ -216,8 +222,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
             on_error.callback(connection.close)
             _check_format(connection, path)
         except UNREADABLE as error:
-            reason = "the file is not a record, the file is damaged, or this user may not read the file"
-            raise RecordError(f"cannot read {path}: {error}; {reason}") from error
+            raise _in_words(f"cannot read {path}", path, error) from error
         on_error.pop_all()
     return connection
 
@@ -229,7 +234,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     Raises:
         RecordError: the file cannot be opened as a record, or an error occurs while it is read.
     """
-    with closing(open_for_reading(path)) as connection, readable():
+    with closing(open_for_reading(path)) as connection, readable(path):
         connection.execute("BEGIN")
         yield connection
 
