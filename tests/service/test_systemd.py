@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -79,14 +80,23 @@ def test_a_service_that_cannot_start_is_never_ready(tmp_path, systemd):
         systemd.told()
 
 
-def test_without_systemd_nothing_is_said(monkeypatch):
-    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
-    notify("READY=1")
+@pytest.mark.parametrize("address", [None, ""])
+def test_without_systemd_no_socket_is_opened_and_nothing_is_logged(monkeypatch, log_lines, address):
+    opened = mock.Mock()
+    if address is None:
+        monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
+    else:
+        monkeypatch.setenv("NOTIFY_SOCKET", address)
+    with mock.patch("socket.socket", opened):
+        notify("READY=1")
+
+    assert (opened.mock_calls, log_lines) == ([], [])
 
 
-def test_a_systemd_that_does_not_listen_holds_nothing_up(tmp_path, monkeypatch):
+def test_a_systemd_that_does_not_listen_is_logged_and_holds_nothing_up(tmp_path, monkeypatch, log_lines):
     monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "nobody"))
     notify("READY=1")
+    assert [(line["event"], line["message"]) for line in log_lines] == [("systemd not notified", "READY=1")]
     full = Systemd(str(tmp_path / "full"))
     monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "full"))
     for _ in range(1000):  # more than a socket holds that nobody reads
