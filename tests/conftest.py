@@ -12,6 +12,7 @@ import pytest_asyncio
 import structlog
 from _pytest.junitxml import xml_key
 from argon2 import PasswordHasher
+from hypothesis import HealthCheck, settings
 
 from punto.commands.lab_report.results import PROGRAM
 from punto.controller.accounts import passwords
@@ -28,6 +29,12 @@ CHEAP: dict[str, Any] = {"time_cost": 1, "memory_cost": 8, "parallelism": 1}
 # memory: a file there outlives a program that is killed. What must find commits half done is marked `disk`.
 if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 1 << 30:  # a container may have little of it
     os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+# How long an example takes depends on what else the machine does, so it fails no test; `punctual` tests measure time.
+settings.register_profile(
+    "busy machine", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("busy machine")
 
 
 @pytest.hookimpl(trylast=True)  # after pytest's own plugin has begun the file of results
