@@ -11,6 +11,7 @@ from punto.baccarat.progressive.game_events import ReopenGame
 from punto.baccarat.progressive.ledger import HOLDINGS
 from punto.baccarat.progressive.money import amount, written
 from punto.baccarat.table.events import Event
+from punto.baccarat.table.meter import when_answered
 from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound, VoidCoup, VoidRound
 from punto.baccarat.table.orders import corrected_coup, on_order
 from punto.baccarat.table.progressive import awards_in_reach, wagers_are_in_play
@@ -85,12 +86,16 @@ def _moves_an_award(state: TableState, order: CorrectRound | VoidRound) -> bool:
 
 
 def _won_of_the_meter(state: TableState) -> tuple[object, ...] | None:
-    """The tier, the seats and the hand that won an award of the meter."""
+    """The tier, the seats and the hand that won an award of the meter, and whether the cards alone say so.
+
+    A linked table asks its authority first, so what the hand won is as of the authority's answer.
+    """
     if state.progressive is None:
         return None
-    won = state.progressive.procedure.hand.won
-    settings = state.progressive.books.settings
-    return (won.rule, won.seats, won.side) if won is not None and settings.of_the_meter(won.rule) else None
+    won = when_answered(state.progressive).hand.won
+    if won is None or not state.progressive.books.settings.of_the_meter(won.rule):
+        return None
+    return won.rule, won.seats, won.side, won.certain
 
 
 def _may_move_an_award(state: TableState, order: CorrectCard | VoidCoup) -> bool:

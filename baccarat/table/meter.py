@@ -120,6 +120,12 @@ def _handled(
     )
 
 
+def when_answered(progressive: TablesProgressive) -> AquariusState | NexusState:
+    """The procedure at the table, as it will be if the authority carries out what the table has asked."""
+    asked = None if progressive.link is None else progressive.link.asked
+    return progressive.procedure if asked is None else _handled(progressive.procedure, asked.event)[0]
+
+
 def _carried_out(books: Books, orders: Sequence[BooksEvent]) -> tuple[Books, list[Effect]]:
     """The books after all these orders, and their entries; raises RefusedError if one is not allowed now."""
     progressive = Progressive(books)
@@ -264,12 +270,10 @@ def answered(turn: Turn, event: MeterAnswered) -> None:
     if objection is not None:
         raise RefusedError("not_asked", f"{settings.authority}: {objection}")
     books = progressive.books.with_extract(event.extract)
-    progressive = replace(
-        progressive, books=books, link=replace(link, asked=None, later=(), refused=event.refused)
-    )
+    after = progressive.procedure if event.refused is not None else when_answered(progressive)
+    link_after = replace(link, asked=None, later=(), refused=event.refused)
+    progressive = replace(progressive, books=books, procedure=after, link=link_after)
     if event.refused is None:
-        after, _ = _handled(progressive.procedure, asked.event)
-        progressive = replace(progressive, procedure=after)
         coup = turn.state.coup
         if isinstance(asked.event, game_events.StartGame) and coup is not None and coup.cards:
             # The hand began before the wagers were counted: their game is played with the next one.

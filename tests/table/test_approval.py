@@ -252,6 +252,24 @@ def test_one_person_alone_makes_no_award_of_all_the_meter():
     assert croupier.rounds[-1].approved_by == "eve"
 
 
+def test_one_person_alone_opens_no_game_that_ended_with_nobody_won():
+    croupier = metered(
+        "start game 2 5",
+        f"draw {QUARTER}",
+        "turn jph",
+        "nobody",
+        "turn run",
+        "game over",
+        base_wagers="unseen",
+    )
+    recorded = replace(meters_settings(croupier), base_wagers="recorded")
+    croupier.handle(ChangeSettings(recorded, "the seats have terminals now", "eve", "bob"))
+
+    assert is_asked_for_a_second(
+        croupier, corrected_to("2H KC 3H JC 4H KS")
+    )  # the same award, but now the cards say who won
+
+
 # --- and before
 
 
