@@ -18,7 +18,7 @@ from punto.configs.toml_file import read
 from punto.controller.config.devices import KeypadConfig
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
-from punto.controller.config.tables import load_configs, these
+from punto.controller.config.tables import link_problems, load_configs, these
 from punto.controller.secret_file import secret_warnings
 from punto.game_manager.floor.config import load_game_manager
 
@@ -26,7 +26,7 @@ _WITH_ODDS: Final = find_spec("numpy") is not None
 """Whether the extra `odds` is installed. A table does not need it."""
 
 HELP: Final = (
-    "Check the configuration of a table or of several tables, a display's configuration, a Game Manager's configuration, a house's theme or a game. If there are errors, the command "
+    "Check the configurations of tables, a display's configuration, a Game Manager's configuration, a house's theme or a game. Of several files, the command also compares tables with the authority of their meter. If there are errors, the command "
     "prints each error with the line and the key, and the exit status is 1. If there are no errors, the command prints a summary."
 )
 
@@ -36,10 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument(
         "file",
-        nargs="?",
+        nargs="*",
+        default=[],
         type=Path,
         metavar="FILE",
-        help="the file to check: a table's configuration, a display's, a Game Manager's, or a house's theme",
+        help="the files to check: a table's configuration, a display's, a Game Manager's, or a house's theme",
     )
     which.add_argument(
         "--game",
@@ -49,10 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Check one file; 1 if it cannot be used."""
+    """Check the files; 1 if one of them cannot be used."""
     try:
         if args.game is None:
-            summary = list(_summary(args.file))
+            summary = _summaries(args.file)
         else:
             game = _checked(args.game, None)
             summary = [*_game(game), *_name_warnings(game), *_edge_warnings(game)]
@@ -61,6 +62,27 @@ def main(args: argparse.Namespace) -> int:
         return 1
     sys.stdout.write("".join(f"{line}\n" for line in summary))
     return 0
+
+
+def _summaries(paths: Sequence[Path]) -> list[str]:
+    """Summarise all files; raises ConfigError with the problems of all, or of tables that the authority of their meter refuses."""
+    summaries: list[str] = []
+    problems: list[Problem] = []
+    tables: list[tuple[Path, ServiceConfig]] = []
+    for path in paths:
+        try:
+            summaries += ["", *_summary(path)] if summaries else _summary(path)
+            tables += [(path, each) for each in load_configs(path)] if "table" in read(path).document else []
+        except ConfigError as error:
+            problems += error.problems
+    if not problems:
+        problems = [
+            Problem(message, str(tables[number][0]), key="progressive.authority")
+            for number, message in link_problems([config for _, config in tables])
+        ]
+    if problems:
+        raise ConfigError(problems)
+    return summaries
 
 
 def _summary(path: Path) -> Iterator[str]:

@@ -18,7 +18,14 @@ from pydantic_core import to_json
 from punto.baccarat.progressive.money import MOST, amount
 from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.progressive.state import State as Books
-from punto.baccarat.table.events import Event, MeterAnswered, MeterClaimed, MeterHeard, TableAsked
+from punto.baccarat.table.events import (
+    Event,
+    MeterAnswered,
+    MeterClaimed,
+    MeterHeard,
+    TableAsked,
+    TableRefused,
+)
 from punto.baccarat.table.meter import (
     objection_to_answer,
     objection_to_meter,
@@ -26,6 +33,7 @@ from punto.baccarat.table.meter import (
     served_table,
 )
 from punto.baccarat.table.state import AuthorityLink, TablesProgressive, TableState
+from punto.baccarat.table.terms import Terms, unlike
 from punto.controller import clock
 from punto.controller.engine import Engine
 from punto.controller.journal.entries import EVENTS
@@ -47,9 +55,6 @@ _LONGEST: Final = 131_072
 """Bytes: several times as many as a meter's settings with all awards that it keeps."""
 _LONGEST_TEXT: Final = 1000
 _LONGEST_NAME: Final = 200
-_MIXED: Final = (
-    "either the table or the authority is a simulation, and not both: configure simulation alike at both"
-)
 _UNREAD: Final = (
     "{} sends what this version cannot read: install the same version at the authority and at its tables"
 )
@@ -180,6 +185,7 @@ class Authority:
             seq=self._link.number,
             ts=timestamp(now),
             simulation=state.settings.simulation,
+            currency=state.settings.currency,
             asked=None if request is None else written(request),
         )
 
@@ -232,12 +238,17 @@ class Authority:
         self._last_input = self._last_input if said is None else said.last_input
         if said is None:
             self._heard = _UNREAD_ANSWER
-        elif said.simulation is not self._engine.state.settings.simulation:
-            self._heard = MeterHeard(False, _MIXED)
+        elif (objection := self._unlike(said)) is not None:
+            self._heard = MeterHeard(False, objection)
         else:
             await self._take_answered(said, message)
             self._heard = self._heard_in(_input(said.heard, message))
         await self._look()
+
+    def _unlike(self, said: MeterAnswer) -> str | None:
+        """Why this authority cannot keep the meter of the table, None if it can."""
+        kept = Terms(self._settings.authority or "", said.simulation, said.currency)
+        return unlike(Terms.of(self._engine.state.settings), kept, self._name)
 
     def _heard_in(self, heard: Event | None) -> MeterHeard:
         """What the authority tells, or why it is not used."""
@@ -390,40 +401,54 @@ class LinkedTables:
     async def _take(self, table: str, message: Received) -> None:
         said = _read(MeterRequest, message)
         asked = None if said is None else _input(said.asked, message)
-        if said is not None and said.asked is None:
-            self._refusals.pop(table, None)  # the table may have been changed since
-            self._outbox.snapshot_due(topics.meter_answer(table))
+        if (
+            said is None
+            or not isinstance(asked, TableAsked | None)
+            or (asked is None) is not (said.asked is None)
+        ):
+            await self._refuse(table, _UNREAD.format(table))
             return
-        if said is None or not isinstance(asked, TableAsked):
-            self._refuse(table, _UNREAD.format(table))
-            return
-        simulation = self._engine.state.settings.simulation
-        if said.simulation is not simulation:
-            self._refuse(table, _MIXED)
-            return
-        if asked.table != table:
+        if asked is not None and asked.table != table:
             _log.warning("request of another table ignored", topic=message.topic)
             return
-        objection = objection_to_request(_progressive(self._engine.state).books.settings, asked)
+        objection = self._objection(table, said, asked)
         if objection is not None:
-            self._refuse(table, objection)
-            return
+            await self._refuse(table, objection)
+        elif asked is None:
+            self._refusals.pop(table, None)  # the table may have been changed since
+            self._outbox.snapshot_due(topics.meter_answer(table))
+        else:
+            await self._serve(table, asked)
+
+    def _objection(self, table: str, said: MeterRequest, asked: TableAsked | None) -> str | None:
+        """Why the table is not served, None if its request is carried out or refused on the record."""
+        settings = _progressive(self._engine.state).books.settings
+        terms = Terms(table, said.simulation, said.currency)
+        found = unlike(terms, Terms.of(self._engine.state.settings), settings.progressive)
+        return found or (None if asked is None else objection_to_request(settings, asked))
+
+    async def _serve(self, table: str, asked: TableAsked) -> None:
         last = served_table(_progressive(self._engine.state), table)
         served = last is not None and last.record == asked.record and last.number >= asked.number
         if served or self._refused.get(table) == asked:
             self._outbox.snapshot_due(topics.meter_answer(table))
         elif self._engine.pace.allows(f"table {table}"):
             (handled,) = await self._engine.submit([asked], f"table {table}")
-            self._refusals.pop(table, None)
-            if handled.refusal is not None:
+            if handled.refusal is None:
+                self._refusals.pop(table, None)
+            else:
                 self._engine.pace.charge(f"table {table}")
                 self._refused[table] = asked
-                self._refuse(table, str(handled.refusal))
+                await self._refuse(table, str(handled.refusal))
 
-    def _refuse(self, table: str, reason: str) -> None:
-        """Tell a table that it is not served."""
-        self._refusals[table] = reason
+    async def _refuse(self, table: str, reason: str) -> None:
+        """Tell a table that it is not served, and raise an alarm, once for each reason in turn."""
+        known, self._refusals[table] = self._refusals.get(table), reason
         self._outbox.snapshot_due(topics.meter_answer(table))
+        client = f"table {table}"
+        if reason != known and self._engine.pace.allows(client):
+            self._engine.pace.charge(client)
+            await self._engine.submit([TableRefused(table, reason)], client)
 
     def _answer(self, table: str, now: datetime) -> Message:
         state = self._engine.state
@@ -441,6 +466,7 @@ class LinkedTables:
             seq=number,
             ts=timestamp(now),
             simulation=state.settings.simulation,
+            currency=state.settings.currency,
             last_input=self._engine.seq,
             heard=written(heard),
             answered=None if answered is None else written(answered),

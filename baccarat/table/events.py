@@ -388,7 +388,16 @@ class MeterClaimed:
     kind: Literal["meter_claimed"] = "meter_claimed"
 
 
-OfTheLink = MeterHeard | MeterAnswered | TableAsked | MeterClaimed
+@dataclass(frozen=True, slots=True)
+class TableRefused:
+    """The authority does not serve a table, and why: what the table sends cannot be carried out, and is not recorded."""
+
+    table: str
+    reason: str
+    kind: Literal["table_refused"] = "table_refused"
+
+
+OfTheLink = MeterHeard | MeterAnswered | TableAsked | TableRefused | MeterClaimed
 """What a table and the authority of its meter tell each other."""
 
 _OfOtherDevices = ConfigurationKeypad | DeviceHeard | SensorsLink | SensorFault

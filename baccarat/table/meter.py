@@ -39,6 +39,7 @@ from punto.baccarat.table.events import (
     Refused,
     Sensed,
     TableAsked,
+    TableRefused,
 )
 from punto.baccarat.table.sensors import clear_alarm
 from punto.baccarat.table.state import Asked, AuthorityLink, ServedTable, TablesProgressive
@@ -60,6 +61,8 @@ SECOND: Final = "second_meter"
 """Code of the alarm and of the refusals while another service keeps a meter of the same progressive."""
 REFUSED: Final = "meter_refused"
 """Code of the alarm for what the authority refused."""
+NOT_SERVED: Final = "table_refused"
+"""Code of the authority's alarm for a table that it does not serve."""
 
 
 def of(turn: Turn) -> TablesProgressive:
@@ -85,7 +88,6 @@ def tell(turn: Turn, event: Told) -> None:
             give(turn, order)
         return
     if isinstance(event, game_events.StartGame):
-        _refuse_away(progressive, link)
         _carried_out(progressive.books, orders)  # what the authority would refuse in any case is not asked
     asked = Asked(link.number + 1, event, tuple(orders))
     turn.change(progressive=replace(progressive, link=replace(link, number=asked.number, asked=asked)))
@@ -182,8 +184,10 @@ def _not_answered(asked: Asked) -> RefusedError:
     )
 
 
-def _refuse_away(progressive: TablesProgressive, link: AuthorityLink) -> None:
-    if not link.online:
+def refuse_away(progressive: TablesProgressive) -> None:
+    """Refuse a game while the table has an authority that does not answer; raises RefusedError."""
+    link = progressive.link
+    if link is not None and not link.online:
         settings = progressive.books.settings
         raise RefusedError(
             AWAY,
@@ -333,12 +337,8 @@ def serve(turn: Turn, event: TableAsked) -> None:
         RefusedError: this service is not the authority, the table is not linked, or the request does not follow
             the table's last one.
     """
-    progressive = of(turn)
+    progressive = _kept_here(turn)
     settings = progressive.books.settings
-    if settings.authority != turn.state.settings.table:
-        raise RefusedError(
-            "not_authority", f"{turn.state.settings.table} does not keep a meter for other tables"
-        )
     if event.table not in {each.table for each in settings.tables} or any(
         order.table != event.table for order in event.orders
     ):
@@ -373,6 +373,22 @@ def serve(turn: Turn, event: TableAsked) -> None:
     others = tuple(each for each in progressive.served if each is not before)
     turn.change(progressive=replace(progressive, books=books, served=(*others, now)))
     _enter(turn, entries)
+
+
+def refuse(turn: Turn, event: TableRefused) -> None:
+    """Raise an alarm for a table that is not served; raises RefusedError if this service is not the authority."""
+    _kept_here(turn)
+    turn.alarm(NOT_SERVED, f"{event.table} is not served: {event.reason}")
+
+
+def _kept_here(turn: Turn) -> TablesProgressive:
+    """The progressive whose meter this service keeps for other tables; raises RefusedError if it keeps none."""
+    progressive = of(turn)
+    if progressive.books.settings.authority != turn.state.settings.table:
+        raise RefusedError(
+            "not_authority", f"{turn.state.settings.table} does not keep a meter for other tables"
+        )
+    return progressive
 
 
 def claimed(turn: Turn, event: MeterClaimed) -> None:

@@ -411,7 +411,7 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
     """Handle a start of the service; its settings may differ from the previous ones only if no shoe is in play.
 
     Raises:
-        RefusedError: settings_in_play, other_table.
+        RefusedError: settings_in_play, other_table, in_service.
     """
     state = turn.state
     if event.settings.table != state.settings.table:
@@ -441,6 +441,7 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
                     "and then start with [jurisdiction]"
                 )
             raise RefusedError("settings_in_play", text)
+        progressive.refuse_other_currency(state, event.settings)
         dealing.leave_the_shoe(turn)
         turn.change(settings=event.settings, link=put_aside(state.link), last=None)
         if event.settings.game != state.settings.game:

@@ -28,7 +28,7 @@ from punto.baccarat.progressive.progressive import Progressive
 from punto.baccarat.progressive.state import Phase as BooksPhase
 from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.events import GameOrder, Sensed
-from punto.baccarat.table.meter import alarm_astray, fixed, give, of, refuse_second, tell
+from punto.baccarat.table.meter import alarm_astray, fixed, give, of, refuse_away, refuse_second, tell
 from punto.baccarat.table.sensors import clear_alarm, refuse_unlatched
 from punto.baccarat.table.settings import Settings as TableSettings
 from punto.baccarat.table.state import AuthorityLink, Phase, TablesProgressive, TableState
@@ -125,6 +125,19 @@ def start(turn: Turn, configured: TableSettings) -> None:
         fresh = _anew(turn.state, configured)
         if fresh is not None and settings.procedure != before.procedure.kind:
             turn.change(progressive=replace(of(turn), procedure=fresh.procedure))
+
+
+def refuse_other_currency(state: TableState, configured: TableSettings) -> None:
+    """Refuse a start in another currency while the meter of this service holds money; raises RefusedError."""
+    before, currency = state.progressive, state.settings.currency
+    if before is None or before.link is not None or before.books.phase is not BooksPhase.OPEN:
+        return
+    if configured.currency != currency:
+        raise RefusedError(
+            "in_service",
+            f"the meter of {_name(before)} holds money in {currency}, but the configuration is in {configured.currency}: start "
+            "with the previous currency, retire this progressive, and then start with the new currency",
+        )
 
 
 def _start_linked(turn: Turn, before: TablesProgressive, configured: TableSettings) -> None:
@@ -444,6 +457,7 @@ def _refuse_seats(state: TableState, event: GameOrder | Sensed) -> None:
 
 
 def _refuse_start(state: TableState, progressive: TablesProgressive, event: game_events.StartGame) -> None:
+    refuse_away(progressive)  # first, because the table does not know the meter of such an authority
     if progressive.books.phase is not BooksPhase.OPEN:
         raise RefusedError(
             "not_open", f"the progressive {_name(progressive)} is not in service: open its meter first"

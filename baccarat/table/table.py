@@ -137,6 +137,7 @@ _KINDS: Final[dict[type, tuple[type | str, _Handler]]] = {
     events.MeterHeard: (_METER, meter.heard),
     events.MeterAnswered: (_METER, meter.answered),
     events.TableAsked: (_METER, meter.serve),
+    events.TableRefused: (_METER, meter.refuse),
     events.MeterClaimed: (_METER, meter.claimed),
     **_each(events.GameOrder, _GAME, progressive.play),
     StartGame: (StartGame, progressive.play),

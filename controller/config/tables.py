@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from punto.baccarat.table.meter import fixed
+from punto.baccarat.table.terms import Terms, unlike
 from punto.configs.problems import ConfigError, Problem, cut, nearest
 from punto.configs.toml_file import Path_, TomlFile, read
 from punto.controller.config.file import ConfigFile, ServiceConfig, config_of
@@ -34,8 +36,8 @@ def load_configs(path: Path) -> tuple[ServiceConfig, ...]:
     """Read the configurations of a file's tables: of all `[[table]]`, in their order, or of its one `[table]`.
 
     Raises:
-        ConfigError: one of the files cannot be read or is invalid, or two tables have the same id, record, port, socket or
-            device. Each problem names its table, if there are several.
+        ConfigError: one of the files cannot be read or is invalid, two tables have the same id, record, port, socket or
+            device, or the authority of a meter refuses a table. Each problem names its table, if there are several.
     """
     file = read(path)
     if not isinstance(file.document.get("table"), list):
@@ -54,6 +56,11 @@ def load_configs(path: Path) -> tuple[ServiceConfig, ...]:
                 problems.setdefault(each, []).append(title)
     if not problems:
         problems = {each: [title] for title, each in _doubles(titles, tables, configs)}
+    if not problems:
+        problems = {
+            tables[number].problem(("progressive", "authority"), message): [titles[number]]
+            for number, message in link_problems(configs)
+        }
     if problems:
         named = [replace(each, key=f"{these(of)}: {each.key}") for each, of in problems.items()]
         raise ConfigError(sorted(named, key=lambda each: each.line or 0))
@@ -142,6 +149,29 @@ def _doubles(
                 of = "another table" if key == "table.id" else titles[owner]
                 message = f"{value} is also {OWN[key]} of {of}: write another {name} in {where}"
                 yield titles[number], tables[number].problem((section, name), message)
+
+
+def link_problems(configs: Sequence[ServiceConfig]) -> Iterator[tuple[int, str]]:
+    """The tables that the authority of their meter refuses, if it is here too: the number of each, from 0, and why."""
+    services = {config.table.id: config.settings() for config in configs}
+    for number, config in enumerate(configs):
+        table = services[config.table.id]
+        authority = services.get("" if table.progressive is None else table.progressive.authority or "")
+        if table.progressive is None or authority is None or authority is table:
+            continue
+        here, kept = table.progressive, authority.progressive
+        if kept is None or kept.authority != authority.table or kept.progressive != here.progressive:
+            yield number, f"{authority.table} does not keep the meter of {here.progressive} for other tables"
+        elif table.table not in {each.table for each in kept.tables}:
+            yield (
+                number,
+                f"{table.table} is not linked to {here.progressive}: add it to tables of {authority.table}",
+            )
+        elif (objection := unlike(Terms.of(table), Terms.of(authority), here.progressive)) is not None:
+            yield number, objection
+        elif fixed(here) != fixed(kept):
+            message = f"{authority.table} has another pay table, game or procedure for {here.progressive}: configure both alike"
+            yield number, message
 
 
 def _own_values(config: ServiceConfig) -> Iterator[tuple[str, str | int | Path]]:

@@ -1,6 +1,6 @@
 """The messages between a table and the authority that keeps its meter. What they carry becomes inputs of the other's record."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -8,12 +8,17 @@ from punto.controller.messages.models import Message
 
 Input = dict[str, Any]
 """An input, as it is on a record."""
+Currency = Annotated[
+    str,
+    Field(pattern="^[A-Z]{3}$", description="the currency of the sender's table; both sides have the same"),
+]
 
 
 class MeterRequest(Message):
     """What a linked table asks the authority of its meter, until the answer is on the table's record. `seq` is the request's number."""
 
     schema_: Literal["punto/meter-request/1"] = Field("punto/meter-request/1", alias="schema")
+    currency: Currency
     asked: Input | None = Field(
         description="the request, as it will be on the authority's record; null if the table waits for no answer"
     )
@@ -26,6 +31,7 @@ class MeterAnswer(Message):
     """
 
     schema_: Literal["punto/meter-answer/1"] = Field("punto/meter-answer/1", alias="schema")
+    currency: Currency
     last_input: int = Field(
         0,
         ge=0,

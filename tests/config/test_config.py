@@ -792,7 +792,7 @@ def test_it_warns_of_an_accounts_file_that_others_can_read(config_file, capsys, 
     without_warning(config_file)
     path = config_file.parent / "operators.db"
     path.chmod(mode)
-    check_config.main(argparse.Namespace(game=None, file=config_file))
+    check_config.main(argparse.Namespace(game=None, file=[config_file]))
 
     assert (
         f"{path} is open to other users of this machine: chmod go= {path}" in capsys.readouterr().out

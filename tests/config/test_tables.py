@@ -255,3 +255,99 @@ def test_the_studio_that_ships_can_be_used(tmp_path):
     assert [config.table.id for config in configs] == ["studio-1", "studio-2", "studio-vip"]
     assert (vip.minimum, vip.maximum, vip.step) == (2500, 5_000_000, 100)
     assert punto("check-config", str(tmp_path / "studio.toml")).returncode == 0
+
+
+# --- tables that share a meter
+
+FLOOR = """\
+version = 1
+[mqtt]
+port = 1885
+"""
+AUTHORITY = """\
+[[table]]
+id = "meter-1"
+name = "The meter"
+game = "progressive-2"
+cards = "keyed"
+[table.record]
+path = "meter-1.db"
+[table.progressive]
+id = "dragon"
+authority = "meter-1"
+tables = ["t1", "t2"]
+"""
+LINKED = """\
+[[table]]
+id = "t1"
+name = "First"
+game = "progressive-2"
+cards = "keyed"
+[table.record]
+path = "t1.db"
+[table.progressive]
+id = "dragon"
+authority = "meter-1"
+"""
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "said"),
+    [
+        (
+            'name = "First"',
+            'name = "First"\ncurrency = "EUR"',
+            "t1 plays in EUR, but meter-1 keeps the meter of dragon in USD: write the same currency in [table] of both",
+        ),
+        (
+            'name = "First"',
+            'name = "First"\nsimulation = true',
+            "either the table or the authority is a simulation, and not both: configure simulation alike at both",
+        ),
+        (
+            'authority = "meter-1"\n',
+            'authority = "meter-1"\nprocedure = "nexus"\n',
+            "meter-1 has another pay table, game or procedure for dragon: configure both alike",
+        ),
+        (
+            'id = "t1"',
+            'id = "t3"',
+            "t3 is not linked to dragon: add it to tables of meter-1",
+        ),
+    ],
+)
+def test_a_table_that_its_authority_refuses_is_found_in_the_configuration_of_a_house(
+    tmp_path, good, bad, said
+):
+    house = tmp_path / "house.toml"
+    house.write_text(FLOOR + AUTHORITY + LINKED, encoding="utf-8")
+    assert len(load_configs(house)) == 2
+
+    house.write_text(FLOOR + AUTHORITY + LINKED.replace(good, bad), encoding="utf-8")
+    text = house.read_text(encoding="utf-8")
+    line = text[: text.rindex("authority =")].count("\n") + 1
+    table = "t3" if "t3" in bad else "t1"
+    assert problems(house) == [f"{line}: {table}: progressive.authority: {said}"]
+
+
+def test_check_config_compares_the_tables_of_several_files(tmp_path):
+    files = [tmp_path / "meter-1.toml", tmp_path / "t1.toml"]
+    for path, text in zip(files, (AUTHORITY, LINKED), strict=True):
+        alone = text.replace("[[table]]", "[table]").replace("[table.", "[")
+        path.write_text(FLOOR + alone, encoding="utf-8")
+    ran = punto("check-config", *map(str, files))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert [line.split("'")[1] for line in ran.stdout.splitlines() if line.startswith("table ")] == [
+        "The meter",
+        "First",
+    ]
+
+    changed(files[1], 'name = "First"', 'name = "First"\ncurrency = "EUR"')
+    ran = punto("check-config", *map(str, files))
+    assert ran.returncode == 1
+    assert f"{files[1]}: progressive.authority: t1 plays in EUR" in ran.stderr
+
+    for path in files:
+        changed(path, 'cards = "keyed"', "")
+    ran = punto("check-config", *map(str, files))
+    assert [line.split(":")[0] for line in ran.stderr.splitlines()] == list(map(str, files))

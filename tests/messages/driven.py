@@ -181,13 +181,19 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
     floor.ask("t1")
     floor.answer("t1")
     for asked in (None, written(floor.asks[0])):
-        yield linked.MeterRequest(id="t1/meter/request/1", seq=1, ts=ts, asked=asked)
+        yield linked.MeterRequest(id="t1/meter/request/1", seq=1, ts=ts, currency="USD", asked=asked)
     heard = written(floor.answers[0][1])
     floor.settle()
     floor.answer("t1")
     for answered in (None, written(floor.answers[1][1])):
         yield linked.MeterAnswer(
-            id="m/meter/answer/t1/1", seq=1, ts=ts, last_input=4, heard=heard, answered=answered
+            id="m/meter/answer/t1/1",
+            seq=1,
+            ts=ts,
+            currency="USD",
+            last_input=4,
+            heard=heard,
+            answered=answered,
         )
     part = models.ComponentDigest(name="controller", version="0.1.0", digest="ab" * 32)
     yield models.Availability(

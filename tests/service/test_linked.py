@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from punto.controller.journal.audit import audit, difference_between
+from punto.controller.journal.recovery import history
 from tests.operators.consoles import Browser
 from tests.ports import free_port
 from tests.service.linked_services import Service
@@ -297,7 +298,7 @@ def test_a_service_that_is_not_named_in_its_meter_is_no_rival(floor, tmp_path):
     assert len(inputs(authority.record, "meter_claimed")) == 1
 
 
-def asked_for(number: int, **order: Any) -> dict[str, Any]:
+def asked_for(number: int, currency: str = "USD", **order: Any) -> dict[str, Any]:
     """A request in the name of `t1`."""
     order = {
         "kind": "contribute",
@@ -308,7 +309,18 @@ def asked_for(number: int, **order: Any) -> dict[str, Any]:
     }
     asked = {"kind": "table_asked", "table": "t1", "record": "made up", "number": number, "orders": [order]}
     head = {"schema": "punto/meter-request/1", "id": "x", "seq": number, "simulation": True}
-    return {**head, "ts": "2026-11-25T12:00:00.000000+00:00", "asked": asked}
+    return {**head, "ts": "2026-11-25T12:00:00.000000+00:00", "currency": currency, "asked": asked}
+
+
+def alarms_of(service: Service) -> list[tuple[str, str]]:
+    """The alarms that stand."""
+    *_, last = history(service.record)
+    return [(each.code, each.text) for each in last.table.state.alarms]
+
+
+def refused_tables(authority: Service) -> list[str]:
+    """Why the authority has refused tables."""
+    return [f"{each['table']}: {each['reason']}" for each in inputs(authority.record, "table_refused")]
 
 
 def test_what_a_stolen_table_asks_neither_moves_the_meter_nor_ends_its_authority(floor):
@@ -361,6 +373,44 @@ def test_a_simulation_does_not_share_a_meter_with_a_live_table(tmp_path):
         authority.order("open_meter")
         wait_until(lambda: "simulation" in t1.link.reason, "the table says why it is not linked")
         assert not t1.linked
+
+
+@contextmanager
+def unlike(folder: Path, good: str, bad: str) -> Iterator[tuple[Broker, Service, Service]]:
+    """The broker, the authority and the table `t1`, which is configured otherwise than the authority."""
+    with ExitStack() as running:
+        broker = running.enter_context(Broker(folder))
+        authority, t1 = (Service(folder, broker, name) for name in ("meter-1", "t1"))
+        text = t1.config.read_text(encoding="utf-8")
+        assert good in text
+        t1.config.write_text(text.replace(good, bad), encoding="utf-8")
+        for each in (authority, t1):
+            running.enter_context(each)
+        authority.order("open_meter")
+        for order in ("sign_on", "change_shoe", "open_betting"):
+            t1.order(order)
+        yield broker, authority, t1
+
+
+def test_a_table_in_another_currency_is_refused_by_both_sides(tmp_path):
+    says = "t1 plays in EUR, but meter-1 keeps the meter of dragon in USD: write the same currency in [table] of both"
+    with unlike(tmp_path, "simulation = true", 'simulation = true\ncurrency = "EUR"') as (
+        broker,
+        authority,
+        t1,
+    ):
+        wait_until(lambda: t1.link.reason == says, "the table says why it is not linked")
+        wait_until(lambda: refused_tables(authority), "the authority has refused the table")
+        t1.order("wager_placed", seat=1)
+        refused = t1.ask(order="start_game", round=1)
+        assert (refused["accepted"], refused["code"]) == (False, "meter_away")
+        assert says in refused["reason"]
+
+        broker.publish("punto/t1/meter/request", asked_for(1, "EUR"))  # as a table that does not compare
+        time.sleep(1)
+        assert inputs(authority.record, "table_asked") == []
+        assert refused_tables(authority) == [f"t1: {says}"]
+        assert alarms_of(authority) == [("table_refused", f"t1 is not served: {says}")]
 
 
 def test_a_message_of_another_version_is_refused_by_both_sides_until_one_comes_that_can_be_read(floor):

@@ -23,7 +23,7 @@ from punto.controller.journal.audit import Audited, difference_between
 from punto.controller.journal.recovery import Replayed
 from tests.table.croupier import cards
 from tests.table.croupier import settings as table_settings
-from tests.table.linked_floor import LinkedFloor, Node, linked
+from tests.table.linked_floor import AUTHORITY, LinkedFloor, Node, linked
 
 ALL = "2D KC 3D JC 4D KH"  # the whole meter
 
@@ -445,3 +445,17 @@ def test_a_table_is_linked_otherwise_only_between_games(floor, progressive):
     table.handle(start_of(table, progressive))
     assert table.refusals == ["in_game"]
     assert (table.state.progressive is None) is (progressive is None)
+
+
+@pytest.mark.parametrize(("name", "authority"), [("t1", None), (AUTHORITY, AUTHORITY)])
+def test_a_meter_that_holds_money_does_not_change_its_currency(name, authority):
+    keeper = Node(name, linked(1, authority=authority))
+    keeper.do("meter")
+    in_euros = ServiceStarted("0.1.0", replace(keeper.settings, currency="EUR"))
+    with pytest.raises(RefusedError, match="the meter of dragon holds money in USD") as refusal:
+        keeper.table.handle(in_euros)
+    assert refusal.value.code == "in_service"
+
+    keeper.do("retire")
+    keeper.table.handle(in_euros)
+    assert keeper.state.settings.currency == "EUR"
