@@ -150,6 +150,8 @@ class Authority:
         self._meter: Progressive | None = None
         self._meter_at = 0.0
         self._heard: MeterHeard | None = None
+        self._terms: Terms | None = None
+        """Of the authority; None if it has not told them."""
         self._last_input = 0
         """Of the newest answer. A node of the house's broker that was away for a while sends old answers."""
         self._recording = asyncio.Lock()
@@ -186,6 +188,7 @@ class Authority:
             ts=timestamp(now),
             simulation=state.settings.simulation,
             currency=state.settings.currency,
+            rules=state.settings.game.rules_by_part,
             asked=None if request is None else written(request),
         )
 
@@ -237,18 +240,20 @@ class Authority:
             return
         self._last_input = self._last_input if said is None else said.last_input
         if said is None:
-            self._heard = _UNREAD_ANSWER
-        elif (objection := self._unlike(said)) is not None:
-            self._heard = MeterHeard(False, objection)
+            self._terms, self._heard = None, _UNREAD_ANSWER
         else:
-            await self._take_answered(said, message)
+            service = self._settings.authority or ""
+            self._terms = Terms(service, said.simulation, said.currency, said.rules)
+            if self._unlike() is None:
+                await self._take_answered(said, message)
             self._heard = self._heard_in(_input(said.heard, message))
         await self._look()
 
-    def _unlike(self, said: MeterAnswer) -> str | None:
-        """Why this authority cannot keep the meter of the table, None if it can."""
-        kept = Terms(self._settings.authority or "", said.simulation, said.currency)
-        return unlike(Terms.of(self._engine.state.settings), kept, self._name)
+    def _unlike(self) -> str | None:
+        """Why the authority cannot keep the meter of the table, None if it can: a supervisor may have changed the game since."""
+        if self._terms is None:
+            return None
+        return unlike(Terms.of(self._engine.state.settings), self._terms, self._name)
 
     def _heard_in(self, heard: Event | None) -> MeterHeard:
         """What the authority tells, or why it is not used."""
@@ -297,7 +302,8 @@ class Authority:
         away = next(self._away(), None)
         if away is not None:
             return MeterHeard(False, away) if link.online else None
-        said = self._heard
+        objection = self._unlike()
+        said = self._heard if objection is None else MeterHeard(False, objection)
         if said is None or not said.online:
             reason = "it has not told the meter yet" if said is None else said.reason
             return (
@@ -423,7 +429,7 @@ class LinkedTables:
     def _objection(self, table: str, said: MeterRequest, asked: TableAsked | None) -> str | None:
         """Why the table is not served, None if its request is carried out or refused on the record."""
         settings = _progressive(self._engine.state).books.settings
-        terms = Terms(table, said.simulation, said.currency)
+        terms = Terms(table, said.simulation, said.currency, said.rules)
         found = unlike(terms, Terms.of(self._engine.state.settings), settings.progressive)
         return found or (None if asked is None else objection_to_request(settings, asked))
 
@@ -467,6 +473,7 @@ class LinkedTables:
             ts=timestamp(now),
             simulation=state.settings.simulation,
             currency=state.settings.currency,
+            rules=state.settings.game.rules_by_part,
             last_input=self._engine.seq,
             heard=written(heard),
             answered=None if answered is None else written(answered),

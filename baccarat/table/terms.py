@@ -1,22 +1,33 @@
 """What a table and the authority of its meter must have alike, beside the settings of the progressive."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from punto.baccarat.table.settings import Settings
+
+MOST_NAMED: Final = 5
+"""The most parts of the rules that a message names."""
+_LONGEST: Final = 64
+"""The most characters of a part's name in a message: an authority is another machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms on which a service plays, or keeps the meter of tables; `service` is its id."""
+    """The terms on which a service plays, or keeps the meter of tables.
+
+    `service` is its id, and `rules` are those of its game, as in `Game.rules_by_part`.
+    """
 
     service: str
     simulation: bool
     currency: str
+    rules: Mapping[str, str]
 
     @classmethod
     def of(cls, settings: Settings) -> "Terms":
         """The terms of a table, or of an authority, with these settings."""
-        return cls(settings.table, settings.simulation, settings.currency)
+        return cls(settings.table, settings.simulation, settings.currency, settings.game.rules_by_part)
 
 
 def unlike(table: Terms, authority: Terms, progressive: str) -> str | None:
@@ -28,4 +39,18 @@ def unlike(table: Terms, authority: Terms, progressive: str) -> str | None:
             f"{table.service} plays in {table.currency}, but {authority.service} keeps the meter of {progressive} in "
             f"{authority.currency}: write the same currency in [table] of both"
         )
+    differ = list(_differ(table.rules, authority.rules))
+    if differ:
+        named = ", ".join(differ[:MOST_NAMED]) + " and more" * (len(differ) > MOST_NAMED)
+        return (
+            f"the game of {table.service} has other rules than the game for which {authority.service} keeps the meter of "
+            f"{progressive} ({named}): configure the same game with the same rules at both"
+        )
     return None
+
+
+def _differ(table: Mapping[str, str], authority: Mapping[str, str]) -> Iterator[str]:
+    """The parts of the authority's rules that a table does not have alike: an authority repeats no name that a table has sent."""
+    yield from (name[:_LONGEST] for name, digest in authority.items() if table.get(name) != digest)
+    if table.keys() - authority.keys():
+        yield "other wagers"

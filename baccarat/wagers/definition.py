@@ -231,6 +231,11 @@ class Wager:
             for each in self.rules
         ]
 
+    @property
+    def deciding(self) -> tuple[object, ...]:
+        """What decides and pays this wager, as JSON has it."""
+        return self.name, self.base, self.side, self.requires_base, self.requires_base_win, self.plain_rules
+
     def deciding_rule(self, coup: Coup) -> Rule | None:
         """The first rule that a finished coup meets; None if it meets no rule, and the wager loses."""
         return next((rule for rule in self.rules if rule.when.holds(coup)), None)
@@ -336,18 +341,20 @@ class Game:
         return digest_of(
             self.decks,
             asdict(self.rounding),
-            [
-                (
-                    each.name,
-                    each.base,
-                    each.side,
-                    each.requires_base,
-                    each.requires_base_win,
-                    each.plain_rules,
-                )
-                for each in self.wagers
-            ],
+            [each.deciding for each in self.wagers],
         )
+
+    @cached_property
+    def rules_by_part(self) -> dict[str, str]:
+        """A digest of each part of `rules_digest`, by the name of the part: two games that differ there have other parts here."""
+        parts = {"decks": self.decks, "rounding": asdict(self.rounding)}
+        return {
+            name: digest_of(part)
+            for name, part in (
+                *parts.items(),
+                *((f"wager {each.name}", each.deciding) for each in self.wagers),
+            )
+        }
 
     @property
     def hides_cards(self) -> bool:

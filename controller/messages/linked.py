@@ -13,12 +13,20 @@ Currency = Annotated[
     Field(pattern="^[A-Z]{3}$", description="the currency of the sender's table; both sides have the same"),
 ]
 
+Rules = Annotated[
+    dict[Annotated[str, Field(pattern="^[a-z0-9_ ]+$")], Annotated[str, Field(pattern="^[0-9a-f]{16}$")]],
+    Field(
+        description="a digest of each part of the rules of the sender's game: the decks, the rounding and each wager; both sides have the same",
+    ),
+]
+
 
 class MeterRequest(Message):
     """What a linked table asks the authority of its meter, until the answer is on the table's record. `seq` is the request's number."""
 
     schema_: Literal["punto/meter-request/1"] = Field("punto/meter-request/1", alias="schema")
     currency: Currency
+    rules: Rules
     asked: Input | None = Field(
         description="the request, as it will be on the authority's record; null if the table waits for no answer"
     )
@@ -32,6 +40,7 @@ class MeterAnswer(Message):
 
     schema_: Literal["punto/meter-answer/1"] = Field("punto/meter-answer/1", alias="schema")
     currency: Currency
+    rules: Rules
     last_input: int = Field(
         0,
         ge=0,

@@ -310,6 +310,14 @@ authority = "meter-1"
             "meter-1 has another pay table, game or procedure for dragon: configure both alike",
         ),
         (
+            'cards = "keyed"',
+            'cards = "keyed"\n[table.rules.dragon_bonus_player]\nrequires_base = "none"',
+            (
+                "the game of t1 has other rules than the game for which meter-1 keeps the meter of dragon "
+                "(wager dragon_bonus_player): configure the same game with the same rules at both"
+            ),
+        ),
+        (
             'id = "t1"',
             'id = "t3"',
             "t3 is not linked to dragon: add it to tables of meter-1",

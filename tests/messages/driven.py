@@ -31,6 +31,7 @@ from punto.controller.messages.metering import meters_message
 from punto.controller.messages.models import Payload
 from tests.table.linked_floor import LinkedFloor
 
+RULES = load_game("progressive-2").rules_by_part
 NOW = datetime(2026, 3, 14, 21, 5, 9, 123456, UTC)
 CARDS = list(Card)
 
@@ -181,7 +182,9 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
     floor.ask("t1")
     floor.answer("t1")
     for asked in (None, written(floor.asks[0])):
-        yield linked.MeterRequest(id="t1/meter/request/1", seq=1, ts=ts, currency="USD", asked=asked)
+        yield linked.MeterRequest(
+            id="t1/meter/request/1", seq=1, ts=ts, currency="USD", rules=RULES, asked=asked
+        )
     heard = written(floor.answers[0][1])
     floor.settle()
     floor.answer("t1")
@@ -191,6 +194,7 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
             seq=1,
             ts=ts,
             currency="USD",
+            rules=RULES,
             last_input=4,
             heard=heard,
             answered=answered,

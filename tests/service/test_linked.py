@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from punto.configs.game_files import load_game
 from punto.controller.journal.audit import audit, difference_between
 from punto.controller.journal.recovery import history
 from tests.operators.consoles import Browser
@@ -22,6 +23,7 @@ from tests.service.table_in_this_process import eventually, rows
 from tests.service.table_on_a_machine import SECONDS, STAFF, Broker, Listener, inputs, wait_until
 from tests.share import soaked
 
+GAMES = Path(__file__).parents[2] / "configs" / "games"
 ALL = "2D KC 3D JC 4D KH"  # the whole meter
 QUARTER = "2H KC 3H JC 4H KD"  # 25% of the meter
 NOTHING = "KS 2S 9H 3S"
@@ -308,8 +310,14 @@ def asked_for(number: int, currency: str = "USD", **order: Any) -> dict[str, Any
         **order,
     }
     asked = {"kind": "table_asked", "table": "t1", "record": "made up", "number": number, "orders": [order]}
-    head = {"schema": "punto/meter-request/1", "id": "x", "seq": number, "simulation": True}
-    return {**head, "ts": "2026-11-25T12:00:00.000000+00:00", "currency": currency, "asked": asked}
+    head = {
+        "schema": "punto/meter-request/1",
+        "id": "x",
+        "seq": number,
+        "ts": "2026-11-25T12:00:00.000000+00:00",
+    }
+    terms = {"simulation": True, "currency": currency, "rules": load_game("progressive-2").rules_by_part}
+    return {**head, **terms, "asked": asked}
 
 
 def alarms_of(service: Service) -> list[tuple[str, str]]:
@@ -376,15 +384,17 @@ def test_a_simulation_does_not_share_a_meter_with_a_live_table(tmp_path):
 
 
 @contextmanager
-def unlike(folder: Path, good: str, bad: str) -> Iterator[tuple[Broker, Service, Service]]:
-    """The broker, the authority and the table `t1`, which is configured otherwise than the authority."""
+def configured(
+    folder: Path, good: str, bad: str, of: tuple[str, ...] = ("t1",)
+) -> Iterator[tuple[Broker, Service, Service]]:
+    """The broker, the authority and the table `t1`; `of` are those that are configured otherwise."""
     with ExitStack() as running:
         broker = running.enter_context(Broker(folder))
         authority, t1 = (Service(folder, broker, name) for name in ("meter-1", "t1"))
-        text = t1.config.read_text(encoding="utf-8")
-        assert good in text
-        t1.config.write_text(text.replace(good, bad), encoding="utf-8")
         for each in (authority, t1):
+            text = each.config.read_text(encoding="utf-8")
+            assert good in text
+            each.config.write_text(text.replace(good, bad if each.name in of else good), encoding="utf-8")
             running.enter_context(each)
         authority.order("open_meter")
         for order in ("sign_on", "change_shoe", "open_betting"):
@@ -394,7 +404,7 @@ def unlike(folder: Path, good: str, bad: str) -> Iterator[tuple[Broker, Service,
 
 def test_a_table_in_another_currency_is_refused_by_both_sides(tmp_path):
     says = "t1 plays in EUR, but meter-1 keeps the meter of dragon in USD: write the same currency in [table] of both"
-    with unlike(tmp_path, "simulation = true", 'simulation = true\ncurrency = "EUR"') as (
+    with configured(tmp_path, "simulation = true", 'simulation = true\ncurrency = "EUR"') as (
         broker,
         authority,
         t1,
@@ -411,6 +421,44 @@ def test_a_table_in_another_currency_is_refused_by_both_sides(tmp_path):
         assert inputs(authority.record, "table_asked") == []
         assert refused_tables(authority) == [f"t1: {says}"]
         assert alarms_of(authority) == [("table_refused", f"t1 is not served: {says}")]
+
+
+def six_decks(folder: Path) -> str:
+    """The key of a game file that has the name of the shipped game, and six decks."""
+    text = (GAMES / "progressive-2.toml").read_text(encoding="utf-8").replace("decks = 8", "decks = 6")
+    (folder / "own.toml").write_text(text, encoding="utf-8")
+    return f'game = "{folder / "own.toml"}"'
+
+
+def test_a_table_whose_game_has_other_rules_is_refused_by_both_sides(tmp_path):
+    with configured(tmp_path, 'game = "progressive-2"', six_decks(tmp_path)) as (broker, authority, t1):
+        wait_until(lambda: "has other rules" in t1.link.reason, "the table says why it is not linked")
+        assert "(decks)" in t1.link.reason
+        wait_until(lambda: refused_tables(authority), "the authority has refused the table")
+        assert refused_tables(authority) == [f"t1: {t1.link.reason}"]
+        refused = t1.ask(order="start_game", round=1)
+        assert (refused["accepted"], refused["code"]) == (False, "meter_away")
+
+        broker.publish(
+            "punto/t1/meter/request", {**asked_for(1), "rules": {}}
+        )  # as a table that does not compare
+        time.sleep(1)
+        assert inputs(authority.record, "table_asked") == []
+
+
+def test_a_linked_table_that_changes_to_a_game_with_other_rules_is_not_linked_until_it_changes_back(tmp_path):
+    both = ("meter-1", "t1")
+    with configured(tmp_path, 'game = "progressive-2"', six_decks(tmp_path), both) as (_, _, t1):
+        wait_until(lambda: t1.linked, "the table hears its authority")
+        t1.order("close_table")
+        t1.order("change_game", game="progressive-2")  # the one that ships, with eight decks
+        wait_until(lambda: "(decks)" in t1.link.reason, "the table says why it is not linked")
+        t1.kill()
+        t1.config.write_text(
+            t1.config.read_text(encoding="utf-8") + "[limits.tie]\nminimum = 500\n", encoding="utf-8"
+        )
+        t1.start()  # with the game of the configuration, because that is another one now
+        wait_until(lambda: t1.linked, "the table hears its authority")
 
 
 def test_a_message_of_another_version_is_refused_by_both_sides_until_one_comes_that_can_be_read(floor):
