@@ -15,6 +15,7 @@ import structlog
 from pydantic import ValidationError
 from pydantic_core import to_json
 
+from punto.baccarat.progressive.events import Contribute
 from punto.baccarat.progressive.money import MOST, amount
 from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.progressive.state import State as Books
@@ -44,6 +45,7 @@ from punto.controller.messages.models import Availability, Message, Progressive
 from punto.controller.mqtt import Broker
 from punto.controller.mqtt_link import Received
 from punto.controller.outbox import Outbox
+from punto.drivers.bucket import Bucket
 
 SOURCE: Final = "meter"
 """The source of the authority's inputs on a table's record."""
@@ -51,12 +53,24 @@ STALE_SECONDS: Final = 5.0
 """An authority whose meter has not come for this time is away: it comes every second."""
 RIVAL_SECONDS: Final = 10.0
 """Another service whose meter has not come for this time keeps none."""
+GAME_SECONDS: Final = 10.0
+"""No table plays games of the progressive faster for long. A hand has four cards or more, and between two hands the dealer pays,
+gives GAME OVER, and each player lifts the coin from the sensor and places it again; a table deals some 70 hands an hour.
+"""
+GAMES_AT_ONCE: Final = 12
+"""So many games may begin faster: people try a table's keys and sensors. A table that was away needs none of them, because it
+starts no game while its authority does not answer, and waits for each answer before it asks again.
+"""
 _LONGEST: Final = 131_072
 """Bytes: several times as many as a meter's settings with all awards that it keeps."""
 _LONGEST_TEXT: Final = 1000
 _LONGEST_NAME: Final = 200
 _UNREAD: Final = (
     "{} sends what this version cannot read: install the same version at the authority and at its tables"
+)
+_TOO_FAST: Final = (
+    "{} starts games faster than a table can deal, which is one in {:g} seconds: find out what sends requests in its name at the "
+    "broker, and give the table another password"
 )
 _UNREAD_ANSWER: Final = MeterHeard(False, _UNREAD.format("the authority"))
 _LOOK_SECONDS: Final = 0.5
@@ -188,6 +202,7 @@ class Authority:
             ts=timestamp(now),
             simulation=state.settings.simulation,
             currency=state.settings.currency,
+            seats=state.settings.seats,
             rules=state.settings.game.rules_by_part,
             asked=None if request is None else written(request),
         )
@@ -243,7 +258,7 @@ class Authority:
             self._terms, self._heard = None, _UNREAD_ANSWER
         else:
             service = self._settings.authority or ""
-            self._terms = Terms(service, said.simulation, said.currency, said.rules)
+            self._terms = Terms(service, said.simulation, said.currency, said.seats, said.rules)
             if self._unlike() is None:
                 await self._take_answered(said, message)
             self._heard = self._heard_in(_input(said.heard, message))
@@ -398,6 +413,9 @@ class LinkedTables:
         self._refusals: dict[str, str] = {}
         self._refused: dict[str, TableAsked] = {}
         """What is not recorded again, however often a table sends it."""
+        self._games = {
+            table: Bucket(GAMES_AT_ONCE, 1 / GAME_SECONDS, clock.monotonic()) for table in self._tables
+        }
         self._seen = _progressive(engine.state)
         for table in self._tables:
             broker.listen(topics.Topics(topic.base, table)(topics.METER_REQUEST), partial(self._take, table))
@@ -428,10 +446,11 @@ class LinkedTables:
 
     def _objection(self, table: str, said: MeterRequest, asked: TableAsked | None) -> str | None:
         """Why the table is not served, None if its request is carried out or refused on the record."""
+        own = self._engine.state.settings
         settings = _progressive(self._engine.state).books.settings
-        terms = Terms(table, said.simulation, said.currency, said.rules)
-        found = unlike(terms, Terms.of(self._engine.state.settings), settings.progressive)
-        return found or (None if asked is None else objection_to_request(settings, asked))
+        terms = Terms(table, said.simulation, said.currency, said.seats, said.rules)
+        found = unlike(terms, Terms.of(own), settings.progressive)
+        return found or (None if asked is None else objection_to_request(settings, asked, own.seats))
 
     async def _serve(self, table: str, asked: TableAsked) -> None:
         last = served_table(_progressive(self._engine.state), table)
@@ -439,6 +458,9 @@ class LinkedTables:
         if served or self._refused.get(table) == asked:
             self._outbox.snapshot_due(topics.meter_answer(table))
         elif self._engine.pace.allows(f"table {table}"):
+            if self._too_fast(table, asked):
+                await self._refuse(table, _TOO_FAST.format(table, GAME_SECONDS))
+                return
             (handled,) = await self._engine.submit([asked], f"table {table}")
             if handled.refusal is None:
                 self._refusals.pop(table, None)
@@ -446,6 +468,17 @@ class LinkedTables:
                 self._engine.pace.charge(f"table {table}")
                 self._refused[table] = asked
                 await self._refuse(table, str(handled.refusal))
+
+    def _too_fast(self, table: str, asked: TableAsked) -> bool:
+        """Whether the table would begin a game too soon; it asks again. In a simulation people may play as fast as they like."""
+        begins = any(isinstance(order, Contribute) for order in asked.orders)
+        if not begins or self._engine.state.settings.simulation:
+            return False
+        games = self._games[table]
+        if not games.has(1, clock.monotonic()):
+            return True
+        games.take(1)
+        return False
 
     async def _refuse(self, table: str, reason: str) -> None:
         """Tell a table that it is not served, and raise an alarm, once for each reason in turn."""
@@ -473,6 +506,7 @@ class LinkedTables:
             ts=timestamp(now),
             simulation=state.settings.simulation,
             currency=state.settings.currency,
+            seats=state.settings.seats,
             rules=state.settings.game.rules_by_part,
             last_input=self._engine.seq,
             heard=written(heard),

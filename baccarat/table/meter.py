@@ -314,19 +314,25 @@ def _link(progressive: TablesProgressive) -> AuthorityLink:
 # --- the authority
 
 
-def objection_to_request(settings: Settings, asked: TableAsked) -> str | None:
-    """Why no table of the progressive can ask this, None if one can.
+def objection_to_request(settings: Settings, asked: TableAsked, seats: int = MOST_SEATS) -> str | None:
+    """Why no table of the progressive, with at most so many seats, can ask this; None if one can.
 
     A table is another machine, so its authority derives again what it can: the amount of a wager from the settings, and an award
-    from the cards. It cannot know which cards were dealt, nor who was there.
+    from the cards. It cannot know which cards were dealt, nor who was there. What it answers has no text of the table, because
+    it becomes an alarm.
     """
+    confirms = asked.orders and isinstance(asked.orders[0], LockAward | DenyAward)
+    if len(asked.orders) > 1 and not (
+        confirms and [order.kind for order in asked.orders[1:]] == ["book_award"]
+    ):
+        return f"{asked.table} asks for several steps of a game at once: only an award and its booking come together"
     for order in asked.orders:
         if isinstance(order, Contribute):
             only = settings.wager.limits.minimum
-            if any(not 1 <= each.seat <= MOST_SEATS or each.amount != only for each in order.wagers):
-                return f"{asked.table} counts wagers that its seats cannot have placed: each is {only} of seat 1 to {MOST_SEATS}"
+            if any(not 1 <= each.seat <= seats or each.amount != only for each in order.wagers):
+                return f"{asked.table} counts wagers that its seats cannot have placed: each is {only} of seat 1 to {seats}"
         elif isinstance(order, LockAward | DenyAward) and not can_win(settings, order.won):
-            return f"{asked.table} confirms {order.won.rule}, which its cards do not win"
+            return f"{asked.table} confirms an award that its cards do not win"
     return None
 
 

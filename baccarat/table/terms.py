@@ -16,18 +16,25 @@ _LONGEST: Final = 64
 class Terms:
     """The terms on which a service plays, or keeps the meter of tables.
 
-    `service` is its id, and `rules` are those of its game, as in `Game.rules_by_part`.
+    `service` is its id. `seats` are those of a table, or the most of any table of an authority. `rules` are those of its game, as in `Game.rules_by_part`.
     """
 
     service: str
     simulation: bool
     currency: str
+    seats: int
     rules: Mapping[str, str]
 
     @classmethod
     def of(cls, settings: Settings) -> "Terms":
         """The terms of a table, or of an authority, with these settings."""
-        return cls(settings.table, settings.simulation, settings.currency, settings.game.rules_by_part)
+        return cls(
+            settings.table,
+            settings.simulation,
+            settings.currency,
+            settings.seats,
+            settings.game.rules_by_part,
+        )
 
 
 def unlike(table: Terms, authority: Terms, progressive: str) -> str | None:
@@ -38,6 +45,11 @@ def unlike(table: Terms, authority: Terms, progressive: str) -> str | None:
         return (
             f"{table.service} plays in {table.currency}, but {authority.service} keeps the meter of {progressive} in "
             f"{authority.currency}: write the same currency in [table] of both"
+        )
+    if table.seats > authority.seats:
+        return (
+            f"{table.service} has {table.seats} seats, but {authority.service} takes the wagers of {authority.seats}: write "
+            f"seats = {table.seats} in [table] of {authority.service}"
         )
     differ = list(_differ(table.rules, authority.rules))
     if differ:

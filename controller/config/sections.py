@@ -48,7 +48,9 @@ class TableConfig(Section):
     game: str
     """The name of a game that ships with Punto (`punto games` lists them), or the path of a game file."""
     seats: int = 7
-    """The number of seats at the table, from 1 to 99."""
+    """The number of seats at the table, from 1 to 99. At the authority of a meter, the largest number of seats of its tables: the
+    authority counts no wagers of other seats.
+    """
     currency: str = "USD"
     """The ISO 4217 code of the currency. The currency must have hundredths, such as cents."""
     cards: Literal["shoe", "keyed"] = "shoe"

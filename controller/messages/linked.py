@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from punto.baccarat.table.meter import MOST_SEATS
 from punto.controller.messages.models import Message
 
 Input = dict[str, Any]
@@ -13,6 +14,14 @@ Currency = Annotated[
     Field(pattern="^[A-Z]{3}$", description="the currency of the sender's table; both sides have the same"),
 ]
 
+Seats = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=MOST_SEATS,
+        description="the seats of the table; of an authority, the most seats of any of its tables",
+    ),
+]
 Rules = Annotated[
     dict[Annotated[str, Field(pattern="^[a-z0-9_ ]+$")], Annotated[str, Field(pattern="^[0-9a-f]{16}$")]],
     Field(
@@ -26,6 +35,7 @@ class MeterRequest(Message):
 
     schema_: Literal["punto/meter-request/1"] = Field("punto/meter-request/1", alias="schema")
     currency: Currency
+    seats: Seats
     rules: Rules
     asked: Input | None = Field(
         description="the request, as it will be on the authority's record; null if the table waits for no answer"
@@ -40,6 +50,7 @@ class MeterAnswer(Message):
 
     schema_: Literal["punto/meter-answer/1"] = Field("punto/meter-answer/1", alias="schema")
     currency: Currency
+    seats: Seats
     rules: Rules
     last_input: int = Field(
         0,

@@ -183,7 +183,7 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
     floor.answer("t1")
     for asked in (None, written(floor.asks[0])):
         yield linked.MeterRequest(
-            id="t1/meter/request/1", seq=1, ts=ts, currency="USD", rules=RULES, asked=asked
+            id="t1/meter/request/1", seq=1, ts=ts, currency="USD", seats=7, rules=RULES, asked=asked
         )
     heard = written(floor.answers[0][1])
     floor.settle()
@@ -194,6 +194,7 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
             seq=1,
             ts=ts,
             currency="USD",
+            seats=7,
             rules=RULES,
             last_input=4,
             heard=heard,

@@ -3,10 +3,11 @@
 import asyncio
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from punto.configs.game_files import load_game
 from punto.controller.journal.audit import audit, difference_between
 from punto.controller.journal.recovery import history
+from punto.controller.linked import GAME_SECONDS, GAMES_AT_ONCE
 from tests.operators.consoles import Browser
 from tests.ports import free_port
 from tests.service.linked_services import Service
@@ -301,22 +303,26 @@ def test_a_service_that_is_not_named_in_its_meter_is_no_rival(floor, tmp_path):
 
 
 def asked_for(number: int, currency: str = "USD", **order: Any) -> dict[str, Any]:
-    """A request in the name of `t1`."""
-    order = {
-        "kind": "contribute",
-        "table": "t1",
-        "round": number,
-        "wagers": [{"seat": 1, "amount": 100}],
-        **order,
-    }
-    asked = {"kind": "table_asked", "table": "t1", "record": "made up", "number": number, "orders": [order]}
+    """A request in the name of `t1` to count the wagers of a game."""
+    return in_the_name_of_t1(number, {**wagers_of(number), **order}, currency=currency)
+
+
+def wagers_of(round_: int, seats: Iterable[int] = (1,)) -> dict[str, Any]:
+    """The order to count the wagers of a game at `t1`."""
+    wagers = [{"seat": seat, "amount": 100} for seat in seats]
+    return {"kind": "contribute", "table": "t1", "round": round_, "wagers": wagers}
+
+
+def in_the_name_of_t1(number: int, *orders: dict[str, Any], **others: Any) -> dict[str, Any]:
+    asked = {"kind": "table_asked", "table": "t1", "record": "made up", "number": number, "orders": orders}
     head = {
         "schema": "punto/meter-request/1",
         "id": "x",
         "seq": number,
         "ts": "2026-11-25T12:00:00.000000+00:00",
     }
-    terms = {"simulation": True, "currency": currency, "rules": load_game("progressive-2").rules_by_part}
+    rules = load_game("progressive-2").rules_by_part
+    terms = {"simulation": True, "currency": "USD", "seats": 7, "rules": rules, **others}
     return {**head, **terms, "asked": asked}
 
 
@@ -337,14 +343,62 @@ def test_what_a_stolen_table_asks_neither_moves_the_meter_nor_ends_its_authority
         {"wagers": [{"seat": 1, "amount": 5_000_000_000}]},
         {"wagers": [{"seat": 1, "amount": 10**30}]},
         {"wagers": [{"seat": seat, "amount": 100} for seat in range(-2000, 0)]},
+        {"wagers": [{"seat": seat, "amount": 100} for seat in range(1, 9)]},  # one more than the table has
         {"round": 10**30},
         {"table": "x" * 100_000},
     ):
         broker.publish("punto/t1/meter/request", asked_for(1, **false))
+    several = [
+        order
+        for game in range(1, 29)
+        for order in (wagers_of(game), {"kind": "end_round", "table": "t1", "round": game})
+    ]
+    broker.publish("punto/t1/meter/request", in_the_name_of_t1(1, *several))
     t2.bet(2)
 
     assert (authority.running, authority.contributions) == (True, CONTRIBUTED)
     assert [each["table"] for each in inputs(authority.record, "table_asked")] == ["t2"]
+    ((code, text),) = alarms_of(authority)
+    assert (code, text) == (
+        "table_refused",
+        "t1 is not served: t1 asks for several steps of a game at once: only an award and its booking come together",
+    )
+
+
+def test_a_stolen_password_starts_no_more_games_than_a_table_can_deal(tmp_path):
+    with ExitStack() as running:
+        broker = running.enter_context(Broker(tmp_path))
+        authority = Service(tmp_path, broker, "meter-1")
+        text = authority.config.read_text(encoding="utf-8")
+        authority.config.write_text(text.replace("simulation = true\n", ""), encoding="utf-8")
+        running.enter_context(authority)
+        authority.order("open_meter")
+        topic, began = "punto/t1/meter/request", time.monotonic()
+
+        def begun() -> int:
+            asked = inputs(authority.record, "table_asked")
+            return sum(order["kind"] == "contribute" for each in asked for order in each["orders"])
+
+        for game in count(1):
+            request = in_the_name_of_t1(2 * game - 1, wagers_of(game), simulation=False)
+            broker.publish(topic, request)
+            wait_until(lambda at=game: begun() == at or alarms_of(authority), "an answer")  # type: ignore[misc]
+            if begun() < game:
+                break
+            end = {"kind": "end_round", "table": "t1", "round": game}
+            broker.publish(topic, in_the_name_of_t1(2 * game, end, simulation=False))
+
+        assert GAMES_AT_ONCE <= game - 1 <= GAMES_AT_ONCE + (time.monotonic() - began) / GAME_SECONDS
+        assert authority.contributions == (game - 1) * CONTRIBUTED
+        ((code, text),) = alarms_of(authority)
+        assert code == "table_refused"
+        assert "t1 starts games faster than a table can deal, which is one in 10 seconds" in text
+
+        def asks_again() -> bool:
+            broker.publish(topic, request)
+            return begun() == game
+
+        wait_until(asks_again, "the request is carried out ten seconds after the last game")
 
 
 def test_what_a_stolen_authority_answers_does_not_end_its_tables(floor, tmp_path):

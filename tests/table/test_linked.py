@@ -145,6 +145,10 @@ WHOLE = books.Won("two_three_four_diamonds", (1,), player=cards("2D 3D 4D"), ban
             )
         ),
         (books.DenyAward("t1", 1, replace(WHOLE, player=()), "a reason", None, SUPERVISOR),),
+        # the end of a game and the next ones, in one request
+        (books.EndRound("t1", 1), books.Contribute("t1", 2, (books.SeatWager(1, 100),))),
+        (books.ReopenRound("t1", 1), books.EndRound("t1", 1)),
+        (books.LockAward("t1", 1, WHOLE, SUPERVISOR), books.BookAward("t1"), books.EndRound("t1", 1)),
     ],
 )
 def test_what_no_honest_table_can_ask_moves_no_money_and_is_not_counted(floor, orders):

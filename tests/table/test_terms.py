@@ -66,6 +66,16 @@ def test_titles_limits_and_who_turns_the_cards_may_differ(played):
     assert unlike(terms(played), terms(PLAYED, "meter-1"), "dragon") is None
 
 
+def test_a_table_has_no_more_seats_than_its_authority_takes_wagers_of():
+    def seats(number: int, table: str = "t1") -> Terms:
+        return Terms.of(replace(settings(table=table, seats=number), game=PLAYED))
+
+    assert [unlike(seats(number), seats(9, "meter-1"), "dragon") for number in (1, 9)] == [None, None]
+    assert unlike(seats(10), seats(9, "meter-1"), "dragon") == (
+        "t1 has 10 seats, but meter-1 takes the wagers of 9: write seats = 10 in [table] of meter-1"
+    )
+
+
 def test_of_many_other_rules_the_first_are_named():
     wagers = tuple(
         replace(PLAYED.wager("tie"), name=f"tie_{number}", base=number == 1) for number in range(1, 20)
