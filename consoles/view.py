@@ -309,6 +309,10 @@ def _what_stops(state: TableState) -> Prompt | None:
 
 
 def _award(state: TableState, game: GameView | None) -> Prompt | None:
+    """The award that comes before the next hand, unless that hand is dealt or a supervisor has resumed play without it."""
+    progressive = state.progressive
+    if progressive is None or state.phase in {Phase.DEALING, Phase.REVEAL} or progressive.played_without:
+        return None
     if game is not None and game.award is not None:
         return Prompt(code="award", text=game.todo.text)
     burned = state.phase is Phase.SHOE_CHANGE and state.burn_left == 0

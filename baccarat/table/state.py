@@ -242,6 +242,11 @@ class TablesProgressive:
         return None if self.procedure.step.value == "betting" else self.procedure.hand.round
 
     @property
+    def played_without(self) -> bool:
+        """Whether a supervisor has resumed play before the last game's open award is complete."""
+        return self.open_award is not None and self.open_award == self.played_on
+
+    @property
     def open_award(self) -> Won | None:
         """The award of the meter that the last game's hand won or can have won, until it is complete.
 
@@ -409,7 +414,7 @@ class TableState(Value):
         progressive = self.progressive
         if progressive is None or self.phase in {Phase.DEALING, Phase.REVEAL}:
             return False
-        return progressive.open_award not in {None, progressive.played_on}
+        return progressive.open_award is not None and not progressive.played_without
 
     def todays(self, game: Game) -> Meters:
         """The meters of a game on the present gaming day."""

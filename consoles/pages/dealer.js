@@ -63,7 +63,8 @@ function askHelp(order) {
 // --- keying a card: rank, suit, and then the key that says which card it is
 
 const AWAITS_A_CARD = new Set(["key_card", "turn_first_card"]);
-let asked = false;
+/** @type {number | null} */
+let askedIn = null; // the round in which the card keys were asked for
 /** @type {string | null} */
 let code = null;
 /** @type {number | null} */
@@ -96,11 +97,11 @@ async function keyCard() {
   if (!byId("keying").hidden) keys.focus();
 }
 
-/** The card keys come by themselves while a card is awaited; before the first card they are asked for. */
+/** The card keys come by themselves while a card is awaited; wherever else a card may be keyed, they are asked for. */
 function showKeying() {
   const may = view.orders.includes("key_card");
-  if (!may || view.prompt.code !== "place_wagers") asked = false;
-  const wanted = may && (asked || AWAITS_A_CARD.has(view.prompt.code));
+  if (!may) askedIn = null;
+  const wanted = may && (askedIn === view.state.round || AWAITS_A_CARD.has(view.prompt.code));
   askKeys.hidden = !may || wanted;
   const box = byId("keying");
   if (box.hidden === !wanted) return;
@@ -112,8 +113,9 @@ function showKeying() {
 function askForKeys() {
   if (!byId("keying").hidden) keys.focus();
   else if (view.orders.includes("key_card")) {
-    asked = true;
+    askedIn = view.state.round;
     showKeying();
+    showCoup();
     showPays();
   }
 }

@@ -11,7 +11,7 @@ from punto.baccarat.table.events import ServiceStarted
 from punto.baccarat.table.possible import refusals
 from punto.baccarat.table.state import TableState
 from punto.consoles.game_view import GameView, game_view
-from punto.consoles.view import view_of
+from punto.consoles.view import prompt_of, view_of
 from punto.controller.accounts.roles import Role
 from punto.controller.orders.doors import Fitted, Peer
 from tests.operators.test_view import NOW
@@ -366,6 +366,26 @@ def test_the_award_is_shown_as_it_would_be_before_it_is_fixed(commands, meter, s
     assert [(each.seat, each.amount) for each in award.shares] == shares
     assert (award.rule, award.pays) == ("two_three_four_suited", AWARD_25)
     assert (award.number is None) == (state == "to_confirm")
+
+
+PAID = (*TO_JPH, "j-pot", "turn run")
+
+
+@pytest.mark.parametrize(
+    ("commands", "code"),
+    [
+        (WON, "award"),
+        (PAID, "award"),
+        ((*WON, "resume"), "place_wagers"),
+        ((*WON, "resume", "draw KS"), "draw"),
+        ((*PAID, "draw KS"), "draw"),
+        ((*PAID, "draw KS", "lose shoe"), "shoe_offline"),
+    ],
+)
+def test_an_award_is_what_to_do_now_until_the_next_hand_goes_on_without_it(commands, code):
+    at = croupier(*commands)
+
+    assert prompt_of(at.state, shown(at)).code == code
 
 
 def test_a_meter_that_does_not_hold_the_award_says_what_to_add():

@@ -257,18 +257,36 @@ async def test_a_whole_hand_is_keyed_by_keyboard_alone_where_no_shoe_reads(brows
         await headline(page, "Place your wagers")
 
 
-@pytest.mark.soak
-async def test_before_the_first_card_the_card_keys_come_when_they_are_asked_for(browser, tmp_path):
-    async with consoles(tmp_path, house(cards="keyed")) as here, console_of(browser) as page:
+@pytest.mark.parametrize(
+    ("cards", "drawn", "now"),
+    [("keyed", "", "Place your wagers"), ("shoe", "KS 2S", "The shoe is offline")],
+    ids=["before the first card", "the shoe is lost in the middle of the hand"],
+)
+@pytest.mark.parametrize("by", ["F4", "click"])
+async def test_wherever_key_a_card_is_offered_pressing_it_shows_the_card_keys_until_the_hand_is_over(
+    browser, tmp_path, cards, drawn, now, by
+):
+    async with consoles(tmp_path, house(cards=cards, next_coup="order")) as here, console_of(browser) as page:
         await here.load()
+        if drawn:
+            await here.draw(drawn)
+            await here.table.shoe(ShoeLost("no sign of life"))
         await at_work(page, here, "mei")
+        await headline(page, now)
         await expect(page.locator("#keying")).to_be_hidden()
 
-        await page.keyboard.press("F4")
-        await page.keyboard.type("ks")
-        await page.keyboard.press("Enter")
+        await (page.locator("#ask-keys").click() if by == "click" else page.keyboard.press(by))
 
-        await headline(page, "Key Banker's first card")
+        dealt = drawn.split()
+        for card in PLAYER_NATURAL.split()[len(dealt) :]:
+            await expect(page.locator("#keying")).to_be_visible()
+            await page.keyboard.type(card.lower())
+            await page.keyboard.press("Enter")
+            dealt.append(card)
+            await expect(page.locator("#coup .card")).to_have_count(len(dealt))
+        await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
+        await expect(page.locator("#keying")).to_be_hidden()
+        await expect(page.locator("#ask-keys")).to_be_hidden()
 
 
 @pytest.mark.soak

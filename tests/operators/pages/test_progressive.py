@@ -1,6 +1,7 @@
 """A game of the progressive at the dealer's and the supervisor's page, as docs/how-to/consoles.md tells it."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,12 +12,14 @@ from punto.baccarat.progressive.events import OpenMeter
 from punto.baccarat.progressive.game_events import HandButton, StartGame, WagerPlaced, WagerVoided
 from punto.baccarat.progressive.nexus import Confirm
 from punto.baccarat.progressive.state import State as Books
-from punto.baccarat.table.events import MeterHeard
+from punto.baccarat.table.events import MeterHeard, ShoeLost
+from punto.baccarat.table.order_kinds import CloseBetting, ResumePlay
 from punto.baccarat.table.settings import Settings
 from punto.controller.orders.doors import Fitted
 from punto.drivers.base import CardAnswer
 from tests.operators.pages.parts import PASSWORD, TableWithConsoles, at_work, console_of, consoles, headline
 from tests.operators.pages.test_reach import hold_up
+from tests.service.table_in_this_process import eventually
 from tests.share import soaked
 from tests.table.croupier import settings as table_settings
 from tests.table.linked_floor import LinkedFloor
@@ -69,12 +72,12 @@ async def said(page: Page, words: str) -> None:
     await expect(page.locator("#said-text")).to_contain_text(words)
 
 
-async def press_twice(page: Page) -> None:
-    """The game's own order: once it says what it will do, and again it does it."""
-    await page.keyboard.press("F6")
-    await page.wait_for_selector("#game-order.armed")
+async def press_twice(page: Page, key: str = "F6", order: str = "#game-order") -> None:
+    """The game's own order, or another: once it says what it will do, and again it does it."""
+    await page.keyboard.press(key)
+    await page.wait_for_selector(f"{order}.armed")
     await page.wait_for_timeout(400)  # sooner, the second press is taken for half of a double tap
-    await page.keyboard.press("F6")
+    await page.keyboard.press(key)
 
 
 async def sign(page: Page, order: str, name: str, password: str = PASSWORD) -> None:
@@ -233,6 +236,37 @@ async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tm
         await here.table.order(GameOver("mei"))
         await headline(page, "Player wins, 9 to 0")
         await expect(page.locator("#main-order")).to_contain_text("Open betting")
+
+
+async def test_play_that_a_supervisor_resumes_without_the_award_goes_on_at_the_dealers_page(
+    browser, tmp_path
+):
+    own = replace(progressive_house("aquarius"), betting_closes="order")
+    async with consoles(tmp_path, own) as here, console_of(browser) as page:
+        await at_wagers(here)
+        await here.table.order(WagerPlaced(2))
+        await here.table.order(StartGame(here.table.state.round, "mei"))
+        await here.table.order(CloseBetting("mei"))
+        await here.draw(SUITED)
+        await at_work(page, here, "mei")
+        await headline(page, "25% of the meter: press the hand button of seat 2")
+
+        await here.table.order(ResumePlay("omar", "The award is paid later"))
+
+        await todo(page, "25% of the meter: press the hand button of seat 2")
+        for order, now in (("Open betting", "Place your wagers"), ("Close betting", "First card to Player")):
+            await expect(page.locator("#main-order")).to_contain_text(order)
+            await press_twice(page, "F2", "#main-order")
+            await headline(page, now)
+        await here.draw("KS")
+        await here.table.shoe(ShoeLost("no sign of life"))
+        await headline(page, "The shoe is offline")
+        await page.keyboard.press("F4")
+        for key in await page.locator("#keying button").all():
+            await expect(key).to_be_in_viewport(ratio=0.95)
+        await page.keyboard.type("2s")
+        await page.keyboard.press("Enter")
+        await eventually(lambda: here.table.state.drawn[-1] == "2S", "the card is keyed")
 
 
 @pytest.mark.soak
