@@ -50,6 +50,7 @@ export function say(text, refused = false) {
   if (!refused) hush = setTimeout(away, 4000);
 }
 
+export const DOUBLE_TAP_MILLISECONDS = 350; // the second half of a nervous double tap confirms nothing
 const A_NAME = { autocapitalize: "none", spellcheck: "false" };
 const NOT_LIVE = t("not_live.dialog");
 
@@ -115,6 +116,7 @@ export function askOrder({
     ),
   );
   const dialog = openDialog(title, form, () => unfollow(watch));
+  const opened = Date.now();
   if (form.querySelector(".picks") !== null) dialog.classList.add("wide");
   /** @type {string | null} */
   let previewed = null; // the fields of which the service has said what they would do, as JSON
@@ -134,7 +136,9 @@ export function askOrder({
   /** @param {Fields | string} now */
   const stands = (now) => typeof now !== "string" && (!previews || previewed === JSON.stringify(now));
   const settle = () => {
+    const unasked = [dialog, go].some((each) => each === document.activeElement); // there is nothing to fill in
     go.disabled = busy || off || !live() || !stands(fields());
+    if (unasked) (go.disabled ? dialog : go).focus(); // so Enter gives the order, as soon as it can be given
   };
   const check = () => {
     asking = look();
@@ -186,6 +190,11 @@ export function askOrder({
   }
 
   form.addEventListener("input", check);
+  // The key that opened the dialog confirms nothing by being held, nor by being pressed twice.
+  go.addEventListener("keydown", (event) => {
+    const early = event.repeat || Date.now() - opened < DOUBLE_TAP_MILLISECONDS;
+    if (early && ["Enter", " "].includes(event.key)) event.preventDefault();
+  });
   // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: every way in which an order can end, in one place
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

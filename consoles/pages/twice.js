@@ -1,12 +1,11 @@
 // Orders that cannot be undone: pressed once the button says what it will do, pressed again it does it.
 
 import { relabel } from "/shared/elements.js";
-import { say } from "./dialogs.js";
+import { DOUBLE_TAP_MILLISECONDS, say } from "./dialogs.js";
 import { t } from "./language.js";
 import { live } from "./service.js";
 
 const SECOND_PRESS_MILLISECONDS = 6000;
-const DOUBLE_TAP_MILLISECONDS = 350; // the second half of a nervous double tap confirms nothing
 
 /**
  * What a press means now, and why it cannot be, if it cannot.

@@ -188,6 +188,7 @@ async def test_a_supervisor_closes_the_table_by_tabbing_through_the_dialog(page,
         await page.keyboard.press("Tab")
         if await page.evaluate("document.activeElement.className") == "go":
             break
+    await page.wait_for_timeout(400)  # sooner, Enter is taken for half of a double press
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("dialog")).to_have_count(0)
 
