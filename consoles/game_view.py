@@ -22,6 +22,7 @@ from punto.baccarat.progressive.state import Award, AwardState
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import Event
 from punto.baccarat.table.possible import ANYBODY, refusal
+from punto.baccarat.table.progressive import named, unstarted
 from punto.baccarat.table.state import TablesProgressive, TableState
 from punto.baccarat.table.table import Table, leads_to
 from punto.baccarat.table.turn import RefusedError
@@ -110,6 +111,7 @@ class GameView(Part):
     - `sensors`: the state of the wager sensors; "none" if the seats with a wager are keyed.
     - `orders`: every order of the game for all roles, and why it cannot be given now; null if it can.
     - `start_label`: this table's label for START GAME.
+    - `unstarted`: the seats with a wager on their sensor that is in no game before START GAME is given.
     - `by_device`: the orders that a device of this table gives now.
     - `password_of`: the owner of a swiped card that waits for a password, or null.
     - `served`: a number that changes with each request of a linked table that this service, their authority, carries out.
@@ -134,6 +136,7 @@ class GameView(Part):
     todo: Todo
     orders: dict[str, str | None]
     start_label: str
+    unstarted: tuple[int, ...]
     by_device: tuple[str, ...]
     password_of: str | None
     served: int
@@ -205,6 +208,7 @@ class _Game:
             todo=Todo(code=code, text=text),
             orders=orders,
             start_label=self.fitted.start_label,
+            unstarted=unstarted(state),
             by_device=tuple(sorted(self.fitted.gives())),
             password_of=self.fitted.password_of(),
             served=self.served,
@@ -345,12 +349,12 @@ class _Game:
         """The dealer's check of the base wagers at these seats, which are not recorded (sheet 000, dealing procedure 1)."""
         has = "has" if len(seats) == 1 else "each have"
         only = ", not on both" if self.settings.one_side_only else ""
-        return f"that {_named(seats)} {has} a wager on Player or Banker{only}"
+        return f"that {named(seats)} {has} a wager on Player or Banker{only}"
 
     def _deal(self) -> str:
         hand, settings = self.hand, self.settings
         lying = [seat for seat in hand.spent if seat not in hand.wagers]
-        back = f"Return the wagers at {_named(lying)}: they are not in a game. " if lying else ""
+        back = f"Return the wagers at {named(lying)}: they are not in a game. " if lying else ""
         if not hand.wagers:
             return f"{back}No progressive wager is in this game: deal the hand"
         before = [
@@ -366,7 +370,7 @@ class _Game:
             return "end", f"The hand won no award: press {self.end}"
         if isinstance(self.expected, RefusedError):
             return self.expected.code, str(self.expected)
-        seats = _named(won.seats)
+        seats = named(won.seats)
         rule = self.settings.tier(won.rule)
         pays = won.rule if rule is None else rule.pays
         if not won.certain and not hand.selected:
@@ -395,7 +399,7 @@ class _Game:
         order = ", in this order" if len(self.award.shares) > 1 else ""
         tray = " from the tray" if self.award.payer == "tray" else ""
         # The text has no amounts: the pages show them from the award, with their currency.
-        seats = _named([each.seat for each in self.award.shares])
+        seats = named([each.seat for each in self.award.shares])
         return "pay", f"Pay {seats}{tray}{order}; then press {self.end}"
 
 
@@ -404,8 +408,3 @@ def _card(settings: ProgressiveSettings, award: Award) -> CardLevel | None:
         return None
     above = settings.executive_from is not None and award.amount >= settings.executive_from
     return "executive" if above else "supervisor"
-
-
-def _named(seats: Sequence[int]) -> str:
-    *most, last = map(str, seats)
-    return f"seats {', '.join(most)} and {last}" if most else f"seat {last}"

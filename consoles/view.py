@@ -117,6 +117,8 @@ class SeatPay(Part):
 class LastRound(Part):
     """The last round with its corrections, and the pay of every wager of the game; a void round pays nothing.
 
+    The progressive's wager is left out if the round decided no game of it.
+
     `correction` is the entry that corrected or voided it after settlement, null if there is none; `differences` are the
     seats' payments by that entry, negative if the dealer takes them back.
     """
@@ -293,7 +295,7 @@ def _written(order: object) -> dict[str, str]:
 
 def prompt_of(state: TableState, game: GameView | None = None) -> Prompt:
     """The next step for the person at the table; an award of the progressive's `game` comes before the next hand."""
-    prompt = _what_stops(state) or _award(state, game) or _what_waits(state) or _what_follows(state)
+    prompt = _what_stops(state) or _award(state, game) or _what_waits(state) or _what_follows(state, game)
     return prompt.model_copy(update={"position": state.next_position})
 
 
@@ -334,14 +336,14 @@ def _what_waits(state: TableState) -> Prompt | None:
     return None
 
 
-def _what_follows(state: TableState) -> Prompt:
+def _what_follows(state: TableState, game: GameView | None) -> Prompt:
     match state.phase:
         case Phase.CLOSED:
             return Prompt(code="closed", text="The table is closed")
         case Phase.SHOE_CHANGE:
             return _at_the_shoe(state)
         case Phase.BETTING:
-            return Prompt(code="place_wagers", side=_side(state), text=_how_betting_closes(state))
+            return Prompt(code="place_wagers", side=_side(state), text=_how_betting_closes(state, game))
         case Phase.REVEAL:
             seat = state.revealing_seat
             turns = "Turn the cards" if seat is None else f"Seat {seat} turns the cards"
@@ -384,8 +386,14 @@ def _at_the_shoe(state: TableState) -> Prompt:
     )
 
 
-def _how_betting_closes(state: TableState) -> str:
-    if state.settings.betting_closes == "order":
+def _how_betting_closes(state: TableState, game: GameView | None) -> str:
+    by_order = state.settings.betting_closes == "order"
+    if game is not None and game.unstarted and game.orders["start_game"] is None:
+        press = f"press {game.start_label}"
+        if by_order:
+            return f"Place your wagers; when all are placed, {press}, then close betting"
+        return f"Place your wagers; {press} before the first card, which closes betting"
+    if by_order:
         return "Place your wagers; close betting when all are placed"
     return "Place your wagers; the first card closes betting"
 
@@ -441,7 +449,12 @@ def _correction(state: TableState) -> RoundRecord | None:
 def _pays(state: TableState, record: RoundRecord) -> tuple[WagerPay, ...]:
     game = state.settings.game
     coup = Coup(as_dealt(record.player, record.banker))
-    everything = [PlacedWager(0, wager.name, 1) for wager in game.wagers]
+    progressive = state.progressive
+    # The meter's wager is in the games that START GAME begins, and no other hand pays it.
+    no_game = progressive is not None and progressive.decided != record.round
+    left_out = progressive.books.settings.wager.name if progressive is not None and no_game else None
+    wagers = [wager for wager in game.wagers if wager.name != left_out]
+    everything = [PlacedWager(0, wager.name, 1) for wager in wagers]
     return tuple(
         WagerPay(
             wager=wager.name,
@@ -450,7 +463,7 @@ def _pays(state: TableState, record: RoundRecord) -> tuple[WagerPay, ...]:
             pays=next((rule.pays for rule in wager.rules if rule.name == decided.rule), decided.rule),
             outcome=decided.outcome,
         )
-        for wager, decided in zip(game.wagers, settle(game, coup, everything), strict=True)
+        for wager, decided in zip(wagers, settle(game, coup, everything), strict=True)
     )
 
 

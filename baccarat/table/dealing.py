@@ -10,7 +10,7 @@ from punto.baccarat.table import effects
 from punto.baccarat.table.events import CardDrawn, CardOverdrawn, CardUnread, CutCardSeen
 from punto.baccarat.table.meters import of_hand, with_hands
 from punto.baccarat.table.order_kinds import VoidCoup
-from punto.baccarat.table.progressive import hand_decided, settle_coup, wagers_on_the_meter
+from punto.baccarat.table.progressive import hand_begins, hand_decided, settle_coup, wagers_on_the_meter
 from punto.baccarat.table.state import Doubt, Phase, RoundRecord, Stop, TableState
 from punto.baccarat.table.turn import Turn
 from punto.baccarat.wagers.settlement import Settlement, give_back
@@ -285,6 +285,8 @@ def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
     )
     if hidden:
         turn.emit(effects.CardHeld(card, "hidden", state.round, position))
+    if position == 1:
+        hand_begins(turn)
     finish_if_over(turn)
 
 

@@ -332,6 +332,42 @@ def hand_decided(turn: Turn, coup: Coup, round_: int, base: Iterable[PlacedWager
     tell(turn, decision(turn.state.settings.game, progressive, coup, base))
 
 
+def unstarted(state: TableState) -> tuple[int, ...]:
+    """The seats whose sensors are lit although their wagers are in no game, because START GAME was not given.
+
+    "Once all players place their bets, the dealer will press START GAME", and then deals (sheet 000, dealing procedures 2
+    and 3).
+    """
+    progressive = state.progressive
+    if progressive is None or progressive.game is not None:
+        return ()
+    return progressive.procedure.hand.sensors
+
+
+def hand_begins(turn: Turn) -> None:
+    """Raise an alarm if a hand with wagers begins while there are wagers on the sensors that are in no game.
+
+    Play goes on, because the base wagers of the hand stand. While START GAME is refused because the sensors or the authority
+    of the meter do not answer, the table says so already, and the wagers may be left for a later game.
+    """
+    state = turn.state
+    seats = () if state.dummy else unstarted(state)
+    link = None if state.progressive is None else state.progressive.link
+    away = any(each is not None and not each.online for each in (link, state.sensors))
+    if seats and not away:
+        turn.alarm(
+            "game_not_started",
+            f"the hand of round {state.round} began without START GAME, so the lit progressive wagers ({named(seats)}) are "
+            "in no game and win nothing: return them, or leave them for the next game",
+        )
+
+
+def named(seats: Sequence[int]) -> str:
+    """Seats in words: `seat 2`, or `seats 2, 5 and 6`."""
+    *most, last = map(str, seats)
+    return f"seats {', '.join(most)} and {last}" if most else f"seat {last}"
+
+
 def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[PlacedWager]) -> None:
     """Report to the procedure that its last hand was corrected, or voided if `coup` is None.
 

@@ -7,7 +7,7 @@ import { groupOf } from "./catalogue.js";
 import { give, say, show } from "./dialogs.js";
 import { gameSection } from "./game.js";
 import { t, translated, wagerTitle } from "./language.js";
-import { askFor } from "./order-dialogs.js";
+import { askFor, leftOut } from "./order-dialogs.js";
 import { showPrompt } from "./prompt.js";
 import { byWhom, showHands, wholeRound } from "./rounds.js";
 import { active, ask, follow, live } from "./service.js";
@@ -43,15 +43,19 @@ const main = pressedTwice(
   mainOrder,
   () => {
     const found = groupOf("play").find(({ order, twice }) => twice && view.orders.includes(order));
-    return found === undefined || view.prompt.code === "award"
-      ? null
-      : { ...found, again: t("press_again", { what: found.label.toLowerCase() }) };
+    if (found === undefined || view.prompt.code === "award") return null;
+    const warning = found.order === "close_betting" ? leftOut(view) : "";
+    return { ...found, again: t("press_again", { what: warning || found.label.toLowerCase() }) };
   },
   (order) => give(order),
 );
 
 function showOrders() {
   main.show();
+  const warns = leftOut(view) !== "" && view.orders.includes("close_betting");
+  mainOrder.classList.toggle("warns", warns);
+  // Of the two orders START GAME comes first, so it alone is gold.
+  mainOrder.classList.toggle("go", !(warns && view.progressive?.orders.start_game === null));
   for (const [order, key] of help) key.disabled = !(live() && view.orders.includes(order));
 }
 

@@ -70,8 +70,9 @@ export function translated(text) {
  * The words for so many: a key has `.one` and `.many`.
  * @param {string} key
  * @param {number} count
+ * @param {Record<string, string>} [others]
  */
-export const counted = (key, count) => t(`${key}.${count === 1 ? "one" : "many"}`, { count });
+export const counted = (key, count, others = {}) => t(`${key}.${count === 1 ? "one" : "many"}`, { count, ...others });
 
 /**
  * The name of a wager: from the catalogue, or else the title in its game's file.

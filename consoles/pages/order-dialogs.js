@@ -22,6 +22,14 @@ const standing = ({ seats }) => (seats.length === 0 ? t("standing.none") : count
 /** @param {View} view */
 const stopWords = ({ stops }) =>
   stops.map(({ text }) => t("full_stop", { text: translated(sentence(text)) })).join(" ");
+/**
+ * The progressive wagers that the hand leaves out if betting closes now, because START GAME was not given; empty if none.
+ * @param {View} view
+ */
+export const leftOut = ({ progressive }) =>
+  progressive === null || progressive.unstarted.length === 0
+    ? ""
+    : counted("left_out", progressive.unstarted.length, { start: progressive.start_label });
 /** @type {(round: RoundRecord | null, words: string) => Node} */
 const endOr = (round, words) => good(round === null ? words : t("hand_ends", { headline: headline(round) }));
 
@@ -30,6 +38,10 @@ const endOr = (round, words) => good(round === null ? words : t("hand_ends", { h
  * @type {Record<string, Dialog>}
  */
 const DIALOGS = {
+  close_betting: (view) => ({
+    parts: leftOut(view) ? [element("p", { class: "fault" }, t("full_stop", { text: sentence(leftOut(view)) }))] : [],
+    about: ({ progressive }) => progressive?.unstarted,
+  }),
   close_table: (view) => ({ text: t("text.close_table", { standing: standing(view) }) }),
   change_shoe: changeShoe,
   resume_play: (view) => ({ text: stopWords(view) }),

@@ -388,6 +388,38 @@ def test_an_award_is_what_to_do_now_until_the_next_hand_goes_on_without_it(comma
     assert prompt_of(at.state, shown(at)).code == code
 
 
+FIRST_CARD = "Place your wagers; press START GAME before the first card, which closes betting"
+USUAL = "Place your wagers; the first card closes betting"
+
+
+@pytest.mark.parametrize(
+    ("commands", "unstarted", "text"),
+    [
+        ((), (), USUAL),
+        (("spot 2 5",), (2, 5), FIRST_CARD),
+        (("spot 2 5", "lift 2 5"), (), USUAL),
+        (("spot 2 5", "start game"), (), USUAL),
+        (("spot 2 5", "turn jph"), (2, 5), USUAL),  # START GAME is refused
+        (("spot 2 5", "draw KS"), (2, 5), "Draw a card for Banker"),
+    ],
+)
+def test_wagers_that_are_lit_before_start_game_are_told_before_betting_closes(commands, unstarted, text):
+    at = croupier(*commands)
+    view = shown(at)
+
+    assert view.unstarted == unstarted
+    assert prompt_of(at.state, view).text == text
+
+
+def test_where_betting_closes_by_an_order_start_game_is_told_before_that_order():
+    own = {"game_name": "progressive-2", "meter": {}, "betting_closes": "order"}
+    at = Croupier.at_betting("meter", "spot 2", **own)
+
+    assert prompt_of(at.state, shown(at, Fitted(start_label="COIN IN"))).text == (
+        "Place your wagers; when all are placed, press COIN IN, then close betting"
+    )
+
+
 def test_a_meter_that_does_not_hold_the_award_says_what_to_add():
     at = croupier(
         *WAGERS, "start game", "draw 2H KC 3S JC 4H KD", "hand 2", "hand 5", seed=100, fixed_awards="meter"

@@ -377,6 +377,26 @@ async def test_an_alarm_says_when_it_came_and_who_called_over_a_restart_too(tmp_
     assert [(each.ts,) for each in view.alarms] == recorded[2:4]
 
 
+@pytest.mark.parametrize(
+    ("commands", "pays"),
+    [
+        (["start game"], "40 for 1"),
+        (["spot 2", "start game"], "40 for 1"),
+        (["spot 2"], None),
+        ([], None),
+        (["start game", f"draw {FORTY}", "game over"], None),  # the game of the hand before
+    ],
+)
+def test_the_wager_of_a_progressive_pays_only_by_a_hand_that_decided_a_game(commands, pays):
+    played = Croupier.at_betting("meter", *commands, f"draw {FORTY}", game_name="progressive-2", meter={})
+    last = shown(played).last
+    assert last is not None
+
+    found = {each.wager: each.pays for each in last.pays}
+    assert found.get("progressive") == pays
+    assert len(found) == len(played.settings.game.wagers) - (pays is None)
+
+
 def test_what_every_wager_of_the_game_pays_is_shown_whether_or_not_it_was_made():
     view = shown(Croupier.at_betting(f"draw {PLAYER_NATURAL}", game_name="dragon-bonus-1"))
     assert view.last is not None

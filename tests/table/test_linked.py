@@ -90,11 +90,23 @@ def test_a_start_that_is_confirmed_after_the_hand_has_begun_is_played_with_the_n
         table.do(f"draw {code}")
     assert table.last_round == 1
     assert table.step == "playing"
+    assert table.state.alarms == ()  # START GAME was given
 
     draw(floor, "t1", ALL)
 
     assert table.step == "settling"
     assert table.progressive.procedure.hand.won is not None
+
+
+def test_while_the_authority_is_away_a_hand_without_start_game_is_no_alarm_of_its_own(floor):
+    for name in ("t1", "t2"):
+        floor.do(name, "spot 1")
+    floor.lose("t1")
+    for table in floor.tables.values():
+        table.do("draw 2D")
+
+    codes = {name: [alarm.code for alarm in table.state.alarms] for name, table in floor.tables.items()}
+    assert codes == {"t1": ["meter_away"], "t2": ["game_not_started"]}
 
 
 def test_a_request_that_comes_twice_or_late_is_carried_out_once(floor):

@@ -689,3 +689,53 @@ def test_after_a_void_hand_the_seat_makes_its_base_wager_again():
 
     assert refused(croupier, "wager 2 player 0") == "needs_base"
     assert refused(croupier, "wager 2 banker 500") == "both_sides"
+
+
+# --- a hand that begins without START GAME
+
+BY_ORDER = {"betting_closes": "order"}
+
+
+@pytest.mark.parametrize(
+    ("commands", "house", "times"),
+    [
+        (["spot 2 5", "draw KS"], {}, 1),
+        (["spot 2 5", "draw KS 2S"], {}, 1),
+        (["spot 2 5", "draw KS", "void", "draw KS"], {}, 2),
+        (["spot 2 5", "unread"], {}, 0),  # it may be the card of a hand that is void
+        (["spot 2 5", "unread", "key KS"], {}, 1),
+        (["spot 2 5", "no more bets"], BY_ORDER, 0),  # START GAME can still be given
+        (["spot 2 5", "no more bets", "draw KS"], BY_ORDER, 1),
+        (["spot 2 5", "no more bets", "start game", "draw KS"], BY_ORDER, 0),
+        (["spot 2 5", "start game", "draw KS"], {}, 0),
+        (["spot 2 5", "start game", "draw KS", "void", "draw KS"], {}, 0),  # the game goes on
+        (["spot 2 5", "start game", f"draw {LOSES}", "draw KS"], {}, 0),  # GAME OVER is missing, and no wager
+        (["draw KS"], {}, 0),
+        (["spot 2 5", "lift 2 5", "draw KS"], {}, 0),
+        (["spot 2 5", "annul 2 5", "draw KS"], {}, 0),
+        (["spot 2 5", "overdraw KS", "resume"], {"overdraw": "dummy"}, 0),  # which has no wagers
+        (["sensors there", "spot 2 5", "draw KS"], {}, 1),
+        (["sensors there", "spot 2 5", "sensors lost", "draw KS"], {}, 0),  # START GAME is refused
+    ],
+)
+def test_a_hand_that_begins_without_start_game_while_wagers_are_lit_is_an_alarm(commands, house, times):
+    croupier = Croupier.at_betting("meter", game_name="progressive-2", meter={}, **house).do(*commands)
+    found = [alarm for alarm in croupier.state.alarms if alarm.code == "game_not_started"]
+
+    assert sum(alarm.times for alarm in found) == times
+    assert not croupier.stops
+    began = f"the hand of round {croupier.state.round} began without START GAME"
+    unplayed = "the lit progressive wagers (seats 2 and 5) are in no game and win nothing"
+    assert {alarm.text for alarm in found} <= {
+        f"{began}, so {unplayed}: return them, or leave them for the next game"
+    }
+
+
+def test_a_game_that_was_not_started_stands_as_an_alarm_until_a_supervisor_acknowledges_it():
+    croupier = metered("spot 2 5", f"draw {QUARTER}")
+    assert (step(croupier), of_the_meter(croupier)) == ("betting", [])
+
+    croupier.do("start game", f"draw {LOSES}", "game over")
+    assert alarm_of(croupier, "game_not_started") is not None
+    croupier.do("acknowledge game_not_started")
+    assert alarm_of(croupier, "game_not_started") is None

@@ -35,6 +35,7 @@ GOLD = """
 [...document.querySelectorAll("main button")].filter(each => each.checkVisibility())
   .filter(each => getComputedStyle(each).backgroundColor === "rgb(240, 189, 106)").map(each => each.firstChild.textContent)
 """
+FORTY = "2H KC 2D JC 5H KD"  # 9 over 0: 40 for 1 from the tray
 SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 
 
@@ -135,6 +136,55 @@ async def test_wagers_are_keyed_by_touch_or_digit_and_counted_by_pressing_start_
         await said(page, "the hand is not over")
 
 
+async def test_a_forgotten_start_game_is_said_before_betting_closes_and_is_an_alarm_when_the_hand_begins(
+    browser, tmp_path
+):
+    own = replace(progressive_house("aquarius"), betting_closes="order")
+    async with (
+        consoles(tmp_path, own) as here,
+        console_of(browser) as page,
+        console_of(browser) as desk,
+    ):
+        await at_wagers(here)
+        await at_work(page, here, "mei")
+        await at_work(desk, here, "omar")
+        assert await page.evaluate(GOLD) == ["Close betting", "START GAME"]
+        for number in (2, 5, 6):
+            await here.table.order(WagerPlaced(number))
+        await expect(page.locator("#detail")).to_have_text(
+            "When all are placed, press START GAME, then close betting"
+        )
+        assert await page.evaluate(GOLD) == ["START GAME"]
+        await desk.locator("[data-order=close_betting]").click()
+        await expect(desk.get_by_role("dialog").locator(".fault").first).to_have_text(
+            "Without START GAME, 3 progressive wagers will not play."
+        )
+        await desk.keyboard.press("Escape")
+
+        await page.set_viewport_size({"width": 1024, "height": 768})
+        before = await page.locator("#orders").bounding_box()
+        await page.keyboard.press("F2")
+        await expect(page.locator("#main-order")).to_have_text(
+            re.compile("^Press again: without START GAME, 3 progressive wagers will not play")
+        )
+        assert await page.locator("#orders").bounding_box() == before
+        await hold_up(page, axe=False)
+        await page.wait_for_timeout(400)  # sooner, the second press is taken for half of a double tap
+        await page.keyboard.press("F2")
+        await headline(page, "First card to Player")
+        assert here.table.state.alarms == ()  # START GAME can still be pressed
+        await here.draw(FORTY)
+
+        await expect(page.locator("#result")).to_contain_text("Player wins, 9 to 0")
+        await expect(page.locator("#pays .pay")).not_to_have_count(0)
+        await expect(page.locator("#pays")).not_to_contain_text("Progressive")
+        await expect(desk.locator("#trouble-list .alarm p")).to_have_text(
+            "the hand of round 1 began without START GAME, so the lit progressive wagers (seats 2, 5 and 6) are in no game and "
+            "win nothing: return them, or leave them for the next game"
+        )
+        assert books(here).awards == ()
+
+
 async def test_an_award_with_aquarius_goes_by_the_dealers_page_to_game_over(browser, tmp_path):
     async with consoles(tmp_path, progressive_house("aquarius")) as here, console_of(browser) as page:
         await at_wagers(here)
@@ -181,7 +231,7 @@ async def test_an_award_from_the_tray_says_whom_to_pay_from_it_and_that_the_mete
             await here.table.order(WagerPlaced(number))
         await here.table.order(StartGame(here.table.state.round, "mei"))
         await at_work(page, here, "mei")
-        await here.draw("2H KC 2D JC 5H KD")
+        await here.draw(FORTY)
         await todo(page, "press the hand button of seats 2 and 5")
         for number in (2, 5):
             await page.locator(f'[data-hand="{number}"]').click()
