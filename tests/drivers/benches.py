@@ -37,8 +37,7 @@ from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.keypad import VirtualKeypad
 from punto.simulators.line import Faults
 from tests.coin_spot.rig import Picture
-from tests.ishoe.examples import LOG, SERIAL
-from tests.ishoe.model import ShoeOnALine
+from tests.ishoe.model import LOG, SERIAL, ShoeOnALine
 
 STUCK_SECONDS = 0.5
 

@@ -22,8 +22,7 @@ from punto.drivers.seal import HostSeal
 from punto.simulators.keypad.device import KeypadDevice
 from punto.simulators.sealed import SealedEnd
 from tests.drivers.benches import KEY
-from tests.ishoe.examples import LOG, SERIAL
-from tests.ishoe.model import ModelShoe
+from tests.ishoe.model import LOG, SERIAL, ModelShoe
 
 STEP = 0.02
 """Seconds between two looks of either end at the line."""

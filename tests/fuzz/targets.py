@@ -56,9 +56,9 @@ from punto.drivers.link import Link
 from punto.drivers.seal import HostSeal
 from punto.game_manager.floor.config import load_game_manager
 from punto.witness.config import load_witness
+from tests.drivers.devices import SHOE
 from tests.fuzz.fuzzer import Target
 from tests.fuzz.http_bytes import HTTP
-from tests.ishoe.examples import EXAMPLES
 from tests.service.table_in_this_process import HERE, rows, table
 from tests.service.test_progressive_record import AWARD, give, settings, to_the_win
 
@@ -331,7 +331,7 @@ def _coin_spot(*seal: Any) -> CoinSpotLink:
 
 
 TARGETS: Final = {
-    "shoe": _line(IShoeLink, lambda link, now: link.data_to_send(now), *EXAMPLES),
+    "shoe": _line(IShoeLink, lambda link, now: link.data_to_send(now), *SHOE.examples),
     "keypad": _line(
         KeypadLink,
         lambda link, now: link.data_to_send(now, KeypadLamps(ready=True)),

@@ -5,11 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from punto.baccarat.cards import Card
+from punto.baccarat.table.events import Component
 from punto.baccarat.table.shoe_orders import Lamps
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
 from punto.simulators.line import DeviceOnALine, Faults
-from tests.ishoe.examples import LOG, SERIAL
+
+SERIAL = "IS-004711"
+LOG = 0x5EED_0001
+READER = Component("reader", "2.4.1", "ab" * 32)
 
 
 class ModelShoe:

@@ -15,8 +15,7 @@ from punto.baccarat.table.events import RecordsLost, ShoeEvent, ShoeHello, ShoeL
 from punto.baccarat.table.shoe_orders import Lamps, ShoeOrders
 from punto.drivers.ishoe import frames
 from punto.drivers.ishoe.link import IShoeLink
-from tests.ishoe.examples import LOG, SERIAL
-from tests.ishoe.model import ModelShoe
+from tests.ishoe.model import LOG, SERIAL, ModelShoe
 
 pytestmark = pytest.mark.by_chance
 

@@ -23,7 +23,8 @@ from punto.drivers.frame import HIGHEST
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
 from punto.drivers.ishoe.link import MOST_TOLD, TOLD_SECONDS, IShoeLink
-from tests.ishoe.examples import LOG, READER, SERIAL, raw
+from tests.drivers.devices import raw
+from tests.ishoe.model import LOG, READER, SERIAL
 
 ORDERS = ShoeOrders(accept=SERIAL, log=LOG, taken=0, locked=False, lamps=Lamps(next="player"))
 HELLO = frames.Hello(SERIAL, LOG, 1, 1, 8, (READER,))
