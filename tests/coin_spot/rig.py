@@ -1,4 +1,4 @@
-"""Both ends of the link with a line between them that does what a test says, and a user who checks what he is told."""
+"""Both ends of the sensors' link, and a user who checks what the host is told."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +16,11 @@ from punto.drivers.base import (
 )
 from punto.drivers.coin_spot.link import CoinSpotLink
 from punto.drivers.coin_spot.seats import Seats
+from punto.drivers.framing import Seal
 from punto.simulators.coin_spot.device import Break, Concentrator, Sensor
+from tests.drivers.ends import Ends
 
 STUCK_SECONDS = 2.0
-TURN = 0.05
 
 
 @dataclass
@@ -81,36 +82,26 @@ class Latch:
     coins: dict[int, int]
 
 
-class Rig:
+class Rig(Ends):
     """A chain of so many sensors, the seat of each by its number times ten, and its host."""
+
+    link: CoinSpotLink
 
     def __init__(self, positions: int = 3) -> None:
         self.seats = Seats.of([(n, n * 10) for n in range(1, positions + 1)], 150)
         self.sensors = [Sensor() for _ in range(positions)]
-        self.boot = 0
         self.coins: dict[int, int] = {}  # position -> which coin lies there
         self.coins_so_far = 0
         self.latches: list[Latch] = []
-        self.power()
-        self.now = 100.0
-        self.token = 6
         self.orders = SensorOrders()
-        self.user = Picture(self.seats.seats(range(1, 16)))
-        self.link = CoinSpotLink(self.seats, STUCK_SECONDS)
-        self.connect()
+        super().__init__()
 
-    def power(self) -> None:
-        self.boot += 1
+    def switch_on(self) -> None:
         self.device = Concentrator("VC-1", self.boot, self.sensors)
 
-    def connect(self) -> None:
-        self.token += 1
-        self.link.connect(self.now, self.token)
-
-    def new_host(self) -> None:
-        self.link = CoinSpotLink(self.seats, STUCK_SECONDS)
+    def new_link(self, seal: Seal) -> CoinSpotLink:
         self.user = Picture(self.seats.seats(range(1, 16)))
-        self.connect()
+        return CoinSpotLink(self.seats, STUCK_SECONDS, seal)
 
     def put(self, *positions: int) -> None:
         for position in positions:
@@ -136,39 +127,40 @@ class Rig:
     def want(self, round_: int | None, lights: Iterable[int] = ()) -> None:
         self.orders = SensorOrders(round_, frozenset(lights))
 
-    # --- the line, in one direction each
-
-    def host_says(self) -> bytes:
+    def from_link(self) -> bytes:
         self.link.want(self.now, self.orders)
         return self.link.data_to_send(self.now)
 
-    def device_hears(self, data: bytes) -> None:
+    def to_device(self, data: bytes) -> None:
         before = self.device.round
         self.device.receive(data, self.now)
         if self.device.round not in {0, before}:
             coins = {position * 10: self.coins[position] for position in self.device.latched}
             self.latches.append(Latch(self.device.round, self.device.latched, coins))
 
-    def device_says(self) -> bytes:
-        return b"".join(self.device.data_to_send(self.now))
+    def from_device(self) -> list[bytes]:
+        return self.device.data_to_send(self.now)
 
     def host_hears(self, data: bytes) -> list[SensorEvent]:
         events = [*self.link.receive(data, self.now), *self.link.tick(self.now)]
         self.user.take(events)
-        self.link.silence(self.now)
         return events
 
-    def turn(self, seconds: float = TURN) -> list[SensorEvent]:
-        """One exchange on a good line, and then time passes."""
-        self.device_hears(self.host_says())
-        events = self.host_hears(self.device_says())
-        self.now += seconds
-        return events
+    def turn(self, seconds: float | None = None) -> list[SensorEvent]:
+        """One exchange, and then time passes; all that was told."""
+        told = len(self.user.told)
+        super().turn(seconds)
+        return self.user.told[told:]
 
     def settle(self, seconds: float = 1.0) -> list[SensorEvent]:
-        """A good line for a while; all that was told."""
-        end = self.now + seconds
-        events = []
-        while self.now < end:
-            events += self.turn()
-        return events
+        """Exchanges for a while; all that was told."""
+        told = len(self.user.told)
+        self.runs(seconds)
+        return self.user.told[told:]
+
+    def does(self) -> None:
+        self.put(self.coins_so_far + 1)
+
+    @property
+    def got(self) -> list[int]:
+        return [event.seat // 10 for event in self.user.told if isinstance(event, WagerPlaced)]

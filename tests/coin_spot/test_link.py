@@ -1,12 +1,7 @@
 """Both ends of the link without a line: what a coin is, when, and what the host is told of it."""
 
-from struct import pack
-from zlib import crc32
-
 import pytest
-from cobs import cobs  # type: ignore[import-untyped]
 
-from punto.drivers import framing
 from punto.drivers.base import (
     SensorFailed,
     SensorMended,
@@ -16,11 +11,10 @@ from punto.drivers.base import (
     WagerPlaced,
     WagersLatched,
 )
-from punto.drivers.coin_spot.frames import MOST_TAKEN, Ask, FromHost, Here, Orders, Report, Spot
+from punto.drivers.coin_spot.frames import MOST_TAKEN, Ask, Here, Orders, Report, Spot
 from punto.drivers.coin_spot.link import CoinSpotLink
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.framing import encode
-from punto.drivers.ishoe.frames import Lock
 from punto.simulators.coin_spot.device import Concentrator
 from tests.coin_spot.rig import STUCK_SECONDS, Picture, Rig
 
@@ -665,56 +659,6 @@ def test_a_coin_that_waits_for_the_next_round_is_not_stuck(rig):
     rig.settle(60)
 
     assert rig.user.faults == set()
-
-
-# --- silence
-
-
-def first_orders(link: CoinSpotLink, now: float) -> list[FromHost]:
-    decoder = framing.Decoder[FromHost]({Ask.TYPE: Ask.parse, Orders.TYPE: Orders.parse})
-    return decoder.feed(link.data_to_send(now))
-
-
-def test_a_lost_device_is_asked_for_with_another_token():
-    link = CoinSpotLink(Seats({1: 1}), STUCK_SECONDS)
-    link.connect(0.0, 0xFFFF_FFFF)
-    assert first_orders(link, 0.0) == [Ask(0xFFFF_FFFF)]
-    assert first_orders(link, 0.2) == []
-    assert link.silent_seconds(0.7) == 0.0
-    assert (
-        link.silence(0.8) == "the port is open but the coin spot sends nothing: check its power and its cable"
-    )
-    assert link.silence(0.9) is None
-    assert link.silent_seconds(2.0) == 2.0
-    assert first_orders(link, 2.0) == [Ask(1)]
-
-
-def version_2() -> bytes:
-    body = pack(">BBI", 2, Here.TYPE, 0)
-    stuffed: bytes = cobs.encode(body + pack(">I", crc32(body)))
-    return b"\0" + stuffed + b"\0"
-
-
-@pytest.mark.parametrize(
-    ("data", "reason"),
-    [
-        (b"", "check its power and its cable"),
-        (b"\x55\x00" * 9, "bytes arrive but no frames: check the baud rate"),
-        (encode(Lock(1)), "another device is at this port"),
-        (encode(Ask(7)), "or the line returns what the host sends"),
-        (encode(Here(6, 1, 0, "VC-1")), "no sign of life"),
-        (version_2(), "version 2 of the link, but this host uses version 1: update the older of the two"),
-    ],
-)
-def test_silence_has_a_reason_that_can_be_acted_on(data, reason):
-    link = CoinSpotLink(Seats({1: 1}), STUCK_SECONDS)
-    link.connect(0.0, 7)
-    link.receive(data, 0.1)
-
-    told = link.silence(1.0)
-
-    assert told is not None
-    assert reason in told
 
 
 def test_a_user_can_believe_every_event():

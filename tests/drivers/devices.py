@@ -14,7 +14,9 @@ from punto.drivers.coin_spot import frames as coin_spot
 from punto.drivers.frame import Frame
 from punto.drivers.ishoe import frames as shoe
 from punto.drivers.keypad import frames as keypad
+from tests.coin_spot.rig import Rig
 from tests.drivers import page
+from tests.drivers.ends import CardReaderEnds, Ends, KeypadEnds, ShoeEnds
 
 
 def raw(kind: int, sequence: int, payload: bytes, version: int = 1) -> bytes:
@@ -26,11 +28,12 @@ def raw(kind: int, sequence: int, payload: bytes, version: int = 1) -> bytes:
 
 @dataclass(frozen=True)
 class Device:
-    """`page` is the document of its link; `frames` are those of both ends."""
+    """`page` is the document of its link, `frames` those of both ends, and `ends` both ends of its link without a port."""
 
     name: str
     page: str
     frames: Sequence[type[Frame]]
+    ends: type[Ends]
 
     def __str__(self) -> str:
         return self.name
@@ -49,18 +52,21 @@ KEYPAD: Final = Device(
     "keypad",
     "keypad.md",
     (keypad.Here, keypad.Press, keypad.Switch, keypad.Status, keypad.Answer, keypad.Noted),
+    KeypadEnds,
 )
 CARD_READER: Final = Device(
     "card reader",
     "card-reader.md",
     (card_reader.Here, card_reader.Swipe, card_reader.Status, card_reader.Answer),
+    CardReaderEnds,
 )
 COIN_SPOT: Final = Device(
     "coin spot",
     "coin-spot.md",
     (coin_spot.Here, coin_spot.Report, coin_spot.Ask, coin_spot.Orders),
+    Rig,
 )
-SHOE: Final = Device("shoe", "ishoe-link.md", shoe.FRAMES)
+SHOE: Final = Device("shoe", "ishoe-link.md", shoe.FRAMES, ShoeEnds)
 
 DEVICES: Final = (KEYPAD, CARD_READER, COIN_SPOT, SHOE)
 EXAMPLES: Final = [(device, frame) for device in DEVICES for frame in device.examples]

@@ -483,55 +483,6 @@ def test_a_prompt_to_burn_stays_while_the_shoe_introduces_itself_anew(host):
     ]
 
 
-# --- silence
-
-
-def test_silence_is_told_once_and_a_hello_brings_the_shoe_back(host):
-    assert host.waits(0.79) is None
-    assert host.link.silent_seconds(host.now) == 0
-    assert host.waits(0.02) == "no sign of life for 0.8 s: check the shoe's power and its cable"
-    assert host.waits(5) is None
-    assert host.link.silent_seconds(host.now) == pytest.approx(5.81)
-    assert host.link.here is None
-    assert host.says_kinds() == ["AskHello"]
-    assert host.hears(BEAT) == []
-    assert host.hears(HELLO) == [INTRODUCED]
-    assert host.link.silent_seconds(host.now) == 0
-    assert host.waits(0.7) is None
-
-
-@pytest.mark.parametrize(
-    ("heard", "reason"),
-    [
-        (b"", "the port is open but the shoe sends nothing: check its power and its cable"),
-        (
-            b"\x13\x88\x00\x42",
-            "bytes arrive but no frames: check the baud rate, and that this is the shoe's port",
-        ),
-        (
-            raw(0x02, 0, b"new", version=3),
-            "the shoe uses version 3 of the link, but this host uses version 1: update the older of the two",
-        ),
-        (
-            encode(frames.AskHello(1)),
-            "another device is at this port, or the line returns what the host sends: check the plug",
-        ),
-    ],
-)
-def test_a_line_that_was_never_understood_says_why(heard, reason):
-    host = Host()
-
-    assert host.hears(heard) == []
-    assert host.waits(0.8) == reason
-
-
-def test_the_hosts_own_frames_are_no_sign_of_life(host):
-    host.hears(frames.Lock(1), frames.Acknowledge(2, LOG, 1), after=0.7)
-
-    assert host.link.counters.unknown_type == 2
-    assert host.waits(0.2) is not None
-
-
 # --- noise
 
 BROKEN = b"\0broken\0"
