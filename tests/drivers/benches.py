@@ -1,6 +1,6 @@
 """Each serial device on a pseudo-terminal: its simulated far end, its driver, and a user who remembers what came.
 
-`BENCHES` is what tests/drivers/test_serial_devices.py holds every serial driver to. A new device needs a user and a bench.
+tests/drivers/test_serial_devices.py holds the driver of each to the same rules. A new device needs a user and a bench.
 """
 
 import asyncio
@@ -326,5 +326,4 @@ class ShoeBench(Bench):
         return True
 
 
-BENCHES = (KeypadBench, CardReaderBench, CoinSpotBench, ShoeBench)
 KEY = bytes(range(32))

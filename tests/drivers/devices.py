@@ -16,6 +16,7 @@ from punto.drivers.ishoe import frames as shoe
 from punto.drivers.keypad import frames as keypad
 from tests.coin_spot.rig import Rig
 from tests.drivers import page
+from tests.drivers.benches import Bench, CardReaderBench, CoinSpotBench, KeypadBench, ShoeBench
 from tests.drivers.ends import CardReaderEnds, Ends, KeypadEnds, ShoeEnds
 
 
@@ -28,15 +29,15 @@ def raw(kind: int, sequence: int, payload: bytes, version: int = 1) -> bytes:
 
 @dataclass(frozen=True)
 class Device:
-    """`page` is the document of its link, `frames` those of both ends, and `ends` both ends of its link without a port."""
+    """`page` is the document of its link, and `frames` are those of both ends."""
 
-    name: str
+    bench: type[Bench]
     page: str
     frames: Sequence[type[Frame]]
     ends: type[Ends]
 
     def __str__(self) -> str:
-        return self.name
+        return self.bench.device
 
     @cached_property
     def examples(self) -> list[Frame]:
@@ -49,24 +50,25 @@ class Device:
 
 
 KEYPAD: Final = Device(
-    "keypad",
+    KeypadBench,
     "keypad.md",
     (keypad.Here, keypad.Press, keypad.Switch, keypad.Status, keypad.Answer, keypad.Noted),
     KeypadEnds,
 )
 CARD_READER: Final = Device(
-    "card reader",
+    CardReaderBench,
     "card-reader.md",
     (card_reader.Here, card_reader.Swipe, card_reader.Status, card_reader.Answer),
     CardReaderEnds,
 )
 COIN_SPOT: Final = Device(
-    "coin spot",
+    CoinSpotBench,
     "coin-spot.md",
     (coin_spot.Here, coin_spot.Report, coin_spot.Ask, coin_spot.Orders),
     Rig,
 )
-SHOE: Final = Device("shoe", "ishoe-link.md", shoe.FRAMES, ShoeEnds)
+SHOE: Final = Device(ShoeBench, "ishoe-link.md", shoe.FRAMES, ShoeEnds)
 
 DEVICES: Final = (KEYPAD, CARD_READER, COIN_SPOT, SHOE)
-EXAMPLES: Final = [(device, frame) for device in DEVICES for frame in device.examples]
+BENCHES: Final = [device.bench for device in DEVICES]
+EXAMPLES: Final = [frame for device in DEVICES for frame in device.examples]

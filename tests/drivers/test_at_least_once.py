@@ -1,5 +1,6 @@
 """Keypad and card reader repeat a press or a swipe until it is answered; the host takes it once, and not when it is old."""
 
+import asyncio
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from punto.drivers.frame import Frame, parsers, shortened
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.keypad import frames as keypad
 from punto.drivers.keypad.link import KeypadLink
+from tests.drivers.benches import Bench, CardReaderBench, KeypadBench, until
 
 SESSION = 5
 
@@ -240,6 +242,44 @@ def test_a_long_text_is_shortened_for_the_device(at):
     (answer,) = at.says(0.1)
     assert len(answer.text.encode()) <= 200
     assert answer.text.endswith("…")
+
+
+# --- on a real line
+
+
+@pytest.fixture(params=[KeypadBench, CardReaderBench], ids=lambda kind: kind.device)
+def bench(request, tmp_path) -> Bench:
+    return request.param(tmp_path)  # type: ignore[no-any-return]
+
+
+async def test_an_answer_that_was_lost_with_the_cable_is_sent_again_and_nothing_is_taken_twice(bench):
+    async with bench.running():
+        bench.user.busy = asyncio.Event()
+        waiting = bench.do(0)
+        await until(lambda: bench.user.got)
+        bench.far.unplug()  # the answer finds no cable
+        bench.user.busy.set()
+        await bench.lost()
+        bench.far.plug()
+        assert await waiting
+
+    assert bench.user.got == [bench.things[0]]
+
+
+async def test_a_press_or_swipe_while_the_cable_is_out_is_refused_when_it_is_back(bench):
+    async with bench.running():
+        bench.far.unplug()
+        waiting = bench.do(0)  # the device does not know yet that no host is there
+        await asyncio.sleep(1.1)  # the rule is about time
+        bench.far.plug()
+        async with asyncio.timeout(60):
+            assert not await waiting
+        assert bench.user.got == []
+        await bench.connected()
+        assert await bench.does(1)
+
+
+# --- its texts
 
 
 @pytest.mark.parametrize(

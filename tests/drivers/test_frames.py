@@ -21,15 +21,13 @@ from tests.drivers.devices import DEVICES, EXAMPLES
 from tests.drivers.page import in_words
 from tests.ishoe.model import READER
 
-EXAMPLE_OF = {type(frame): frame for _, frame in reversed(EXAMPLES)}  # the first of its page
+EXAMPLE_OF = {type(frame): frame for frame in reversed(EXAMPLES)}  # the first of its page
 TYPES = parsers(*(kind for device in DEVICES for kind in device.frames))
 HERES = (keypad.Here, card_reader.Here, coin_spot.Here)
 NEXT = shoe.UnreadRecord(77)  # a frame that must be found after whatever came before
 
-of_every_frame = pytest.mark.parametrize(
-    "frame", [frame for _, frame in EXAMPLES], ids=lambda frame: in_words(frame)[:50]
-)
-some_frames = st.sampled_from([frame for _, frame in EXAMPLES])
+of_every_frame = pytest.mark.parametrize("frame", EXAMPLES, ids=lambda frame: in_words(frame)[:50])
+some_frames = st.sampled_from(EXAMPLES)
 
 
 def decoder() -> Decoder[Frame]:

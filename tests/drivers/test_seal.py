@@ -27,7 +27,8 @@ from punto.drivers.seal import (
     tag,
 )
 from punto.simulators.line import Faults
-from tests.drivers.benches import BENCHES, KEY, Bench, until
+from tests.drivers.benches import KEY, Bench, until
+from tests.drivers.devices import BENCHES
 
 OTHER_KEY = bytes(reversed(KEY))
 PRESS = Press(1, 7, 0, "F2")

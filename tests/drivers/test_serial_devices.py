@@ -12,7 +12,8 @@ from punto.drivers.link import MOST_FRAMES
 from punto.drivers.retried import LAST_RETRY_SECONDS
 from punto.drivers.serial_port import Port, PortLostError
 from punto.simulators.line import Faults
-from tests.drivers.benches import BENCHES, Bench, going, until
+from tests.drivers.benches import Bench, going, until
+from tests.drivers.devices import BENCHES
 
 pytestmark = pytest.mark.parametrize("kind", BENCHES, ids=lambda kind: kind.device)
 

@@ -88,24 +88,6 @@ async def test_more_than_is_read_while_the_table_is_busy_waits_in_the_port(at):
         assert at.counters["silences"] == 0
 
 
-async def test_a_cable_pulled_in_mid_frame_and_back_on_another_port_loses_nothing(at):
-    async with at.running():
-        assert await at.does(0)
-        at.far.shoe.happens(lambda number: frames.CardRecord(number, Card.KH, 98))
-        at.far._terminal.write(at.far.shoe.data_to_send()[:9])
-        await asyncio.sleep(0.02)
-        at.far.unplug()
-        await until(lambda: len(at.user.reasons) == 3)  # the first is from before the shoe was there
-        at.far.draw(Card.TD)
-        at.far.plug()
-        await until(lambda: at.user.got == [at.things[0], "KH", "TD"])
-        await until(lambda: not at.far.shoe.stored)
-
-    assert at.user.reasons[1] == f"the port {at.link} was disconnected: check the shoe's cable"
-    assert at.user.reasons[2].startswith(f"there is no port {at.link}: check the shoe's cable and the path; ")
-    assert at.counters["connections"] == 2
-
-
 @pytest.mark.punctual
 async def test_a_card_is_submitted_at_once(at):
     async with at.running():
