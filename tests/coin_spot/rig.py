@@ -87,14 +87,14 @@ class Rig(Ends):
 
     link: CoinSpotLink
 
-    def __init__(self, positions: int = 3) -> None:
+    def __init__(self, key: bytes | None = None, positions: int = 3) -> None:
         self.seats = Seats.of([(n, n * 10) for n in range(1, positions + 1)], 150)
         self.sensors = [Sensor() for _ in range(positions)]
         self.coins: dict[int, int] = {}  # position -> which coin lies there
         self.coins_so_far = 0
         self.latches: list[Latch] = []
         self.orders = SensorOrders()
-        super().__init__()
+        super().__init__(key)
 
     def switch_on(self) -> None:
         self.device = Concentrator("VC-1", self.boot, self.sensors)
@@ -158,8 +158,9 @@ class Rig(Ends):
         self.runs(seconds)
         return self.user.told[told:]
 
-    def does(self) -> None:
+    def does(self) -> bool:
         self.put(self.coins_so_far + 1)
+        return True
 
     @property
     def got(self) -> list[int]:

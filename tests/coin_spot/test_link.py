@@ -589,7 +589,7 @@ def test_what_a_sensor_cannot_say_is_neither_a_wager_nor_its_going(rig, fault):
 
 
 def test_a_position_beyond_the_chain_is_missing():
-    rig = Rig(2)
+    rig = Rig(positions=2)
     rig.link = CoinSpotLink(Seats.of([(1, 1), (3, 2)], 7), STUCK_SECONDS)
     rig.connect()
 
@@ -601,7 +601,7 @@ def test_a_position_beyond_the_chain_is_missing():
 
 
 def test_a_coin_where_no_seat_is_is_no_wager():
-    rig = Rig(2)
+    rig = Rig(positions=2)
     rig.link = CoinSpotLink(Seats.of([(1, 1)], 7), STUCK_SECONDS)
     rig.connect()
     rig.settle()

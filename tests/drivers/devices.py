@@ -1,8 +1,8 @@
 """The devices with a serial line, a row each: what the tests need to know that hold all of them to the same rules."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from struct import pack
 from typing import Final
 from zlib import crc32
@@ -34,7 +34,7 @@ class Device:
     bench: type[Bench]
     page: str
     frames: Sequence[type[Frame]]
-    ends: type[Ends]
+    ends: Callable[..., Ends]
 
     def __str__(self) -> str:
         return self.bench.device
@@ -65,7 +65,7 @@ COIN_SPOT: Final = Device(
     CoinSpotBench,
     "coin-spot.md",
     (coin_spot.Here, coin_spot.Report, coin_spot.Ask, coin_spot.Orders),
-    Rig,
+    partial(Rig, positions=15),
 )
 SHOE: Final = Device(ShoeBench, "ishoe-link.md", shoe.FRAMES, ShoeEnds)
 

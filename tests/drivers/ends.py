@@ -179,8 +179,8 @@ class Ends(ABC):
     # --- something that happens at the device
 
     @abstractmethod
-    def does(self) -> None:
-        """Something happens that did not happen before."""
+    def does(self) -> bool:
+        """Something happens that did not happen before; give whether the device lets it happen now."""
 
 
 class KeypadEnds(Ends):
@@ -193,6 +193,7 @@ class KeypadEnds(Ends):
         self.lamps = KeypadLamps(ready=True)
         self.turned: list[KeyPosition | None] = []
         self.pressed: list[str] = []
+        self._done = 0
         super().__init__(key)
 
     def new_link(self, seal: Seal) -> KeypadLink:
@@ -228,9 +229,10 @@ class KeypadEnds(Ends):
     def press(self, key: str) -> None:
         self.pad.press(key, self.now)
 
-    def does(self) -> None:
-        self._done = getattr(self, "_done", 0) + 1
+    def does(self) -> bool:
+        self._done += 1
         self.press(f"K{self._done}")
+        return True
 
     @property
     def got(self) -> list[int]:
@@ -291,8 +293,8 @@ class CardReaderEnds(Ends):
         self.waiting = card
         return True
 
-    def does(self) -> None:
-        assert self.swipe()
+    def does(self) -> bool:
+        return self.swipe()
 
 
 class ShoeEnds(Ends):
@@ -348,8 +350,9 @@ class ShoeEnds(Ends):
         for card in cards:
             self.shoe.happens(lambda number, card=card: frames.CardRecord(number, card, 98))  # type: ignore[misc]
 
-    def does(self) -> None:
+    def does(self) -> bool:
         self.draws(STANDARD_DECK[0])
+        return True
 
     @property
     def records(self) -> list[ShoeRecord]:

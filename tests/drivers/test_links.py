@@ -1,6 +1,7 @@
 """The link of every device, over both its ends: what happens arrives once, and a device that is lost is lost with a reason."""
 
 from itertools import product
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -9,14 +10,15 @@ from hypothesis import strategies as st
 from punto.drivers.frame import HIGHEST
 from punto.drivers.framing import encode
 from punto.drivers.link import SILENCE_SECONDS
+from tests.drivers.benches import KEY
 from tests.drivers.devices import DEVICES, SHOE, Device, raw
 from tests.drivers.ends import Ends
 
 pytestmark = pytest.mark.parametrize("device", DEVICES, ids=str)
 
 
-def connected(device: Device) -> Ends:
-    ends = device.ends()
+def connected(device: Device, key: bytes | None = None) -> Ends:
+    ends = device.ends(key)
     ends.runs(1)
     assert ends.link.here is not None
     return ends
@@ -27,11 +29,18 @@ def ends(device) -> Ends:
     return connected(device)
 
 
+@pytest.fixture(params=[None, KEY], ids=["version 1", "version 2"])
+def key(request) -> bytes | None:
+    """Without the device's key, or with it."""
+    return request.param  # type: ignore[no-any-return]
+
+
 def test_the_host_reads_the_frames_of_the_device_and_no_others(device, ends):
     assert set(ends.link._types) == {kind.TYPE for kind in device.frames if kind.TYPE < 0x80}
 
 
-def test_what_happens_arrives_once_and_in_order(device, ends):
+def test_what_happens_arrives_once_and_in_order(device, key):
+    ends = connected(device, key)
     for _ in range(3):
         ends.does()
         ends.runs(0.5)
@@ -40,9 +49,9 @@ def test_what_happens_arrives_once_and_in_order(device, ends):
     assert ends.lost == []
 
 
-def test_whichever_frames_are_lost_or_come_twice_what_happens_arrives_once(device):
+def test_whichever_frames_are_lost_or_come_twice_what_happens_arrives_once(device, key):
     for fates in product((0, 1, 2), repeat=4):
-        ends = connected(device)
+        ends = connected(device, key)
         ends.does()
         for to_device, to_host in (fates[:2], fates[2:]):
             ends.device_hears(ends.host_says() * to_device)
@@ -53,8 +62,26 @@ def test_whichever_frames_are_lost_or_come_twice_what_happens_arrives_once(devic
         assert ends.got == [1], fates
 
 
+def test_over_a_bad_line_what_happens_arrives_at_most_once_and_again_when_it_is_mended(device, key):
+    ends = connected(device, key)
+    ends.spoil_lines(Random(1), lose=0.2, double=0.2, flip=0.1, shorten=0.1, noise=0.2)
+    done = 0
+    for _ in range(14):
+        done += ends.does()
+        ends.runs(2)
+    assert done > 7
+    assert ends.got == sorted(set(ends.got))
+
+    ends.mend_lines()
+    ends.runs(2)
+    assert ends.does()
+    ends.runs(1)
+    assert ends.got[-1] == done + 1
+
+
 @pytest.mark.parametrize("change", ["connect", "power", "new_host"])
-def test_after_a_new_connection_power_on_or_host_the_next_thing_arrives(device, ends, change):
+def test_after_a_new_connection_power_on_or_host_the_next_thing_arrives(device, key, change):
+    ends = connected(device, key)
     ends.does()
     ends.runs(0.5)
     getattr(ends, change)()

@@ -26,7 +26,6 @@ from punto.drivers.seal import (
     HostSeal,
     tag,
 )
-from punto.simulators.line import Faults
 from tests.drivers.benches import KEY, Bench, until
 from tests.drivers.devices import BENCHES
 
@@ -368,29 +367,6 @@ def kind(request) -> type[Bench]:
     return type("Sealed", (request.param,), {"enrolled": KEY})
 
 
-async def test_each_device_works_over_a_sealed_line(kind, tmp_path):
-    at = kind(tmp_path)
-    async with at.running():
-        for number in range(3):
-            assert await at.does(number)
-        at.far.unplug()
-        await at.lost()
-        at.far.plug()
-        await at.connected()
-        assert await at.does(3)
-        at.far.lose_power()
-        await until(lambda: at.driver.health().connected)
-        await asyncio.sleep(
-            1
-        )  # a device without its session is challenged after 500 ms, or lost after 800 ms
-        await at.connected()
-        assert await at.does(4)
-
-    assert list(dict.fromkeys(at.user.got)) == list(
-        at.things[:5]
-    )  # sensors report again after a loss of power
-
-
 async def test_a_device_is_not_lost_while_its_user_is_slow(kind, tmp_path):
     at = kind(tmp_path)
     async with at.running():
@@ -402,20 +378,6 @@ async def test_a_device_is_not_lost_while_its_user_is_slow(kind, tmp_path):
         await asyncio.sleep(0.3)
 
         assert at.counters["silences"] == 0
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("faults", [Faults(drop=0.3), Faults(drop=0.1, double=0.3, noise=0.3)])
-async def test_over_a_bad_line_each_thing_arrives_or_is_refused(kind, tmp_path, faults):
-    at = kind(tmp_path, faults)
-    taken = []
-    async with at.running():
-        for number, thing in enumerate(at.things):
-            if await at.does(number):
-                taken.append(thing)
-
-    assert list(dict.fromkeys(at.user.got)) == taken
-    assert len(taken) >= len(at.things) // 2
 
 
 async def test_an_impostor_is_not_heard_and_the_health_says_why(kind, tmp_path):

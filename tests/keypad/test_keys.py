@@ -9,8 +9,8 @@ from punto.drivers.keypad.keys import DEFAULT, MEANINGS, KeyedOrder, Keying, Key
 SECONDS = 3.0
 
 
-def keying(**written: str) -> Keying:
-    return Keying(KeyMap({keys.replace("__", " "): meaning for keys, meaning in written.items()}), SECONDS)
+def keying(written: dict[str, str] | None = None) -> Keying:
+    return Keying(KeyMap(written), SECONDS)
 
 
 def type_(at: Keying, keys: str, now: float = 0.0) -> KeyedOrder | KeyAnswer:
@@ -20,21 +20,12 @@ def type_(at: Keying, keys: str, now: float = 0.0) -> KeyedOrder | KeyAnswer:
     return answer
 
 
-@pytest.mark.parametrize(
-    ("keys", "kind"),
-    [
-        ("F1", "open_betting"),
-        ("F2", "close_betting"),
-        ("ENTER", "reveal"),
-        ("KPENTER", "reveal"),
-        ("F12", "call_supervisor"),
-        ("F5", "start_game"),
-        ("F7", "jpot"),
-        ("F8", "game_over"),
-    ],
-)
-def test_a_key_of_the_default_map_is_its_order(keys, kind):
-    assert type_(keying(), keys) == KeyedOrder(kind)
+def refused(text: str) -> KeyAnswer:
+    return KeyAnswer("refused", text)
+
+
+def keyed(card: str) -> KeyedOrder:
+    return KeyedOrder("key_card", Card(card))
 
 
 @pytest.mark.parametrize("card", STANDARD_DECK)
@@ -42,92 +33,72 @@ def test_every_card_is_keyed_by_its_rank_and_its_suit(card):
     assert type_(keying(), f"{card.rank} {card.suit}") == KeyedOrder("key_card", card)
 
 
-@pytest.mark.parametrize(("keys", "seat"), [("F6 1", 1), ("F6 KP9", 9), ("H 1 4", 14)])
-def test_a_seat_has_a_hand_button(keys, seat):
-    assert type_(keying(H__1__4="hand 14"), keys) == KeyedOrder("hand_button", seat=seat)
+OWN = {"F1": "close_betting", "F2": "nothing", "F9 F9": "call_supervisor"}
+TEN = {"0": "nothing", "1": "rank A", "1 0": "rank T"}
 
 
-@pytest.mark.parametrize(("key", "rank"), [("0", "T"), ("KP0", "T"), ("KP7", "7")])
-def test_a_rank_has_a_second_key_where_people_look_for_it(key, rank):
-    assert type_(keying(), f"{key} H") == KeyedOrder("key_card", Card(f"{rank}H"))
+@pytest.mark.parametrize(
+    ("written", "keys", "result"),
+    [
+        ({}, "F1", KeyedOrder("open_betting")),
+        ({}, "F2", KeyedOrder("close_betting")),
+        ({}, "ENTER", KeyedOrder("reveal")),
+        ({}, "KPENTER", KeyedOrder("reveal")),
+        ({}, "F12", KeyedOrder("call_supervisor")),
+        ({}, "F5", KeyedOrder("start_game")),
+        ({}, "F7", KeyedOrder("jpot")),
+        ({}, "F8", KeyedOrder("game_over")),
+        ({}, "F6 1", KeyedOrder("hand_button", seat=1)),
+        ({}, "F6 KP9", KeyedOrder("hand_button", seat=9)),
+        ({"H 1 4": "hand 14"}, "H 1 4", KeyedOrder("hand_button", seat=14)),
+        # a rank has a second key where people look for it
+        ({}, "0 H", keyed("TH")),
+        ({}, "KP0 H", keyed("TH")),
+        ({}, "KP7 H", keyed("7H")),
+        # a rank asks for the suit
+        ({}, "9", KeyAnswer("more", "9 ...", 3)),
+        ({}, "S", refused("S comes after another key: for a card press the rank first, then the suit")),
+        ({"H 1": "hand 1"}, "1", refused("1 comes after another key: press that key first")),
+        # a wrong second key is refused, and is not an order of its own
+        ({}, "9 F2", refused("9 F2 has no meaning: begin again")),
+        ({}, "9 F2 F2", KeyedOrder("close_betting")),
+        ({}, "9 8", refused("9 8 has no meaning: begin again")),
+        ({}, "9 8 S", refused("S comes after another key: for a card press the rank first, then the suit")),
+        # the clear key ends a sequence
+        ({}, "9 ESC", KeyAnswer("done", "cleared")),
+        ({}, "9 ESC ESC", KeyAnswer("done", "nothing to clear")),
+        ({}, "9 ESC 8 S", keyed("8S")),
+        ({}, "VOLUMEUP", refused("VOLUMEUP has no meaning on this keypad")),
+        # a house changes the map key by key
+        (OWN, "F1", KeyedOrder("close_betting")),
+        (OWN, "F2", refused("F2 has no meaning on this keypad")),
+        (OWN, "F9 F9", KeyedOrder("call_supervisor")),
+        (OWN, "ENTER", KeyedOrder("reveal")),
+        # a ten can be keyed as one and nought
+        (TEN, "1 0 D", keyed("TD")),
+        (TEN, "1 D", keyed("AD")),
+    ],
+)
+def test_the_last_of_these_keys_has_this_result(written, keys, result):
+    assert type_(keying(written), keys) == result
 
 
-def test_no_key_of_the_default_map_is_without_a_part_in_an_order():
+def test_every_key_of_the_default_map_is_part_of_an_order():
     keys = KeyMap()
     used = {key for sequence in keys.orders for key in sequence} | keys.clear
 
     assert used == {key for sequence in DEFAULT for key in sequence.split(" ")}
 
 
-def test_a_rank_asks_for_the_suit():
-    assert type_(keying(), "9") == KeyAnswer("more", "9 ...", 3)
-
-
-def test_a_rank_is_forgotten_after_the_time_out():
-    at = keying()
-    at.press("9", 0.0)
-
-    answer = at.press("S", SECONDS + 0.1)
-
-    assert answer == KeyAnswer(
-        "refused", "S comes after another key: for a card press the rank first, then the suit"
-    )
-
-
-def test_the_time_out_counts_from_the_last_key():
-    at = keying(F9__F9__F9="reveal")
+def test_a_sequence_expires_a_while_after_its_last_key():
+    at = keying({"F9 F9 F9": "reveal"})
     at.press("F9", 0.0)
     at.press("F9", 2.5)
+    assert at.press("F9", 2.5 + SECONDS) == KeyedOrder("reveal")
 
-    assert at.press("F9", 5.0) == KeyedOrder("reveal")
-
-
-def test_a_second_key_alone_says_that_it_is_one():
-    told = type_(keying(H__1="hand 1"), "1")
-
-    assert told == KeyAnswer("refused", "1 comes after another key: press that key first")
-
-
-def test_a_wrong_second_key_is_refused_and_is_no_order_of_its_own():
-    at = keying()
-
-    assert type_(at, "9 F2") == KeyAnswer("refused", "9 F2 has no meaning: begin again")
-    assert type_(at, "F2") == KeyedOrder("close_betting")
-
-
-def test_a_second_rank_does_not_take_the_place_of_the_first():
-    at = keying()
-
-    assert type_(at, "9 8") == KeyAnswer("refused", "9 8 has no meaning: begin again")
-    assert type_(at, "S") != KeyedOrder("key_card", Card.EIGHT_S)
-
-
-def test_the_clear_key_ends_a_sequence():
-    at = keying()
-
-    assert type_(at, "9 ESC") == KeyAnswer("done", "cleared")
-    assert type_(at, "ESC") == KeyAnswer("done", "nothing to clear")
-    assert type_(at, "8 S") == KeyedOrder("key_card", Card.EIGHT_S)
-
-
-def test_an_unknown_key_is_refused():
-    assert type_(keying(), "VOLUMEUP") == KeyAnswer("refused", "VOLUMEUP has no meaning on this keypad")
-
-
-def test_a_house_changes_the_map_key_by_key():
-    at = keying(F1="close_betting", F2="nothing", F9__F9="call_supervisor")
-
-    assert type_(at, "F1") == KeyedOrder("close_betting")
-    assert type_(at, "F2") == KeyAnswer("refused", "F2 has no meaning on this keypad")
-    assert type_(at, "F9 F9") == KeyedOrder("call_supervisor")
-    assert type_(at, "ENTER") == KeyedOrder("reveal")
-
-
-def test_a_ten_can_be_keyed_as_one_and_naught():
-    at = keying(**{"0": "nothing", "1": "rank A", "1__0": "rank T"})
-
-    assert type_(at, "1 0 D") == KeyedOrder("key_card", Card.TD)
-    assert type_(at, "1 D") == KeyedOrder("key_card", Card.AD)
+    at.press("9", 10.0)
+    late = at.press("S", 10.0 + SECONDS + 0.1)
+    assert late == refused("S comes after another key: for a card press the rank first, then the suit")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +116,7 @@ def test_a_ten_can_be_keyed_as_one_and_naught():
         ({"S": "rank A"}, None, None),
     ],
 )
-def test_a_map_that_cannot_be_used_says_where_and_why(written, keys, message):
+def test_an_invalid_map_is_reported_with_its_entry_and_the_reason(written, keys, message):
     if keys is None:
         KeyMap(written)  # spades have no key then, and that is the house's business
         return
@@ -155,7 +126,7 @@ def test_a_map_that_cannot_be_used_says_where_and_why(written, keys, message):
     assert message in str(error.value)
 
 
-def test_no_key_means_a_supervisors_order():
+def test_no_key_can_give_a_supervisors_order():
     supervisors = {
         "void_coup",
         "correct_card",
