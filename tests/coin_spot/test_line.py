@@ -36,7 +36,7 @@ def test_between_a_coin_and_the_start_there_is_one_answer_whatever_the_line_does
                     said = rig.device_says()
                     rig.host_hears(b"" if next(losses) else said)
             rig.now += 0.03
-        rig.settle(0.6)
+        rig.settle(0.4)
 
         (latch,) = rig.latches
         assert rig.user.rounds == {5: rig.seats.seats(latch.positions)}

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from punto.drivers.base import CardAnswer
+from tests.command import punto
 from tests.drivers.benches import Bench, CardReaderBench, CoinSpotBench, going, until
 from tests.service.table_on_a_machine import HERE
 
@@ -107,9 +108,9 @@ async def test_a_round_is_played_by_typing(tmp_path):
     assert {"round 815: 1 3", "lit: 1 3", "open"} <= set(lines)
 
 
-def run(command: str, link: Path, *options: str, typed: str = "") -> tuple[int, list[str]]:
+def run(command: str, link: Path, typed: str) -> tuple[int, list[str]]:
     ran = subprocess.run(
-        [*PUNTO, command, "--link", link, *options],
+        [*PUNTO, command, "--link", link],
         check=False, capture_output=True, text=True, cwd=HERE, input=typed, timeout=60,
     )  # fmt: skip
     return ran.returncode, (ran.stdout + ran.stderr).splitlines()
@@ -132,16 +133,18 @@ def run(command: str, link: Path, *options: str, typed: str = "") -> tuple[int, 
     ],
 )
 def test_an_invalid_option_is_reported(tmp_path, command, option, reported):
-    assert run(command, tmp_path / "link", option) == (1, [f"punto {command}: {reported}"])
+    ran = punto(command, "--link", str(tmp_path / "link"), option)
+
+    assert (ran.returncode, ran.stderr) == (1, f"punto {command}: {reported}\n")
 
 
 def test_a_link_that_is_a_file_is_reported(tmp_path):
     link = tmp_path / "keypad"
     link.touch()
+    ran = punto("keypad", "--link", str(link))
 
-    status, (line,) = run("keypad", link)
-    assert status == 1
-    assert "exists and is not a symlink" in line
+    assert ran.returncode == 1
+    assert "exists and is not a symlink" in ran.stderr
 
 
 SWIPE = "write swipe with a card's number, garble, unplug, plug or power"

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.parametrize("device", DEVICES, ids=str)
 
 def connected(device: Device, key: bytes | None = None) -> Ends:
     ends = device.ends(key)
-    ends.runs(1)
+    ends.runs(0.6)
     assert ends.link.here is not None
     return ends
 
@@ -57,7 +57,7 @@ def test_whichever_frames_are_lost_or_come_twice_what_happens_arrives_once(devic
             ends.device_hears(ends.host_says() * to_device)
             ends.host_hears(ends.device_says() * to_host)
             ends.now += 0.03
-        ends.runs(1)
+        ends.runs(0.6)
 
         assert ends.got == [1], fates
 
