@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from punto.commands.lab_report.results import PROGRAM
 from punto.controller.accounts import passwords
 from punto.controller.components import own_version
+from tests.deadline import DEADLINE
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 
 # A worker is begun with the TMPDIR that is set below, and must know the one from before.
@@ -96,7 +97,7 @@ async def browser():
     from playwright.async_api import async_playwright, expect
 
     assert CHROMIUM, "these tests need Chromium: tests/install-system-packages installs it"
-    expect.set_options(timeout=60_000)  # on a machine that has other things to do
+    expect.set_options(timeout=DEADLINE * 1000)
     async with async_playwright() as playwright:
         running = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
         yield running
@@ -118,5 +119,5 @@ def certificate(tmp_path: Path) -> ssl.SSLContext:
     ]
     command += ["-keyout", "key.pem", "-out", "certificate.pem", "-days", "2", "-subj", "/CN=localhost"]
     command += ["-addext", "subjectAltName=DNS:localhost"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=DEADLINE)
     return ssl.create_default_context(cafile=tmp_path / "certificate.pem")

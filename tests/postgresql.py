@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.deadline import DEADLINE
+
 _VERSIONS = Path("/usr/lib/postgresql")
 _OPTIONS = "-c listen_addresses= -c max_connections=20 -c shared_buffers=32MB"
 
@@ -59,7 +61,7 @@ class Cluster:
             check=True,
             capture_output=True,
             cwd="/",
-            timeout=60,
+            timeout=DEADLINE,
         )
 
 

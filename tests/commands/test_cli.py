@@ -12,6 +12,7 @@ import pytest
 from punto.commands.cli import SUBCOMMANDS, main
 from punto.version import __version__
 from tests import command
+from tests.deadline import DEADLINE
 from tests.share import soaked
 
 PUNTO = [sys.executable, "-m", "punto.commands.cli"]
@@ -26,7 +27,7 @@ def punto(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
         check=False,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=DEADLINE,
         stdin=subprocess.DEVNULL,
         env={**os.environ, **environment},
     )
@@ -45,7 +46,7 @@ def loaded_by(*arguments: str) -> set[str]:
         check=True,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=DEADLINE,
         stdin=subprocess.DEVNULL,
     )
     return {line.partition(".")[0] for line in ran.stderr.splitlines()} | set(ran.stderr.splitlines())
@@ -175,7 +176,7 @@ def test_it_ends_quietly_when_nobody_reads_on():
         ran.stdin.write(line)
         ran.stdin.close()
 
-        assert ran.wait(30) == 128 + signal.SIGPIPE
+        assert ran.wait(DEADLINE) == 128 + signal.SIGPIPE
         assert ran.stderr.read() == ""
 
 
@@ -201,7 +202,7 @@ def test_an_output_that_cannot_be_written_is_told_in_a_line(arguments, environme
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=30,
+            timeout=DEADLINE,
             env=environment,
         )
 
@@ -215,7 +216,7 @@ def test_a_closed_output_is_told_in_a_line():
         check=False,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=30,
+        timeout=DEADLINE,
     )
 
     assert ran.returncode == 2
@@ -236,7 +237,7 @@ def test_the_demo_ends_quietly_when_nobody_reads_on():
         ran.stdout.readline()
         ran.stdout.close()
 
-        assert ran.wait(30) == 128 + signal.SIGPIPE
+        assert ran.wait(DEADLINE) == 128 + signal.SIGPIPE
         assert ran.stderr.read() == ""
 
 
@@ -258,7 +259,7 @@ def test_it_ends_quietly_when_interrupted():
         time.sleep(0.05)  # it answers, and then waits for the next line
         ran.send_signal(signal.SIGINT)
 
-        assert ran.wait(30) == 128 + signal.SIGINT
+        assert ran.wait(DEADLINE) == 128 + signal.SIGINT
         assert ran.stderr.read() == ""
 
 
@@ -285,7 +286,7 @@ class Owner:
         check=False,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=DEADLINE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(REPOSITORY)])},
     )
 

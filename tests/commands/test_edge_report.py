@@ -27,6 +27,7 @@ from punto.configs.game_files import load_game
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 from punto.simulators.shoe.order import shuffled
+from tests.deadline import DEADLINE
 from tests.service.table_in_this_process import settings, table
 
 REPOSITORY = Path(__file__).parents[2]
@@ -216,7 +217,7 @@ def test_it_reads_standard_input_and_a_pipe():
             check=True,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=DEADLINE,
         ).stdout
         for where in ("-", "/dev/stdin")
     ]
@@ -481,7 +482,7 @@ def test_a_drawing_is_written_whole_or_not_at_all(shoe, tmp_path, report):
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE,
         cwd=REPOSITORY,
     )
 
@@ -505,7 +506,7 @@ def test_without_matplotlib_the_extra_is_named(tmp_path):
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(REPOSITORY)])},
     )
 

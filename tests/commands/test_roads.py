@@ -9,6 +9,7 @@ import pytest
 from punto.baccarat.coup import Winner
 from punto.baccarat.roads.rounds import RoadRound
 from punto.baccarat.roads.scoreboard import draw, to_json
+from tests.deadline import DEADLINE
 from tests.started import Started
 
 PUNTO = [sys.executable, "-m", "punto.commands.cli"]
@@ -19,7 +20,7 @@ def roads(source: str | bytes, *arguments: str) -> subprocess.CompletedProcess[s
     data = source if isinstance(source, bytes) else source.encode()
     pipe = subprocess.PIPE
     with Started([*PUNTO, "roads", *arguments], stdin=pipe, stdout=pipe, stderr=pipe) as ran:
-        out, err = ran.communicate(data, timeout=30)
+        out, err = ran.communicate(data, timeout=DEADLINE)
     return subprocess.CompletedProcess(ran.args, ran.returncode, out.decode(), err.decode())
 
 
@@ -65,7 +66,7 @@ def test_what_score_writes_is_read():
         input=coups.encode(),
         capture_output=True,
         check=True,
-        timeout=30,
+        timeout=DEADLINE,
     )
     drawn = json.loads(roads(scored.stdout).stdout)
 

@@ -19,6 +19,7 @@ from punto.baccarat.wagers.settlement import PlacedWager, settle
 from punto.commands.json_lines import LONGEST_LINE, lines
 from punto.commands.score import score
 from punto.configs.game_files import load_game
+from tests.deadline import DEADLINE
 
 SCORE = [sys.executable, "-m", "punto.commands.cli", "score", "--game"]
 # Whoever tests may have asked Python not to buffer; the command must do without.
@@ -314,7 +315,7 @@ def test_settlements_of_one_line_are_not_another_lines(name):
 def test_it_ends_with_1_after_a_bad_line_and_goes_on_with_the_rest():
     source = f"oops\n{{{COUP}}}\n".encode()
     ran = subprocess.run(
-        [*SCORE, "mini-baccarat"], input=source, capture_output=True, check=False, timeout=30
+        [*SCORE, "mini-baccarat"], input=source, capture_output=True, check=False, timeout=DEADLINE
     )
 
     first, second = ran.stdout.decode().splitlines()
@@ -326,7 +327,7 @@ def test_it_ends_with_1_after_a_bad_line_and_goes_on_with_the_rest():
 def test_it_ends_with_0_when_every_line_was_good_and_when_there_was_none():
     for source in (f"{{{COUP}}}\n".encode(), b""):
         ran = subprocess.run(
-            [*SCORE, "mini-baccarat"], input=source, capture_output=True, check=False, timeout=30
+            [*SCORE, "mini-baccarat"], input=source, capture_output=True, check=False, timeout=DEADLINE
         )
 
         assert (ran.returncode, ran.stderr) == (0, b"")
@@ -344,11 +345,13 @@ def test_each_answer_comes_before_the_next_line_is_asked_for():
 
             assert json.loads(ran.stdout.readline())["id"] == number
         ran.stdin.close()
-        assert ran.wait(30) == 0
+        assert ran.wait(DEADLINE) == 0
 
 
 def test_a_game_that_cannot_be_read_ends_it_with_2(tmp_path):
-    ran = subprocess.run([*SCORE, "mini-bacarat"], input=b"", capture_output=True, check=False, timeout=30)
+    ran = subprocess.run(
+        [*SCORE, "mini-bacarat"], input=b"", capture_output=True, check=False, timeout=DEADLINE
+    )
 
     assert (ran.returncode, ran.stdout) == (2, b"")
     assert b"did you mean mini-baccarat?" in ran.stderr

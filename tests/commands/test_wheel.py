@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import release
+from tests.deadline import DEADLINE
 from tests.share import sampled
 
 REPOSITORY = Path(__file__).parents[2]
@@ -47,7 +48,7 @@ def run(unpacked: Path, *arguments: str, source: str = "") -> subprocess.Complet
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE,
     )
 
 
@@ -139,7 +140,7 @@ def test_a_package_with_folders_of_the_same_names_comes_and_goes_beside_it(wheel
         [*uv, "install", *python, "--offline", "--no-deps", "--no-index", str(wheel), str(rival)],
         [*uv, "uninstall", *python, "rival"],
     ):
-        subprocess.run(command, check=True, capture_output=True, timeout=60)
+        subprocess.run(command, check=True, capture_output=True, timeout=DEADLINE)
     ran = subprocess.run(
         [str(machine / "bin" / "punto"), *release.SHORT_DEMO],
         cwd=tmp_path,
@@ -147,7 +148,7 @@ def test_a_package_with_folders_of_the_same_names_comes_and_goes_beside_it(wheel
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE,
     )
 
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -18,6 +18,7 @@ from punto.baccarat.wagers.pay import Pay
 from punto.configs.game_files import load_game, shipped_games
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
+from tests.deadline import DEADLINE
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "reference" / "game-files.md").read_text(encoding="utf-8")
@@ -47,7 +48,7 @@ def said(command: str, folder: Path) -> str:
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE,
     )
     return done.stdout + done.stderr
 

@@ -16,6 +16,7 @@ import aiomqtt
 from punto.controller.messages.models import Message
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
 from punto.displays.server import serve
+from tests.deadline import DEADLINE
 from tests.ports import free_port, takes_connections
 from tests.started import Started
 
@@ -150,5 +151,5 @@ class DisplayProcess:
         """Wait for its end, after a signal if one is given; its exit status and what it said on standard error."""
         if number is not None:
             self._process.send_signal(number)
-        _, said = self._process.communicate(timeout=60)
+        _, said = self._process.communicate(timeout=DEADLINE)
         return self._process.returncode, said

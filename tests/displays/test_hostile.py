@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from punto.controller.web_server import ASK_SECONDS, MOST_CONNECTIONS
+from tests.deadline import DEADLINE
 from tests.displays.parts import DisplayProcess
 from tests.ports import free_port
 
@@ -92,7 +93,7 @@ class Server(DisplayProcess):
         """Status, headers in small letters, and body of the answer; status 0 where there is none."""
         answer = b""
         with (
-            socket.create_connection(("127.0.0.1", self.port), timeout=60) as line,
+            socket.create_connection(("127.0.0.1", self.port), timeout=DEADLINE) as line,
             contextlib.suppress(ConnectionError),  # the server has heard enough
         ):
             line.sendall(request)
@@ -195,7 +196,7 @@ def test_no_line_break_in_a_query_becomes_one_in_an_answer(server):
 @pytest.mark.parametrize("request_", NONSENSE, ids=lambda request: repr(request[:30]))
 def test_what_is_no_request_is_refused_and_the_next_one_is_answered(server, request_):
     with (
-        socket.create_connection(("127.0.0.1", server.port), timeout=60) as line,
+        socket.create_connection(("127.0.0.1", server.port), timeout=DEADLINE) as line,
         contextlib.suppress(OSError),  # the server has heard enough
     ):
         line.sendall(request_)
@@ -223,7 +224,7 @@ def test_one_connection_too_many_is_ended_and_whoever_is_there_keeps_the_stream(
     with contextlib.ExitStack() as lines:
 
         def stream() -> socket.socket:
-            line = lines.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+            line = lines.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=DEADLINE))
             line.sendall(b"GET /events HTTP/1.1\r\nHost: display\r\n\r\n")
             assert line.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
             return line
@@ -238,7 +239,7 @@ def test_one_connection_too_many_is_ended_and_whoever_is_there_keeps_the_stream(
             while b"event: ping" not in line.recv(65536):
                 pass
 
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + DEADLINE
     while not _answers(server):
         assert time.monotonic() < deadline
 
@@ -253,7 +254,9 @@ def test_whatever_their_number_others_addresses_do_not_keep_the_kiosk_or_a_sign_
 
         def stream(source: str) -> socket.socket:
             line = lines.enter_context(
-                socket.create_connection(("127.0.0.1", server.port), timeout=60, source_address=(source, 0))
+                socket.create_connection(
+                    ("127.0.0.1", server.port), timeout=DEADLINE, source_address=(source, 0)
+                )
             )
             line.sendall(b"GET /events HTTP/1.1\r\nHost: display\r\n\r\n")
             assert line.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
@@ -274,7 +277,7 @@ def test_the_streams_of_one_address_keep_no_other_out(server):
 
         def stream(host: str) -> socket.socket:
             address = ("127.0.0.1", server.port)
-            line = socket.create_connection(address, timeout=60, source_address=(host, 0))
+            line = socket.create_connection(address, timeout=DEADLINE, source_address=(host, 0))
             lines.enter_context(line).sendall(b"GET /events HTTP/1.1\r\nHost: display\r\n\r\n")
             assert line.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
             return line
@@ -283,7 +286,7 @@ def test_the_streams_of_one_address_keep_no_other_out(server):
         streams = [stream("127.0.0.1") for _ in range(MOST_CONNECTIONS - 1)]
         newcomer = stream("127.0.0.2")
 
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + DEADLINE
         with contextlib.suppress(ConnectionError):
             while streams[0].recv(65536):
                 assert time.monotonic() < deadline
@@ -291,7 +294,7 @@ def test_the_streams_of_one_address_keep_no_other_out(server):
             while b"event: ping" not in line.recv(65536):
                 pass
 
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + DEADLINE
     while not _answers(server):
         assert time.monotonic() < deadline
 
@@ -330,7 +333,7 @@ async def test_streams_that_come_and_go_leave_nothing_behind(server):
 
 
 async def _eventually_files(process: psutil.Process, fewer_than: int) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + DEADLINE
     while process.num_fds() >= fewer_than:
         assert time.monotonic() < end, process.num_fds()
         await asyncio.sleep(0.05)

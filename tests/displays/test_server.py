@@ -14,6 +14,7 @@ import pytest
 import structlog
 
 from punto.displays.server import STATIC
+from tests.deadline import DEADLINE
 from tests.displays.meters import Meter
 from tests.displays.parts import Broker, display, make_certificates, publisher
 from tests.displays.played import PlayedTable
@@ -38,7 +39,7 @@ async def get(url: str) -> tuple[int, Message, bytes]:
     """Status, headers and body of a page."""
 
     def ask() -> tuple[int, Message, bytes]:
-        with urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310  an http address of this test's own
+        with urllib.request.urlopen(url, timeout=DEADLINE) as answer:  # noqa: S310  an http address of this test's own
             return answer.status, answer.headers, answer.read()
 
     return await asyncio.to_thread(ask)
@@ -241,7 +242,7 @@ async def test_each_address_leads_to_the_page_with_its_tables_in_its_address(bro
 
 
 def _arrive(url: str) -> tuple[str, bytes]:
-    with urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310  an http address of this test's own
+    with urllib.request.urlopen(url, timeout=DEADLINE) as answer:  # noqa: S310  an http address of this test's own
         return answer.url, answer.read()
 
 

@@ -28,6 +28,7 @@ from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
 from punto.displays.text.app import Part, TextDisplay
 from punto.displays.text.drawing import WIDE, Drawing
 from punto.displays.words import CATALOGS, Words, languages
+from tests.deadline import DEADLINE
 from tests.displays.meters import Meter
 from tests.displays.parts import publisher
 from tests.displays.played import PlayedTable, availability
@@ -68,7 +69,7 @@ def fed_by_hand(display: TextDisplay, monkeypatch: pytest.MonkeyPatch) -> TextDi
     return display
 
 
-async def eventually(display: TextDisplay, holds, within: float = 60) -> None:
+async def eventually(display: TextDisplay, holds, within: float = DEADLINE) -> None:
     end = time.monotonic() + within
     while not holds(screen(display)):
         assert time.monotonic() < end, screen(display)
@@ -360,7 +361,7 @@ class Terminal:
         )
         self.said = b""
 
-    def until(self, words: bytes, within: float = 60) -> None:
+    def until(self, words: bytes, within: float = DEADLINE) -> None:
         end = time.monotonic() + within
         while words not in self.said:
             assert time.monotonic() < end, self.said[-2000:]
@@ -375,7 +376,7 @@ class Terminal:
 
     def end(self) -> int:
         """Its exit status, once it has ended by itself; the terminal must then be as it was."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + DEADLINE
         while self.process.poll() is None:
             assert time.monotonic() < end, "it did not end"
             self._read()
@@ -424,7 +425,7 @@ def test_without_a_terminal_it_says_that_it_needs_one():
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        timeout=60,
+        timeout=DEADLINE,
     )
 
     assert (ran.returncode, ran.stdout) == (2, "")

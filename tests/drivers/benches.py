@@ -37,12 +37,13 @@ from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.keypad import VirtualKeypad
 from punto.simulators.line import Faults
 from tests.coin_spot.rig import Picture
+from tests.deadline import DEADLINE
 from tests.ishoe.model import LOG, SERIAL, ShoeOnALine
 
 STUCK_SECONDS = 0.5
 
 
-async def until(so: Callable[[], object], seconds: float = 60) -> float:
+async def until(so: Callable[[], object], seconds: float = DEADLINE) -> float:
     """Wait until it is so, and give how long it took."""
     start = time.perf_counter()
     while not so():
@@ -199,7 +200,7 @@ class Bench(ABC):
         return asyncio.ensure_future(self.begin(number, self.far if far is None else far))
 
     async def does(self, number: int, far: Any = None) -> bool:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(DEADLINE):
             return await self.do(number, far)
 
     @property
@@ -214,6 +215,13 @@ class Bench(ABC):
 
     async def connected(self) -> None:
         await until(lambda: self.far.connected and self.driver.health().connected)
+
+    def babbles(self, noise: bytes) -> bool:
+        """Whether the driver has left the line because it babbles; if not, there is more noise."""
+        left = "more than such a device can" in self.reason
+        if not left:
+            self.far._terminal.write(noise)
+        return left
 
     async def lost(self) -> float:
         return await until(lambda: not self.driver.health().connected)

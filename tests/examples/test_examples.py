@@ -16,6 +16,7 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from punto.controller.messages.models import State
+from tests.deadline import DEADLINE
 from tests.displays.page.watching import dealt
 from tests.displays.parts import Broker, Publisher, display, publisher
 from tests.displays.played import PlayedTable
@@ -175,7 +176,7 @@ def test_the_virtual_shoe_plays_rounds_on_a_bad_line_and_the_record_holds():
         check=True,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=DEADLINE,
     )
     lines = [line for line in ran.stdout.splitlines() if line != "done"]
 
@@ -186,7 +187,11 @@ def test_the_virtual_shoe_plays_rounds_on_a_bad_line_and_the_record_holds():
 
 def test_the_notebook_prints_what_its_cells_say():
     ran = subprocess.run(
-        [sys.executable, EXAMPLES / "notebook.py"], check=True, capture_output=True, text=True, timeout=100
+        [sys.executable, EXAMPLES / "notebook.py"],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
     )
 
     assert ran.stdout.splitlines()[0] == "banker 0 4"

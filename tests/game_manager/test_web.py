@@ -24,6 +24,7 @@ from punto.controller.journal.recovery import replay
 from punto.controller.pace import AT_ONCE, DEAR, Pace
 from punto.game_manager import sheets, web
 from punto.game_manager.slip import PrinterError
+from tests.deadline import DEADLINE
 from tests.game_manager.house import a_weekend, at_the_house, house
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.service.table_in_this_process import rows
@@ -221,7 +222,7 @@ class LoopTurns:
         if name == self._module:
             turned = threading.Event()
             self._loop.call_soon_threadsafe(turned.set)
-            self.seen.append(turned.wait(5))
+            self.seen.append(turned.wait(DEADLINE))
 
 
 async def test_devices_are_heard_while_the_first_win_page_is_made(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ import punto
 from punto.baccarat.coup import Winner
 from punto.commands.simulate import ROUNDS, SEED
 from punto.controller.journal.schema import RecordError
+from tests.deadline import DEADLINE
 from tests.journal.conftest import played  # noqa: F401 - a fixture
 
 COUP = ["9S", "KD", "3H", "4C", "8D"]
@@ -106,7 +107,12 @@ def test_the_pages_example_runs_as_it_stands(played, tmp_path):  # noqa: F811
     example = example.replace("1_000_000", "1_000").replace('"table.db"', repr(str(played)))
 
     ran = subprocess.run(
-        [sys.executable, "-c", example], cwd=tmp_path, check=True, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", example],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
     )
     assert len(ran.stdout.splitlines()) == 200
 
@@ -114,7 +120,7 @@ def test_the_pages_example_runs_as_it_stands(played, tmp_path):  # noqa: F811
 def test_it_loads_nothing_before_it_is_used():
     program = "import sys, punto; print({'pydantic', 'numpy', 'punto.interface', 'punto.baccarat'} & {*sys.modules})"
     ran = subprocess.run(
-        [sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=DEADLINE
     )
 
     assert ran.stdout == "set()\n"
@@ -126,7 +132,7 @@ def test_scoring_does_without_numpy():
         f"print(punto.score(punto.load_game('canberra'), {COUP}).coup.winner)"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=DEADLINE
     )
 
     assert ran.stdout == "banker\n"
@@ -148,7 +154,11 @@ def test_scoring_does_without_numpy():
 def test_commands_without_numpy_say_what_to_install(arguments, said):
     program = "import sys; sys.modules['numpy'] = None; from punto.commands.cli import main; sys.exit(main(sys.argv[1:]))"
     ran = subprocess.run(
-        [sys.executable, "-c", program, *arguments], check=False, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
     )
 
     assert said in ran.stdout + ran.stderr
@@ -163,7 +173,7 @@ def test_edges_without_numpy_are_refused_with_the_extra_to_install(tmp_path):
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE,
     )
 
     assert ran.returncode == 1

@@ -4,6 +4,8 @@ import asyncio
 import sys
 import time
 from dataclasses import replace
+from datetime import timedelta
+from itertools import count, islice
 from statistics import quantiles
 
 import pytest
@@ -15,7 +17,6 @@ from punto.drivers import serial_device, serial_port
 from punto.drivers.base import ShoeDriver
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
-from punto.drivers.ishoe.link import MOST_TOLD
 from tests.drivers.benches import ShoeBench, until
 
 
@@ -119,17 +120,14 @@ def test_decoding_a_card_costs_little():
 
 async def test_a_shoe_that_babbles_is_left_for_a_while_and_little_of_it_is_taken(at, monkeypatch):
     monkeypatch.setattr(serial_device, "REOPEN_SECONDS", 1.0)
+    hellos = (encode(frames.Hello(at.far.shoe.serial, log, 1, 1, 8)) for log in count(2))
     async with at.running():
-        begun = len(at.user.events)
-        flood = b"".join(
-            encode(frames.Hello(at.far.shoe.serial, number, 1, 1, 8)) for number in range(2, 2000)
-        )
-        for start in range(0, len(flood), 2000):
-            at.far._terminal.write(flood[start : start + 2000])
-        await until(lambda: len(at.user.events) - begun > MOST_TOLD)
-        await until(lambda: "more than such a device can" in at.reason)
+        begun, connections = len(at.user.events), at.counters["connections"]
+        # Again and again: a line that is full drops what it is sent, and on a busy machine it may be lost and opened anew.
+        await until(lambda: at.babbles(b"".join(islice(hellos, 80))))
         assert isinstance(at.user.events[-1], ShoeLost)
-        connections = at.driver.health().counters["connections"]
+        assert len(at.user.events) - begun < 200 * (at.counters["connections"] - connections + 1)
+        left = at.driver.health().since
 
-        assert await until(lambda: at.driver.health().counters["connections"] > connections) > 0.8
-        assert len(at.user.events) - begun < 200
+        await at.connected()
+        assert at.driver.health().since - left >= timedelta(seconds=0.9)

@@ -17,6 +17,7 @@ from punto.controller.health import HealthReport
 from punto.controller.journal import background
 from punto.controller.journal.background import PROGRAM, BackgroundReplay
 from punto.controller.messages.models import Health
+from tests.deadline import DEADLINE
 from tests.service.table_in_this_process import Table, edited, eventually, rows, table
 from tests.service.table_on_a_machine import Table as Service
 from tests.service.table_on_a_machine import wait_until
@@ -148,7 +149,7 @@ def test_it_ends_when_the_service_was_killed(record):
         [sys.executable, "-c", PROGRAM, record],
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=60,
+        timeout=DEADLINE,
         check=False,
     )
 

@@ -12,6 +12,7 @@ import pytest
 from punto.baccarat.table.order_kinds import CloseTable
 from punto.controller.journal import schema
 from punto.controller.journal.schema import RecordError
+from tests.deadline import DEADLINE
 from tests.service.table_in_this_process import rows, table
 from tests.service.table_on_a_machine import (
     Broker,
@@ -34,7 +35,7 @@ async def test_what_goes_wrong_once_inputs_are_committed_is_heard_though_nobody_
 
     async with table(tmp_path / "table.db") as here:
         here.journal.append("now", "test", ["{}"], goes_wrong).cancel()
-        await asyncio.wait([here.watch], timeout=60)
+        await asyncio.wait([here.watch], timeout=DEADLINE)
 
         assert isinstance(here.watch.exception(), AssertionError)
 
@@ -51,7 +52,7 @@ async def test_a_failure_reaches_everybody_and_nothing_after_it_is_taken(tmp_pat
         ]
         await asyncio.sleep(0)
         waiting.append(asyncio.create_task(here.journal.rounds_after(0, 10)))
-        done, _ = await asyncio.wait([*waiting, here.watch], timeout=60)
+        done, _ = await asyncio.wait([*waiting, here.watch], timeout=DEADLINE)
 
         assert all(isinstance(task.exception(), RecordError) for task in done)
         assert len(done) == 4
@@ -86,7 +87,7 @@ def test_a_full_disk_ends_the_process_and_a_start_with_room_goes_on(tmp_path):
             wait_until(lambda: len(rounds(own.record)) > 3, "some rounds")
             size = own.record.with_name("table.db-wal").stat().st_size
             resource.prlimit(own.process.pid, resource.RLIMIT_FSIZE, (size + 50_000, resource.RLIM_INFINITY))
-            status = own.process.wait(30)
+            status = own.process.wait(DEADLINE)
             held = len(shoe_records(own.record))
             heard = listener.heard("event")
 

@@ -20,6 +20,7 @@ from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
 from tests.command import punto
+from tests.deadline import DEADLINE
 from tests.journal.records import start_on
 from tests.service.table_in_this_process import HERE, table
 from tests.service.table_on_a_machine import Table, replayed
@@ -150,7 +151,7 @@ def test_two_services_cannot_have_one_record(tmp_path):
         second.record.symlink_to(first.record)  # by whatever name
         second.begin_to_start()
 
-        assert second.process.wait(30) == 1
+        assert second.process.wait(DEADLINE) == 1
         assert second.said()[-1] == (
             f"punto run: another service has the record {second.record} open: stop that service"
         )

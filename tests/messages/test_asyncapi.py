@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.deadline import DEADLINE
 from tests.share import soaked
 
 ROOT = Path(__file__).parents[2]
@@ -19,12 +20,12 @@ Parse = Callable[[Path], subprocess.CompletedProcess[str]]
 @pytest.fixture(scope="module")
 def parse() -> Parse:
     """The official parser, installed with the other packages of npm's the first time."""
-    subprocess.run(["make", "--silent", "node_modules/.ready"], cwd=ROOT, check=True, timeout=110)
+    subprocess.run(["make", "--silent", "node_modules/.ready"], cwd=ROOT, check=True, timeout=DEADLINE)
     script = Path(__file__).with_name("parse_asyncapi.mjs")
 
     def run(document: Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["node", script, document], check=False, capture_output=True, text=True, timeout=60
+            ["node", script, document], check=False, capture_output=True, text=True, timeout=DEADLINE
         )
 
     return run

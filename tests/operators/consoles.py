@@ -30,9 +30,10 @@ from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import NOTHING_FITTED, Fitted
 from punto.controller.supervisor import gate_of
+from tests.deadline import DEADLINE
 from tests.ports import free_port
 from tests.service.table_in_this_process import HERE, Table, rows, settings, table
-from tests.service.table_on_a_machine import SECONDS, Program, wait_until
+from tests.service.table_on_a_machine import Program, wait_until
 
 PASSWORD = "correct horse battery"  # noqa: S105 - a test's
 NOW = "2026-03-14T21:05:09.000000+00:00"
@@ -105,9 +106,9 @@ class Browser:
         if body is not None:
             sent["Content-Type"] = "application/json"
         connection = (
-            http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
+            http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE)
             if self.trusted is None
-            else http.client.HTTPSConnection("localhost", self.port, timeout=SECONDS, context=self.trusted)
+            else http.client.HTTPSConnection("localhost", self.port, timeout=DEADLINE, context=self.trusted)
         )
         try:
             connection.putrequest(method, path, skip_host="Host" in own, skip_accept_encoding=True)
@@ -201,7 +202,7 @@ class Here:
 
     async def console_has_ended(self) -> None:
         """Wait until the consoles have ended, as they must not while all is well."""
-        await asyncio.wait_for(asyncio.wait([self.serving]), SECONDS)
+        await asyncio.wait_for(asyncio.wait([self.serving]), DEADLINE)
 
     def inputs(self) -> int:
         return self.table.journal.last_seq
@@ -277,4 +278,4 @@ class Service(Program):
     def operators(self, *arguments: str) -> None:
         """Run `punto operators` beside the service; a password that it asks for is `PASSWORD`."""
         command = [sys.executable, "-m", "punto", "operators", "--config", str(self.config), *arguments]
-        subprocess.run(command, cwd=HERE, input=PASSWORD, text=True, check=True, timeout=SECONDS)
+        subprocess.run(command, cwd=HERE, input=PASSWORD, text=True, check=True, timeout=DEADLINE)

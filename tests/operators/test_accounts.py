@@ -25,6 +25,7 @@ from punto.controller.accounts.passwords import hashed, verified
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
 from punto.controller.messages.building import timestamp
+from tests.deadline import DEADLINE
 from tests.operators.consoles import NOW, PASSWORD
 from tests.service.table_in_this_process import HERE
 from tests.share import sampled
@@ -849,7 +850,7 @@ def test_the_command_tells_of_names_in_an_earlier_file_that_look_alike(tmp_path)
 def test_nothing_of_names_and_passwords_is_loaded_but_to_make_accounts():
     code = "import sys, punto.consoles.console; print({'zxcvbn', 'confusable_homoglyphs'} & set(sys.modules))"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True, check=True, timeout=DEADLINE
     )
 
     assert done.stdout == "set()\n"

@@ -68,7 +68,6 @@ async def survives(folder: Path, examples: int) -> None:
     assert replayed(service.record)[0] == 0
 
 
-@pytest.mark.timeout(600)
 async def test_whatever_is_sent_the_answer_is_as_the_document_says(tmp_path):
     await survives(tmp_path, EXAMPLES)
 

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from punto.consoles.web import MOST_STREAMS
 from punto.controller import web_server
+from tests.deadline import DEADLINE
 from tests.operators.consoles import Browser, Here, consoles
 
 SOON = 0.5
@@ -37,7 +38,7 @@ async def lines(here: Here, number: int, said: bytes = b"") -> AsyncIterator[lis
 async def ends(line: Line) -> None:
     """Wait until the service hangs up."""
     with contextlib.suppress(ConnectionError):
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(DEADLINE):
             while await line[0].read(65536):
                 pass
 
@@ -116,7 +117,7 @@ async def stream_of(here: Here, browser: Browser) -> Line:
 
 async def heard(line: Line) -> None:
     """Wait for a view."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(DEADLINE):
         await line[0].readuntil(b"event: view\r\n")
 
 
@@ -152,7 +153,7 @@ async def test_one_stream_too_many_of_a_session_ends_its_oldest_and_nobody_elses
         browser = await here.signed_on("Mei")
         streams = [await stream_of(here, browser) for _ in range(MOST_STREAMS)]
         newest = await stream_of(here, browser)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(DEADLINE):
             assert b"0\r\n\r\n" in await streams[0][0].readuntil(b"0\r\n\r\n")
         for line in (anns, *streams[1:], newest):
             for _ in range(2):
@@ -186,7 +187,7 @@ def tls(tmp_path: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
     ]
     command += ["-keyout", "key.pem", "-out", "certificate.pem", "-days", "2", "-subj", "/CN=localhost"]
     command += ["-addext", "subjectAltName=DNS:localhost"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=DEADLINE)
     ours = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     ours.load_cert_chain(tmp_path / "certificate.pem", tmp_path / "key.pem")
     return ours, ssl.create_default_context(cafile=tmp_path / "certificate.pem")
@@ -257,7 +258,7 @@ async def asking(port: int, number: int = 1, tls: ssl.SSLContext | None = None) 
 
 async def is_answered(port: int, tls: ssl.SSLContext | None = None) -> bool:
     with contextlib.suppress(ConnectionError, TimeoutError):
-        async with asyncio.timeout(5), asking(port, tls=tls) as [(reader, _)]:
+        async with asyncio.timeout(DEADLINE), asking(port, tls=tls) as [(reader, _)]:
             return await reader.readline() == b"HTTP/1.1 200 OK\r\n"
     return False
 

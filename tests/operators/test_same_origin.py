@@ -13,6 +13,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from punto.consoles.guard import Guard
+from tests.deadline import DEADLINE
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.service.table_in_this_process import settings
 from tests.share import sampled
@@ -211,7 +212,7 @@ async def raw(here: Here, *sent: bytes) -> bytes:
         for each in sent:
             writer.write(each)
         await writer.drain()
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(DEADLINE):
             return await reader.read()
     finally:
         writer.close()
@@ -369,7 +370,7 @@ async def _raw(
         writer.write(part)
         await writer.drain()
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(DEADLINE):
             return await reader.read(200)
     finally:
         writer.close()

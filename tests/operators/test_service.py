@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.deadline import DEADLINE
 from tests.operators.consoles import Browser, Service
 from tests.ports import free_port
 from tests.service.table_on_a_machine import Program, inputs, replayed, wait_until
@@ -51,7 +52,7 @@ async def test_it_ends_in_order_though_somebody_looks_on_and_its_sessions_end_wi
         service.account("Mei", "supervisor")
         browser = Browser(service.http)
         await browser.sign_on("Mei")
-        stream = http.client.HTTPConnection("127.0.0.1", service.http, timeout=30)
+        stream = http.client.HTTPConnection("127.0.0.1", service.http, timeout=DEADLINE)
         with closing(stream):
             stream.request("GET", "/api/table/events", headers=browser.headers("GET"))
             assert stream.getresponse().readline() == b"event: view\r\n"
@@ -98,7 +99,7 @@ async def test_a_record_that_fails_ends_the_process(tmp_path):
         except (http.client.HTTPException, ConnectionError):
             pass  # it was gone before it could answer
 
-        assert service.process.wait(30) == 1
+        assert service.process.wait(DEADLINE) == 1
         assert any("the record could not be written" in line for line in service.said())
 
 
@@ -204,7 +205,7 @@ def test_what_cannot_be_used_is_said_and_nothing_is_started(console, sentence, t
     service = Service(tmp_path, console)
     Program.start(service)
 
-    assert service.process.wait(60) == 2
+    assert service.process.wait(DEADLINE) == 2
     assert service.said()[-1].startswith(sentence)
     assert not any("Traceback" in line for line in service.said())
     assert not service.door.exists()
@@ -218,12 +219,12 @@ def test_a_port_that_is_taken_and_accounts_that_are_none_are_said(sections, tmp_
     service = Service(tmp_path, sections, game="progressive-2" if sections else "dragon-bonus-1")
     with socket.create_server(("127.0.0.1", service.http)):
         Program.start(service)
-        assert service.process.wait(60) == 2
+        assert service.process.wait(DEADLINE) == 2
     assert service.said()[-1].startswith(f"console.port: cannot listen on 127.0.0.1 port {service.http}: ")
     service.accounts.unlink()
     service.accounts.write_text("no accounts" * 1000)
     Program.start(service)
-    assert service.process.wait(60) == 2
+    assert service.process.wait(DEADLINE) == 2
     assert service.said()[-1].startswith(f"accounts.path: the accounts {service.accounts} cannot be opened")
 
 

@@ -19,6 +19,7 @@ from punto.controller.accounts.gate import Gate
 from punto.controller.accounts.refusals import NotLetInError
 from punto.controller.accounts.roles import Read, Role, orders_of
 from punto.controller.pace import Pace
+from tests.deadline import DEADLINE
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
 from tests.service.table_in_this_process import eventually, settings
 
@@ -84,7 +85,7 @@ async def test_the_cookies_are_for_this_host_alone_and_no_script_can_read_them(t
 
 
 def _cookies_set(browser: Browser, body: dict[str, str]) -> list[str]:
-    with closing(http.client.HTTPConnection("127.0.0.1", browser.port, timeout=30)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", browser.port, timeout=DEADLINE)) as connection:
         headers = {**browser.headers("POST"), "Content-Type": "application/json"}
         connection.request("POST", "/api/session", json.dumps(body), headers)
         return connection.getresponse().msg.get_all("Set-Cookie", [])
@@ -708,7 +709,7 @@ async def test_a_page_that_comes_back_by_itself_is_no_activity(tmp_path):
 
 async def first_line_of_the_stream(browser: Browser) -> bytes:
     def read() -> bytes:
-        with closing(http.client.HTTPConnection("127.0.0.1", browser.port, timeout=30)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", browser.port, timeout=DEADLINE)) as connection:
             connection.request("GET", "/api/table/events", headers=browser.headers("GET"))
             return connection.getresponse().readline()
 

@@ -15,6 +15,7 @@ from punto.consoles.view import Moments, View, prompt_of, view_of
 from punto.controller.accounts.roles import Role
 from punto.controller.orders.doors import Fitted, Peer
 from punto.drivers.base import LinkHealth
+from tests.deadline import DEADLINE
 from tests.operators.consoles import Browser, Here, consoles
 from tests.service.table_in_this_process import eventually, rows, settings, table
 from tests.share import sampled
@@ -450,7 +451,7 @@ async def test_a_change_is_on_the_stream_at_once_and_the_table_every_second(tmp_
         assert asyncio.get_running_loop().time() - began < 0.9
         assert heard[-1]["you"] == "Mei"
         await browser.sign_off()
-        await asyncio.wait_for(listening, 60)
+        await asyncio.wait_for(listening, DEADLINE)
 
 
 async def test_the_stream_is_no_activity_and_ends_with_its_session(tmp_path):
@@ -464,7 +465,7 @@ async def test_the_stream_is_no_activity_and_ends_with_its_session(tmp_path):
         seen = len(heard)
         await eventually(lambda: len(heard) >= seen + 2, "views go on")
         here.clock.now += 8 * 60
-        await asyncio.wait_for(listening, 60)
+        await asyncio.wait_for(listening, DEADLINE)
 
         await eventually(
             lambda: here.events()[-1] == {"who": "Mei", "why": "inactive", "kind": "session_ended"},

@@ -19,6 +19,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tests.deadline import DEADLINE
 from tests.service.table_on_a_machine import HERE, Program, wait_until
 
 NAMESPACES = ("unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc")
@@ -99,7 +100,7 @@ class Machine(Program):
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=DEADLINE,
         )
 
     def must(self, *command: str | Path, identity: Iterable[str] = (), typed: str = "") -> str:

@@ -40,6 +40,7 @@ from punto.simulators.card_reader import VirtualCardReader
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.keypad import VirtualKeypad
 from punto.simulators.line import Faults
+from tests.deadline import DEADLINE
 from tests.service.table_in_this_process import Table, eventually, rows, table
 from tests.table.croupier import settings as table_settings
 
@@ -193,7 +194,7 @@ class AtATable:
             if key == self._pressed:
                 await asyncio.sleep(1.2 * BOUNCE_SECONDS)  # nobody's finger is quicker
             self._pressed = key
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(DEADLINE):
                 answer = await self.devices.keypad.press(key)
         return answer
 
@@ -204,7 +205,7 @@ class AtATable:
 
     async def swipe(self, card: str) -> CardSaid:
         """A card is swiped, again if a busy machine took it too late; what the reader shows."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(DEADLINE):
             while True:
                 await self.until(lambda: self.devices.reader.connected, "the reader hears the service")
                 said = await self.devices.reader.swipe(card)

@@ -45,6 +45,7 @@ from punto.controller.mqtt import Broker
 from punto.controller.outbox import Outbox
 from punto.game_manager.books import books_of_day
 from punto.simulators.shoe.order import shuffled
+from tests.deadline import DEADLINE
 
 HERE = Path(__file__).parents[2]
 TABLE = "table-1"
@@ -200,7 +201,7 @@ async def connected(table: Table, port: int, **address: Any) -> AsyncIterator[Br
             running.result()
 
 
-async def eventually(so: Callable[[], object], what: str, seconds: float = 60) -> None:
+async def eventually(so: Callable[[], object], what: str, seconds: float = DEADLINE) -> None:
     """Wait for something that becomes true.
 
     Raises:

@@ -36,16 +36,15 @@ from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.simulators.shoe.order import shuffled
 from tests.command import punto
+from tests.deadline import DEADLINE
 from tests.ports import free_port, listeners, takes_connections
 from tests.started import Started
 
 HERE = Path(__file__).parents[2]
 TABLE = "table-1"
-SECONDS = 60.0
-"""How long anything may take on a machine that has other things to do."""
 
 
-def wait_until(so: Callable[[], object], what: str, seconds: float = SECONDS) -> None:
+def wait_until(so: Callable[[], object], what: str, seconds: float = DEADLINE) -> None:
     """Wait for something that becomes true.
 
     Raises:
@@ -109,7 +108,7 @@ class Program:
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Ask it to end, and return its exit status."""
         self.process.send_signal(number)
-        return self.process.wait(SECONDS)
+        return self.process.wait(DEADLINE)
 
     def said(self) -> list[str]:
         """What it has said so far, over all its starts."""
@@ -145,12 +144,12 @@ class Broker(Program):
     def publish(self, topic: str, payload: dict[str, Any]) -> None:
         """Publish with mosquitto_pub, as somebody else's program would."""
         command = ["mosquitto_pub", "-p", str(self.port), "-q", "1", "-t", topic, "-m", json.dumps(payload)]
-        subprocess.run(command, check=True, timeout=SECONDS)
+        subprocess.run(command, check=True, timeout=DEADLINE)
 
     def forget(self, topic: str) -> None:
         """Lose the retained message of a topic, as a node of a cluster may."""
         command = ["mosquitto_pub", "-p", str(self.port), "-q", "1", "-t", topic, "-r", "-n"]
-        subprocess.run(command, check=True, timeout=SECONDS)
+        subprocess.run(command, check=True, timeout=DEADLINE)
 
 
 STAFF = {"name": pwd.getpwuid(os.getuid()).pw_name, "password": "correct horse battery"}
@@ -326,7 +325,7 @@ def _heard(line: str) -> Heard:
 
 
 def _rows(record: Path, query: str) -> list[Any]:
-    with closing(sqlite3.connect(f"file:{record}?mode=ro", uri=True, timeout=10)) as database:
+    with closing(sqlite3.connect(f"file:{record}?mode=ro", uri=True, timeout=DEADLINE)) as database:
         return database.execute(query).fetchall()
 
 

@@ -13,6 +13,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
 from punto.controller.messages.topics import CHANNELS, RESTRICTED_CARD, RESTRICTED_HEAD, STATE, Channel
+from tests.deadline import DEADLINE
 from tests.service.guarded_brokers import GuardedBroker, KeepersBroker
 from tests.service.table_on_a_machine import wait_until
 
@@ -161,7 +162,7 @@ def connect(port: int, login: dict[str, str]) -> Client:
     client.on_publish = answered
     client.connect("127.0.0.1", port)
     client.loop_start()
-    assert subscribed.wait(60)
+    assert subscribed.wait(DEADLINE)
     return here
 
 

@@ -17,6 +17,7 @@ from punto.controller.messages.books import Books
 from punto.controller.mqtt_requests import MOST_BOOKS_WAITING
 from punto.controller.pace import Pace
 from punto.game_manager.books import books_of_day
+from tests.deadline import DEADLINE
 from tests.game_manager.house import house
 from tests.service.at_a_broker import online
 from tests.service.table_in_this_process import (
@@ -122,7 +123,7 @@ async def test_other_requests_are_answered_while_books_are_read_and_too_many_are
     go_on = threading.Event()
 
     def slowly(*of: Any) -> Books:
-        assert go_on.wait(30)
+        assert go_on.wait(DEADLINE)
         return books_of_day(*of)
 
     here.engine.pace = Pace(per_second=1000, at_once=10_000)

@@ -12,6 +12,7 @@ import pytest
 
 from punto.commands.cli import main
 from punto.controller.broker_login import BrokerConfig
+from tests.deadline import DEADLINE
 from tests.ports import free_port, takes_connections
 from tests.service.at_a_broker import online
 from tests.service.guarded_brokers import HousesBroker
@@ -104,7 +105,7 @@ def publishes(port: int, login: dict[str, str], *tls: str, folder: Path) -> bool
         [*command, "-u", login["username"], "-P", login["password"]],
         cwd=folder,
         check=False,
-        timeout=60,
+        timeout=DEADLINE,
         capture_output=True,
     )
     return ran.returncode == 0

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from punto.controller.journal.recovery import replay
+from tests.deadline import DEADLINE
 from tests.ports import free_port
 from tests.service.table_in_this_process import rows
 from tests.service.table_on_a_machine import HERE, Program, wait_until
@@ -27,7 +28,7 @@ PORTS = re.compile(r"\b(1884|80\d\d)\b")
 
 
 def fetched(address: str) -> Any:
-    with urllib.request.urlopen(address, timeout=10) as answer:  # noqa: S310 - the display's own
+    with urllib.request.urlopen(address, timeout=DEADLINE) as answer:  # noqa: S310 - the display's own
         return json.load(answer)
 
 
@@ -64,7 +65,7 @@ def service(name: str, folder: Path, ports: dict[str, str]) -> Iterator[Path]:
         yield log
     finally:
         os.killpg(process.pid, signal.SIGTERM)
-        process.wait(30)
+        process.wait(DEADLINE)
 
 
 @pytest.mark.soak

@@ -21,6 +21,7 @@ import pytest
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion
 
+from tests.deadline import DEADLINE
 from tests.service import table_in_this_process
 from tests.service.table_on_a_machine import (
     TABLE,
@@ -331,7 +332,7 @@ async def test_a_stop_in_the_moment_of_the_brokers_answer_is_obeyed(tmp_path, mo
         async with table_in_this_process.table(tmp_path / "table.db") as here:
             running = asyncio.create_task(table_in_this_process.broker_of(here, broker.port).run())
             await stopped.wait()
-            await asyncio.wait([running], timeout=60)
+            await asyncio.wait([running], timeout=DEADLINE)
 
             assert running.cancelled()
 

@@ -29,6 +29,7 @@ from punto.controller.journal.audit import audit
 from punto.controller.journal.recovery import replay
 from punto.simulators.players import Players, PlayersOptions
 from tests.command import punto
+from tests.deadline import DEADLINE
 from tests.operators.consoles import Browser
 from tests.service.demos import QUICK, UNHURRIED, consoles_of, demo, opened, played, rounds_of, started
 from tests.service.table_in_this_process import HERE, edited, rows
@@ -95,7 +96,7 @@ async def test_its_consoles_let_in_who_has_read_the_terminal():
             assert (await browser.sign_on(name, password)).json["roles"] == [name]
             assert (await browser.get("/game-manager")).status == 200
         process.send_signal(signal.SIGINT)
-        _, noise = process.communicate(timeout=60)
+        _, noise = process.communicate(timeout=DEADLINE)
 
     assert (process.returncode, noise) == (0, "")
     assert (
@@ -126,7 +127,7 @@ def test_it_ends_soon_when_told_to_and_leaves_no_noise(number, rounds_first):
                 break
         begun = time.monotonic()
         process.send_signal(number)
-        said, noise = process.communicate(timeout=60)
+        said, noise = process.communicate(timeout=DEADLINE)
 
     assert time.monotonic() - begun < 5
     assert (process.returncode, noise) == (0, "")
@@ -156,7 +157,7 @@ sys.exit(main())
         assert process.stdout.readline() == "loading\n"
         time.sleep(after)
         process.send_signal(signal.SIGINT)
-        _, noise = process.communicate(timeout=60)
+        _, noise = process.communicate(timeout=DEADLINE)
 
     assert process.returncode in {0, 130}
     assert noise == ""

@@ -11,6 +11,7 @@ from punto.commands.demo.broker import DemoBroker
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.mqtt_link import Connection, Link, Received, Sender
 from punto.drivers.backoff import Backoff
+from tests.deadline import DEADLINE
 from tests.ports import free_port
 
 CONNECT = bytes.fromhex("10 0d 0004 4d515454 04 02 003c 0001 61")  # as "a", clean, to be heard of within 60 s
@@ -36,7 +37,7 @@ async def test_a_client_whose_packet_comes_as_the_broker_ends_does_not_hold_it_u
         for _ in range(turns):  # until the packet is on its way from the line to what takes it
             await asyncio.sleep(0)
 
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(DEADLINE):
             await broker.shutdown()
     finally:
         writer.close()
@@ -63,7 +64,7 @@ async def publish(connection: Connection, topic: str, payload: bytes, *, retain:
 
 
 async def heard(connection: Connection, count: int) -> list[Received]:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(DEADLINE):
         messages = connection.messages()
         return [await anext(messages) for _ in range(count)]
 

@@ -18,6 +18,7 @@ from punto.commands.demo.simulate_floor import floor_line
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.journal.audit import audit, difference_between
 from tests.command import punto
+from tests.deadline import DEADLINE
 from tests.ports import free_port
 from tests.service.demos import demo, opened, started
 from tests.service.table_in_this_process import rows
@@ -33,7 +34,7 @@ def test_the_whole_meter_is_won_at_one_of_three_linked_tables_and_shown_at_anoth
             assert process.stdout is not None
             paid = next(line for line in process.stdout if "all diamonds; taken off" in line)
             process.send_signal(signal.SIGINT)
-            last, noise = process.communicate(timeout=60)
+            last, noise = process.communicate(timeout=DEADLINE)
 
     assert (process.returncode, noise) == (0, "")
     assert last.endswith("The demo has ended.\n")
@@ -52,11 +53,11 @@ def test_the_floor_of_the_demo_has_a_game_manager_of_the_house(tmp_path):
     with demo("--game", "floor", "--between", "0.5", "--pace", "0.05", "--dir", tmp_path) as process:
         said = opened(process)
         (address,) = re.findall(r"the floor +(http://\S+)", said)
-        with urlopen(f"{address}api/floor", timeout=10) as answer:  # noqa: S310 - of this machine
+        with urlopen(f"{address}api/floor", timeout=DEADLINE) as answer:  # noqa: S310 - of this machine
             floor = json.load(answer)
         wait_until(lambda: rows(store, "SELECT count(*) FROM rounds")[0][0] >= 10, "rounds are taken in")
         process.send_signal(signal.SIGINT)
-        ended, _ = process.communicate(timeout=60)
+        ended, _ = process.communicate(timeout=DEADLINE)
 
     assert {each["table"] for each in floor["tables"]} <= {f"demo-{number}" for number in range(1, 7)}
     assert ended.endswith("The demo has ended.\n")
@@ -194,7 +195,7 @@ def test_services_in_processes_of_their_own_end_with_the_floor(tmp_path):
         line = next(line for line in process.stdout if re.search(" [1-9][0-9]* published ", line))
         services = processes_with(f"--config {tmp_path}/floor-")
         process.send_signal(signal.SIGINT)
-        said, noise = process.communicate(timeout=60)
+        said, noise = process.communicate(timeout=DEADLINE)
 
     assert (process.returncode, noise) == (0, "")
     assert " rounds recorded " in line

@@ -22,6 +22,7 @@ from punto.controller.journal.audit import audit
 from punto.controller.journal.recovery import replay
 from punto.simulators.shoe.scenario import scenario_names
 from tests.command import punto
+from tests.deadline import DEADLINE
 from tests.operators.consoles import Browser
 from tests.operators.pages.parts import console_of
 from tests.ports import free_ports
@@ -114,7 +115,7 @@ async def test_nothing_is_dealt_before_somebody_comes_and_then_the_hand_that_was
             assert process.stdout is not None
             assert rounds_of(await asyncio.to_thread(process.stdout.readline))
         process.send_signal(signal.SIGINT)
-        said, noise = process.communicate(timeout=60)
+        said, noise = process.communicate(timeout=DEADLINE)
 
     assert (process.returncode, noise) == (0, "")
     assert not rounds_of(said)
@@ -139,7 +140,7 @@ async def test_who_attends_to_a_table_without_a_shoe_keys_its_cards(tmp_path):
         assert process.stdout is not None
         said = process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=DEADLINE)
 
     assert "Player 9S TD = 9, Banker 4H 3C = 7" in said
 
@@ -200,7 +201,7 @@ def test_what_cannot_be_dealt_is_said(arguments, told):
 
 
 def fetched(address: str) -> str:
-    with urllib.request.urlopen(address, timeout=10) as answer:  # noqa: S310 - the demo's own
+    with urllib.request.urlopen(address, timeout=DEADLINE) as answer:  # noqa: S310 - the demo's own
         text: str = answer.read().decode()
     return text
 
@@ -216,7 +217,7 @@ async def test_two_tables_have_one_display_and_consoles_each(tmp_path):
             await browser.sign_on("trainee", password)
             names.add((await browser.view())["state"]["name"])
         process.send_signal(signal.SIGINT)
-        _, noise = process.communicate(timeout=60)
+        _, noise = process.communicate(timeout=DEADLINE)
 
     assert (process.returncode, noise) == (0, "")
     assert names == {"Punto Demo 1 · SIMULATION", "Punto Demo 2 · SIMULATION"}

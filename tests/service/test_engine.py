@@ -27,6 +27,7 @@ from punto.controller.journal.entries import STATES
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import replay
 from punto.controller.outbox import Outbox
+from tests.deadline import DEADLINE
 from tests.service.table_in_this_process import STAKE, TOPIC, Table, rows, settings, table
 from tests.service.table_on_a_machine import Table as Service
 
@@ -143,7 +144,7 @@ def test_the_program_says_why_it_does_not_start(tmp_path):
         service.config.write_text(written.replace(old, new), encoding="utf-8")
         service.begin_to_start()
 
-        assert service.process.wait(30) == 1
+        assert service.process.wait(DEADLINE) == 1
         assert service.said()[-1].startswith(f"punto run: {sentence}")
         assert not any("Traceback" in line for line in service.said())
     assert rows(service.record, "SELECT * FROM inputs") == before

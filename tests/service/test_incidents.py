@@ -17,6 +17,7 @@ from punto.controller.journal import out_of_the_ordinary, store
 from punto.controller.journal.out_of_the_ordinary import MOST_OF_ONE
 from punto.controller.messages.requests import LONGEST_INCIDENT, IncidentsResponse, RecordedIncident
 from punto.controller.pace import AT_ONCE, DEAR, Pace
+from tests.deadline import DEADLINE
 from tests.service.at_a_broker import online, wager
 from tests.service.guarded_brokers import GuardedBroker, HousesBroker
 from tests.service.table_in_this_process import (
@@ -107,7 +108,7 @@ async def test_an_answer_is_complete_though_the_record_is_behind(here, mosquitto
     go_on, add = threading.Event(), store.add_incidents
 
     def held_up(*given: Any) -> None:
-        assert go_on.wait(30)
+        assert go_on.wait(DEADLINE)
         add(*given)
 
     async with ear(mosquitto.port) as house, connected(here, mosquitto.port):

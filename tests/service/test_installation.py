@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.deadline import DEADLINE
 from tests.service.installed_machine import INSTANCE, SUPERVISOR, TOOLS, Machine, Unit, namespaces_allowed
 from tests.service.table_on_a_machine import HERE, Program, wait_until
 
@@ -109,9 +110,9 @@ def installed(tmp_path_factory) -> Iterator[Installed]:
             wait_until(
                 lambda: not table.running or not neighbour.running or len(machine.files("/run/punto")) == 2,
                 "the tables have their sockets",
-                seconds=30,
+                seconds=DEADLINE,
             )
-            wait_until(lambda: not display.running or live(machine), "the display is live", seconds=30)
+            wait_until(lambda: not display.running or live(machine), "the display is live", seconds=DEADLINE)
             assert [unit.name for unit in units if not unit.running] == []
             everything = machine.files("/etc", "/run", "/var/lib", "/var/log")
             yield Installed(machine, *units, frozenset(everything))
@@ -230,16 +231,18 @@ def test_a_table_of_an_earlier_version_goes_on_with_a_user_of_its_own(installed,
     start = f"echo $$ > /run/{old}.pid; exec punto run --config /etc/punto/{old}.toml"
     before = Program(tmp_path / "before.log", *machine.inside("sh", "-c", start))
     with before:
-        wait_until(lambda: "table recovered" in "".join(before.said()), "the table is open", seconds=30)
+        wait_until(lambda: "table recovered" in "".join(before.said()), "the table is open", seconds=DEADLINE)
         machine.must("sh", "-c", f"kill $(cat /run/{old}.pid)")
-        before.process.wait(30)
+        before.process.wait(DEADLINE)
     machine.must("sh", "-ec", f"chown punto:punto /var/lib/punto/{old}.db*")
 
     machine.follow("From a version with one user for all tables", old)
     unit = Unit(tmp_path, machine, "punto", old)
     with unit:
         wait_until(
-            lambda: not unit.running or "table recovered" in "".join(unit.said()), "it is open", seconds=30
+            lambda: not unit.running or "table recovered" in "".join(unit.said()),
+            "it is open",
+            seconds=DEADLINE,
         )
         assert unit.running
 

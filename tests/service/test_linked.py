@@ -22,7 +22,7 @@ from tests.ports import free_port
 from tests.service.linked_services import Service
 from tests.service.progressive_devices import switched_on
 from tests.service.table_in_this_process import eventually, rows
-from tests.service.table_on_a_machine import SECONDS, STAFF, Broker, Listener, inputs, wait_until
+from tests.service.table_on_a_machine import STAFF, Broker, Listener, inputs, wait_until
 from tests.share import soaked
 
 GAMES = Path(__file__).parents[2] / "configs" / "games"
@@ -120,9 +120,9 @@ async def test_a_power_cut_between_jpot_and_run_leaves_the_award_logged_and_the_
             await in_thread(win, t1, QUARTER)
             before, award = 10_000_40, 2500_10
             devices.keypad.turn("jph")
-            await eventually(lambda: t1.key == "jph", "the key is at JPH", SECONDS)
+            await eventually(lambda: t1.key == "jph", "the key is at JPH")
             assert (await devices.keypad.press("F7")).result != "refused"
-            await eventually(lambda: t1.step == "logged", "the award is logged", SECONDS)
+            await eventually(lambda: t1.step == "logged", "the award is logged")
             for cut in off:
                 services[cut].kill()
             for cut in off:
@@ -132,11 +132,11 @@ async def test_a_power_cut_between_jpot_and_run_leaves_the_award_logged_and_the_
             assert logged(authority) == logged(t1) == [("t1", award, "locked")]
             assert authority.progressive.books.shown == before
             devices.keypad.turn("run")
-            await eventually(lambda: t1.step == "adjusted", "the meter is adjusted", SECONDS)
+            await eventually(lambda: t1.step == "adjusted", "the meter is adjusted")
             assert logged(authority) == logged(t1) == [("t1", award, "booked")]
             assert authority.progressive.books.shown == before - award
             await in_thread(t1.order, "game_over")
-            await eventually(lambda: t1.step == "betting", "the next game can begin", SECONDS)
+            await eventually(lambda: t1.step == "betting", "the next game can begin")
     books, *parts = (audit(each.record) for each in services)
     assert [each.difference for each in (books, *parts)] == [None] * 3
     assert [difference_between(books, part) for part in parts] == [None] * 2

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.deadline import DEADLINE
 from tests.ports import free_port
 from tests.service.table_on_a_machine import Shoe, Table, rounds, wait_until
 
@@ -71,7 +72,12 @@ logging.getLogger("a.library").warning("the %s is full", "disk")
 logging.getLogger("a.library").info("not logged")
 """
     ran = subprocess.run(
-        [sys.executable, "-c", program], cwd=HERE, capture_output=True, text=True, timeout=30, check=True
+        [sys.executable, "-c", program],
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+        check=True,
     )
     first, second = (json.loads(line) for line in ran.stderr.splitlines())
 
@@ -101,7 +107,7 @@ structlog.get_logger().info("the last")
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "done\n"  # though nothing has read the log
-        _, said = process.communicate("\n", timeout=30)
+        _, said = process.communicate("\n", timeout=DEADLINE)
 
     lines = [json.loads(line) for line in said.splitlines()]
     lost = [line["lines"] for line in lines if line["event"].startswith("log lines dropped")]

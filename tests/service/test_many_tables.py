@@ -25,9 +25,9 @@ from punto.controller.supervisor import Process, serve
 from punto.controller.tables import Tables
 from punto.game_manager.books import books_of_day
 from tests.command import punto
+from tests.deadline import DEADLINE
 from tests.service.table_in_this_process import eventually, table
 from tests.service.table_on_a_machine import (
-    SECONDS,
     STAFF,
     Broker,
     Listener,
@@ -116,7 +116,7 @@ class House(Program):
 
 def spoil(record: Path) -> None:
     """Write to a record beside its service, which must then not write to it any more."""
-    with closing(sqlite3.connect(record, timeout=10)) as other, other:
+    with closing(sqlite3.connect(record, timeout=DEADLINE)) as other, other:
         other.execute("INSERT INTO inputs SELECT max(seq) + 1, ts, source, payload, 'x' FROM inputs")
 
 
@@ -221,7 +221,7 @@ def test_two_tables_with_the_same_id_are_refused(tmp_path):
 def test_systemd_hears_once_that_all_are_ready_though_a_record_cannot_be_opened(tmp_path, monkeypatch):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
         systemd.bind(str(tmp_path / "notify"))
-        systemd.settimeout(SECONDS)
+        systemd.settimeout(DEADLINE)
         monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
         house = House(tmp_path, None)
         house.record("south").write_text("the minutes of a meeting")
@@ -242,7 +242,7 @@ def test_a_process_without_a_table_left_ends(tmp_path):
         house.record(name).write_text("the minutes of a meeting")
     Program.start(house)
 
-    assert house.process.wait(SECONDS) == 1
+    assert house.process.wait(DEADLINE) == 1
     said = [line for line in house.said() if line.startswith("punto run: ")]
     assert [line.split(": ")[1] for line in said] == [*NAMES]
 
@@ -292,7 +292,7 @@ async def test_the_other_tables_go_on_while_a_table_recovers(tmp_path, monkeypat
     going_on = threading.Event()
 
     def recover_slowly(connection: sqlite3.Connection) -> Recovered:
-        assert going_on.wait(SECONDS)
+        assert going_on.wait(DEADLINE)
         return recover(connection)
 
     monkeypatch.setattr(engine, "recover", recover_slowly)
@@ -374,7 +374,7 @@ async def test_an_error_on_the_way_to_the_end_is_not_followed_by_another_start(m
     running = asyncio.create_task(told.tables.run())
     await eventually(lambda: len(told.process) == 2, "both have begun")
     running.cancel()
-    await asyncio.wait([running], timeout=SECONDS)
+    await asyncio.wait([running], timeout=DEADLINE)
 
     assert isinstance(running.exception(), ExceptionGroup)
     assert told.tables.failures == {name: ["the last input could not be written"] for name in "ab"}

@@ -34,6 +34,7 @@ from punto.controller.config.sections import AccountsConfig
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.socket_door import SocketDoor
 from punto.controller.supervisor import gate_of
+from tests.deadline import DEADLINE
 from tests.ports import free_port
 from tests.service.table_in_this_process import HERE, Table, rows, settings, table
 from tests.service.table_on_a_machine import HASH, STAFF, wait_until
@@ -196,7 +197,7 @@ def test_a_service_without_a_door_ends_and_says_why(tmp_path):
     service.door.mkdir()
     service.begin_to_start()
 
-    assert service.process.wait(30) == 2
+    assert service.process.wait(DEADLINE) == 2
     assert service.said()[-1].endswith("exists and is not a socket: give another path, or remove this file")
     assert not any("Traceback" in line for line in service.said())
 

@@ -6,6 +6,7 @@ from punto.baccarat.table.order_kinds import SignOn
 from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices.keypad_door import KeypadDoor
 from punto.drivers.keypad.serial_line import SerialKeypad
+from tests.deadline import DEADLINE
 from tests.service.progressive_devices import NOTHING, SUITED, AtATable, at_a_table, switched_on
 from tests.service.table_in_this_process import table
 from tests.table.croupier import settings as table_settings
@@ -108,7 +109,7 @@ async def test_a_keypad_that_bounces_takes_no_hand_back(tmp_path):
         here.devices.keypad.press("F6")
         answers = [here.devices.keypad.press(key) for key in ("2", "2")]
 
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(DEADLINE):
             assert {(await answer).text for answer in answers} == {"seat 2 is selected"}
         assert here.hand.selected == (2,)
         assert len(here.record("hand_button")) == 1
@@ -160,7 +161,7 @@ async def test_a_start_that_bounces_shows_why_it_was_refused(tmp_path, monkeypat
         await here.open()
         await here.wager(2)
         monkeypatch.setattr(here.sensors, "_data_to_send", lambda _: [])
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(DEADLINE):
             first, second = await asyncio.gather(*(here.devices.keypad.press("F5") for _ in range(2)))
 
         assert first.text == second.text

@@ -17,6 +17,7 @@ from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.table.state import TablesProgressive
 from punto.controller.accounts.roles import Role
 from punto.controller.journal.recovery import history
+from tests.deadline import DEADLINE
 from tests.ports import free_port
 from tests.service.progressive_devices import SUITED, Devices, enroll, switched_on
 from tests.service.table_in_this_process import eventually
@@ -77,7 +78,7 @@ class OnAMachine:
     async def press(self, keys: str) -> None:
         """The dealer presses keys; it must be carried out."""
         for key in keys.split():
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(DEADLINE):
                 answer = await self.devices.keypad.press(key)
             assert answer.result != "refused", (keys, answer.text)
 
@@ -116,7 +117,7 @@ class OnAMachine:
 
     async def swipe(self) -> None:
         await self.until(lambda: self.devices.reader.ready, "the reader shows that a swipe is awaited")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(DEADLINE):
             answer = await self.devices.reader.swipe(CARD)
         assert answer.result == "accepted", answer.text
 

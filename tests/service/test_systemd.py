@@ -15,6 +15,7 @@ from unittest import mock
 import pytest
 
 from punto.controller.sd_notify import notify
+from tests.deadline import DEADLINE
 from tests.service.table_on_a_machine import HERE, Table, wait_until
 
 
@@ -24,7 +25,7 @@ class Systemd:
     def __init__(self, address: str) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(f"\0{address[1:]}" if address.startswith("@") else address)
-        self.socket.settimeout(10)
+        self.socket.settimeout(DEADLINE)
 
     def told(self) -> str:
         """The next message."""
@@ -75,7 +76,7 @@ def test_a_service_that_cannot_start_is_never_ready(tmp_path, systemd):
     service.begin_to_start()
     systemd.socket.settimeout(0.2)
 
-    assert service.process.wait(30) == 1
+    assert service.process.wait(DEADLINE) == 1
     with pytest.raises(TimeoutError):
         systemd.told()
 

@@ -22,6 +22,7 @@ from punto.commands.cli import main
 from punto.configs.game_files import load_game
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds, positions
+from tests.deadline import DEADLINE
 from tests.share import sampled, soaked
 
 PUNTO = [sys.executable, "-m", "punto", "simulate"]
@@ -313,7 +314,7 @@ def test_a_disk_that_is_full_leaves_nothing_and_says_so(tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=DEADLINE,
     )
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -322,7 +323,6 @@ def test_a_disk_that_is_full_leaves_nothing_and_says_so(tmp_path):
     assert names_in(tmp_path) == []
 
 
-@pytest.mark.timeout(300)  # beside others it may still be compiling when it is ended
 @pytest.mark.parametrize(("ending", "status"), [(signal.SIGINT, 130), *soaked((signal.SIGKILL, -9))])
 def test_a_run_that_is_ended_leaves_no_file_of_that_name(tmp_path, ending, status):
     path = tmp_path / "rounds.csv"
@@ -331,13 +331,13 @@ def test_a_run_that_is_ended_leaves_no_file_of_that_name(tmp_path, ending, statu
     )
     part = Path(f"{path}.part")
     try:
-        end = time.monotonic() + 120
+        end = time.monotonic() + DEADLINE
         while not (part.exists() and part.stat().st_size > 1_000_000):
             assert time.monotonic() < end
             assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(ending)
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=DEADLINE)
     finally:
         process.kill()
 
@@ -423,7 +423,7 @@ def test_nothing_but_the_lab_loads_its_libraries():
         "print(*(name for name in ('numba', 'pyarrow', 'matplotlib') if name in sys.modules), file=sys.stderr)"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=DEADLINE
     )
 
     assert ran.stdout.count("mini-baccarat") > 1
@@ -440,7 +440,7 @@ def test_without_its_libraries_it_says_what_to_install(library):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=DEADLINE,
     )
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -455,7 +455,7 @@ def test_where_nothing_compiled_can_be_kept_it_is_compiled_anew(tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=DEADLINE,
         env={**os.environ, "NUMBA_CACHE_LOCATOR_CLASSES": "ZipCacheLocator"},
     )
 
@@ -470,7 +470,7 @@ def test_a_bar_is_shown_where_somebody_watches():
         [*PUNTO, *map(str, asked(rounds=20_000_000))], stdout=subprocess.PIPE, stderr=terminal
     )
     os.close(terminal)
-    out, _ = process.communicate(timeout=120)
+    out, _ = process.communicate(timeout=DEADLINE)
     shown = os.read(watched, 100_000).decode()
     os.close(watched)
 

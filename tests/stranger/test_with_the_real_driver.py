@@ -21,6 +21,7 @@ from punto.baccarat.table.events import CardDrawn, CutCardSeen
 from punto.commands.operator import ask
 from punto.controller.journal.entries import EVENTS
 from punto.controller.journal.recovery import replay
+from tests.deadline import DEADLINE
 from tests.service.table_on_a_machine import STAFF, employ
 from tests.stranger.shoe import PtyShoe, Shoe, Store
 
@@ -203,7 +204,7 @@ class Service:
 
         assert answer["accepted"], answer
 
-    def until(self, true: Callable[[Any], bool], seconds: float = 60) -> None:
+    def until(self, true: Callable[[Any], bool], seconds: float = DEADLINE) -> None:
         end = time.monotonic() + seconds
         while not true(state := self.state()):
             assert time.monotonic() < end, f"the table has come to rest: {state}"

@@ -34,7 +34,6 @@ def script(tutorial: str, folder: Path) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.timeout(360)
 @pytest.mark.parametrize("page", [TUTORIALS[-1], *soaked(*TUTORIALS[:-1])], ids=lambda page: page.stem)
 def test_a_reader_can_follow_it(page, tmp_path):
     tutorial = page.read_text(encoding="utf-8")

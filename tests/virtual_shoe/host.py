@@ -12,6 +12,7 @@ from punto.baccarat.coup import Coup
 from punto.baccarat.table.shoe_orders import Lamps
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
+from tests.deadline import DEADLINE
 
 
 class Table:
@@ -95,14 +96,14 @@ class Host:
     def expected(self) -> int:
         return self.taken[-1].record + 1 if self.taken else 1
 
-    async def until(self, condition: Callable[[], object], seconds: float = 60) -> None:
+    async def until(self, condition: Callable[[], object], seconds: float = DEADLINE) -> None:
         """Be a host until something is so."""
         async with asyncio.timeout(seconds):
             while not condition():
                 self.step()
                 await asyncio.sleep(0.0005)
 
-    async def until_over(self, seconds: float = 60) -> None:
+    async def until_over(self, seconds: float = DEADLINE) -> None:
         await self.until(lambda: self.table.over, seconds)
 
     async def until_taken(self, records: int) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from punto.simulators.shoe import shuffled
 from punto.simulators.shoe.store import Store
+from tests.deadline import DEADLINE
 from tests.share import soaked
 from tests.started import Started
 from tests.virtual_shoe.host import Host, Table
@@ -30,7 +31,7 @@ def start(tmp_path):
         pipe = subprocess.PIPE
         process = Started(command, cwd=HERE, stdout=pipe, stderr=pipe, text=True)
         processes.append(process)
-        end = time.monotonic() + 60
+        end = time.monotonic() + DEADLINE
         while wait and not (tmp_path / "shoe").is_symlink() and time.monotonic() < end:
             assert process.poll() is None, process.communicate()
             time.sleep(0.01)
@@ -51,7 +52,7 @@ def link(tmp_path):
 def test_it_ends_cleanly_and_takes_its_link_along(start, link, number):
     process = start("--link", link)
     process.send_signal(number)
-    out, errors = process.communicate(timeout=60)
+    out, errors = process.communicate(timeout=DEADLINE)
 
     assert (process.returncode, errors) == (0, "")
     assert not link.is_symlink()
@@ -62,7 +63,7 @@ def test_quiet_is_quiet(start, link):
     process = start("--link", link, "--quiet")
     process.terminate()
 
-    assert process.communicate(timeout=60) == ("", "")
+    assert process.communicate(timeout=DEADLINE) == ("", "")
 
 
 @pytest.mark.parametrize("window", [16, *soaked(1)])
@@ -123,7 +124,7 @@ def test_a_memory_that_nobody_named_is_gone_with_the_shoe(start, passing):
     (folder,) = passing.iterdir()
     assert (folder / "store").exists()
     process.terminate()
-    process.communicate(timeout=60)
+    process.communicate(timeout=DEADLINE)
 
     assert list(passing.iterdir()) == []
 
@@ -131,7 +132,7 @@ def test_a_memory_that_nobody_named_is_gone_with_the_shoe(start, passing):
 def test_two_shoes_on_one_store_are_refused(start, link):
     start("--link", link)
     second = start("--link", link, wait=False)
-    out, errors = second.communicate(timeout=60)
+    out, errors = second.communicate(timeout=DEADLINE)
 
     assert (second.returncode, out) == (1, "")
     assert (
@@ -154,7 +155,7 @@ def test_two_shoes_on_one_store_are_refused(start, link):
 )
 def test_a_wrong_option_is_one_line_and_exit_1(start, options, says):
     process = start(*options, wait=False)
-    out, errors = process.communicate(timeout=60)
+    out, errors = process.communicate(timeout=DEADLINE)
 
     assert process.returncode == 1
     assert out == ""
@@ -181,7 +182,7 @@ async def test_a_shoe_goes_on_when_nobody_reads_what_it_says(start, link):
     host = Host(link, Table(shoes=2))
     await host.until_over()
     process.terminate()
-    process.wait(timeout=60)
+    process.wait(timeout=DEADLINE)
 
     assert (process.returncode, process.stderr.read()) == (0, "")
 

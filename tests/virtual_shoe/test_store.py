@@ -8,6 +8,7 @@ from punto.baccarat.cards import Card
 from punto.drivers.framing import encode
 from punto.drivers.ishoe.frames import CardRecord, CutCardRecord, UnreadRecord
 from punto.simulators.shoe.store import Inside, Store, StoreError
+from tests.deadline import DEADLINE
 
 pytestmark = pytest.mark.disk
 
@@ -53,7 +54,7 @@ for number, card in enumerate(store.inside.cards, start=1):
         store.commit()
 os._exit(9)
 """
-    subprocess.run([sys.executable, "-c", dies], check=False, timeout=30)
+    subprocess.run([sys.executable, "-c", dies], check=False, timeout=DEADLINE)
     store = Store(path)
 
     assert (store.inside.out, store.next_record) == (1, 2)

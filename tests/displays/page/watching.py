@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 from playwright.async_api import Page, expect
 
+from tests.deadline import DEADLINE
 from tests.displays.meters import Meter
 from tests.displays.parts import Publisher
 from tests.displays.played import PlayedTable
@@ -61,7 +62,7 @@ async def expect_live(page: Page) -> None:
     await expect(page.locator(".not-live")).to_be_hidden()
 
 
-async def expect_not_live(page: Page, reason: str, *, within: float = 60) -> None:
+async def expect_not_live(page: Page, reason: str, *, within: float = DEADLINE) -> None:
     await expect(page.locator(".board .not-live")).to_be_visible(timeout=within * 1000)
     await expect(page.locator(".board .not-live strong")).to_have_text("NOT LIVE")
     await expect(page.locator(".not-live-reason")).to_have_text(reason)

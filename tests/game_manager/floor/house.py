@@ -19,6 +19,7 @@ from punto.controller.messages.topics import HEALTH, ROUND, Topics, response
 from punto.controller.mqtt_link import Connection, Link, Sender
 from punto.drivers.backoff import Backoff
 from punto.game_manager.floor import schema
+from tests.deadline import DEADLINE
 from tests.game_manager.floor.told import Told
 from tests.ports import free_port
 from tests.service.table_on_a_machine import Program
@@ -45,7 +46,7 @@ class GameManager(Program):
 
     def asked(self, path: str) -> Any:
         """What it answers at this address."""
-        with urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
+        with urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=DEADLINE) as answer:
             return json.load(answer)
 
 

@@ -26,6 +26,7 @@ from punto.controller.messages.metering import metered
 from punto.controller.messages.topics import progressive
 from punto.game_manager.books import books_of_day
 from punto.game_manager.floor import schema
+from tests.deadline import DEADLINE
 from tests.game_manager.floor.conftest import CALENDAR
 from tests.game_manager.floor.house import GameManager, Tables, is_made, reading, stored, stored_incidents
 from tests.game_manager.house import Clock, House, house
@@ -204,7 +205,7 @@ def test_a_game_is_learned_from_the_configuration_that_a_table_tells(tmp_path, n
 def test_it_ends_at_once_and_without_an_error_while_a_page_is_open(tmp_path, broker):
     with GameManager(tmp_path, broker.port, str(tmp_path / "store.db")) as manager:
         wait_until(lambda: manager.opened, "it has pages")
-        with urlopen(f"http://127.0.0.1:{manager.port}/api/floor/events", timeout=10) as stream:
+        with urlopen(f"http://127.0.0.1:{manager.port}/api/floor/events", timeout=DEADLINE) as stream:
             assert stream.readline() == b"event: floor\r\n"
             before = time.monotonic()
             status = manager.stop()

@@ -6,6 +6,7 @@ import pytest
 
 from punto.configs.problems import ConfigError
 from punto.game_manager.floor.config import load_game_manager
+from tests.deadline import DEADLINE
 from tests.game_manager.floor.behind_sign_on import house
 from tests.operators.consoles import PASSWORD
 from tests.service.table_in_this_process import eventually
@@ -136,7 +137,7 @@ async def test_a_disabled_account_ends_its_session_and_its_stream(tmp_path):
         await asyncio.sleep(0.3)
         assert not stream.done()
         here.accounts.set_disabled("Ada", disabled=True)
-        ended = await asyncio.wait_for(stream, 20)
+        ended = await asyncio.wait_for(stream, DEADLINE)
 
         assert ended.text.startswith("event: floor")
         assert (await browser.get("/api/floor")).status == 401
