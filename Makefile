@@ -11,54 +11,47 @@ SOURCES := docs/site_links.py punto/*.py baccarat commands configs consoles cont
 COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers ishoe keypad coin_spot card_reader)
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
-PAGES := $(addprefix tests/,operators/pages game_manager/pages game_manager/floor/pages displays/page)
-test-pages := $(PAGES)
-test-consoles := tests/operators
-test-service := $(addprefix tests/,service stranger interface)
-test-displays := $(addprefix tests/,displays commands journal virtual_shoe)
-test-odds := $(addprefix tests/,odds simulation messages)
-test-others := $(BY_CHANCE) $(filter-out $(addsuffix /,$(COVERED) $(test-consoles) $(test-service) $(test-displays) $(test-odds) tests/__pycache__),$(wildcard tests/*/))
-GROUPS := test-consoles test-service test-displays test-odds test-others
+# What waits most for a disk, a page or a clock comes first, so that there is work left for the processors until the end.
+WAITING := $(addprefix tests/,operators game_manager displays service stranger interface)
+OTHERS := $(WAITING) $(filter-out $(COVERED) $(WAITING) tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/))) $(BY_CHANCE)
+# They wait for most of their time, so there are more of them at a time than processors.
+WORKERS ?= $(shell expr 4 '*' $$(nproc))
 WHENEVER := -m "not soak and not punctual"
 # Each run of tests leaves its results here, for `punto lab-report`.
 RESULTS := build/results
 
-.PHONY: demo test test-punctual test-covered test-pages $(GROUPS) check bench soak simulate fuzz fmt lock schema examples games fonts screenshots docs release sbom audit system clean
+.PHONY: demo test test-punctual test-covered test-others check bench soak simulate fuzz fmt lock schema examples games fonts screenshots docs release sbom audit system clean
 
 # GAME is a game that ships, a game file, `progressive`, which is progressive-2, or `floor`, which is several tables.
 demo: $(READY)
 	$(BIN)/punto demo $(if $(GAME),--game $(GAME)) $(DEMO)
 
-# Several groups at once, so that a processor always has work while other tests wait for a disk, a page or a clock:
+# Three runs at once, so that a processor always has work while other tests wait for a disk, a page or a clock:
 #
-# - Tests that hold a limit in real time wait nearly all of their time. All other groups are nice to them.
+# - Tests that hold a limit in real time wait nearly all of their time. The other runs are nice to them.
 # - Tests of the packages that must be covered whole run under coverage. Those that play by chance cover nothing that their
-#   neighbours do not, and would take three times as long: they run in the group of the others.
-# - All pages are opened in one browser.
-# - Each process reads all tests of its group first. So there are several groups of one process, and not a group of several;
-#   only the service's tests are two processes' work, because they take longest and mostly wait.
+#   neighbours do not, and would take three times as long: they run with the others.
+# - All others.
+#
+# Each run imports and collects its tests once, and its workers are forked from there (tests/workers.py).
 #
 # The programs that the tests start again and again are compiled once.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) $(NODE) system
 	rm -f $(RESULTS)/test-*.xml
 	$(BIN)/coverage erase
-	$(MAKE) --no-print-directory --jobs --output-sync=line test-punctual test-covered test-pages $(GROUPS)
+	$(MAKE) --no-print-directory --jobs --output-sync=line test-punctual test-covered test-others
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=100 --skip-covered
 
 test-punctual:
-	$(BIN)/coverage run -m pytest -n 2 -m "punctual and not soak" --junitxml $(RESULTS)/$@.xml $(PUNCTUAL)
+	$(BIN)/coverage run -m pytest --workers 2 -m "punctual and not soak" --junitxml $(RESULTS)/$@.xml $(PUNCTUAL)
 
 test-covered:
-	nice $(BIN)/coverage run -m pytest -n 2 --dist worksteal $(WHENEVER) --junitxml $(RESULTS)/$@.xml $(COVERED) $(BY_CHANCE:%=--ignore=%)
+	nice $(BIN)/coverage run -m pytest --workers 2 $(WHENEVER) --junitxml $(RESULTS)/$@.xml $(COVERED) $(BY_CHANCE:%=--ignore=%)
 
-test-pages:
-	nice $(BIN)/pytest $(WHENEVER) --junitxml $(RESULTS)/$@.xml $(PAGES)
-
-test-service: AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
-$(GROUPS):
-	nice $(BIN)/pytest $(AT_ONCE) $(WHENEVER) --junitxml $(RESULTS)/$@.xml $($@) $(PAGES:%=--ignore=%)
+test-others:
+	nice $(BIN)/pytest --workers $(WORKERS) $(WHENEVER) --junitxml $(RESULTS)/$@.xml $(OTHERS)
 
 check: $(READY) $(NODE)
 	$(BIN)/ruff format --check $(SOURCES)

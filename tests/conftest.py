@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from punto.commands.lab_report.results import PROGRAM
 from punto.controller.accounts import passwords
 from punto.controller.components import own_version
+from tests import workers
 from tests.deadline import DEADLINE
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 
@@ -36,6 +37,11 @@ settings.register_profile(
     "busy machine", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("busy machine")
+
+
+def pytest_addoption(parser, pluginmanager):
+    """Tests in several processes are a plugin of their own."""
+    pluginmanager.register(workers)
 
 
 @pytest.hookimpl(trylast=True)  # after pytest's own plugin has begun the file of results
