@@ -1,7 +1,7 @@
 """What can be a card's number, and that no refusal says what was refused."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from punto.drivers.card_reader.number import LONGEST, SHORTEST, card_number
@@ -48,7 +48,6 @@ def test_what_can_be_no_number_is_refused_without_being_said(written):
     assert not written or written not in str(error.value)
 
 
-@settings(deadline=None)
 @given(NUMBERS)
 def test_every_number_is_one_with_its_sentinels_and_without(number):
     assert card_number(number) == card_number(f";{number}?") == number

@@ -253,9 +253,7 @@ ANY_WAGER = games.wagers()
 
 # Without shrinking: an example is small as it is, and shrinking takes longer than a test may.
 @pytest.mark.in_part
-@settings(
-    max_examples=share(12, one_in=3), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate]
-)
+@settings(max_examples=share(12, one_in=3), phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(ANY_WAGER, st.lists(games.shoes(most=9), min_size=3, max_size=3))
 def test_any_wager_counts_as_the_oracle_says_in_any_small_shoe(wager, shoes):
     any_wagers_agree([wager], shoes)
@@ -263,7 +261,7 @@ def test_any_wager_counts_as_the_oracle_says_in_any_small_shoe(wager, shoes):
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(st.lists(ANY_WAGER, min_size=1, max_size=3), st.lists(games.shoes(most=12), min_size=1, max_size=3))
 def test_very_many_wagers_count_as_the_oracle_says(wagers, shoes):
     any_wagers_agree(wagers, shoes)

@@ -298,7 +298,7 @@ class AnyDay(RuleBasedStateMachine):
 
 TestAnyDay = pytest.mark.timeout(600)(AnyDay.TestCase)
 # All are 30,000 rules, which are some 120,000 steps, for a table goes on by several.
-TestAnyDay.settings = hypothesis.settings(max_examples=share(300), stateful_step_count=100, deadline=None)
+TestAnyDay.settings = hypothesis.settings(max_examples=share(300), stateful_step_count=100)
 
 
 def anything(house: House, chance: Random) -> None:

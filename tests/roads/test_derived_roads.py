@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from punto.baccarat.roads.big_road import big_road
@@ -115,7 +115,6 @@ def test_the_ask_marks(shoe, banker, player):
     assert asked(shoe) == (banker, player)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 12), max_size=20), st.integers(1, 3))
 def test_what_a_derived_road_has_said_stays_said(depths, k):
     grown = [*depths[:-1], depths[-1] + 1] if depths else [1]

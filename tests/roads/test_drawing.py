@@ -2,7 +2,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from punto.baccarat.roads.drawing import ROWS, Tail, places, shown_columns
@@ -67,14 +67,12 @@ def test_a_tail_turns_unless_told_to_fall():
     assert places([8, 8]) == places([8, 8], "turn") != places([8, 8], "fall")
 
 
-@settings(deadline=None)
 @given(DEPTHS)
 def test_tails_stand_where_a_hand_draws_them(depths):
     assert places(depths, "turn") == oracle.turned(depths)
     assert places(depths, "fall") == oracle.fallen(depths)
 
 
-@settings(deadline=None)
 @given(DEPTHS, st.sampled_from(["turn", "fall"]))
 def test_every_cell_has_a_place_of_its_own_on_the_grid(depths, tail):
     drawn = places(depths, tail)

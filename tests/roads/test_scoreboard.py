@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from punto.baccarat.coup import Winner
@@ -52,7 +52,6 @@ def check_against_the_hand_kept_roads(shoe: str) -> None:
     assert (turned.counts.banker, turned.counts.player, turned.counts.tie) == tuple(map(shoe.count, "BPT"))
 
 
-@settings(deadline=None)
 @given(SHOES)
 def test_any_shoe_is_drawn_as_a_hand_draws_it(shoe):
     check_against_the_hand_kept_roads(shoe)
@@ -69,7 +68,6 @@ def test_many_shoes_are_drawn_as_a_hand_draws_them():
         check_against_the_hand_kept_roads(random_shoe(seed))
 
 
-@settings(deadline=None)
 @given(SHOES, st.integers(1, 40), st.sampled_from(["bead_plate", "big_road", "big_eye_boy"]))
 def test_a_narrow_display_drops_what_is_left_and_keeps_the_newest(shoe, width, name):
     cells = getattr(draw(rounds(shoe)), name).cells

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.by_chance
 STEPS = share(5000, one_in=5)
 
 
-@settings(max_examples=share(200, one_in=100), deadline=None)
+@settings(max_examples=share(200, one_in=100))
 @given(chance=st.randoms(use_true_random=True), nexus=st.booleans())
 def test_whatever_is_killed_lost_or_repeated_the_tables_parts_are_the_meter(chance, nexus):
     chaos = Chaos(chance, procedure="nexus" if nexus else "aquarius")

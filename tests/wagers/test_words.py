@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from punto.baccarat.cards import RANKS, STANDARD_DECK, SUITS, Card
@@ -154,7 +154,6 @@ def dealt(cards: list[Card]) -> Coup:
     return coup
 
 
-@settings(deadline=None)
 @given(conditions_and_a_change())
 def test_conditions_with_the_same_words_are_met_by_the_same_coups(pair):
     one, other = pair
