@@ -9,7 +9,8 @@ from punto.simulators.card_reader import VirtualCardReader
 from punto.simulators.card_reader.device import NotTakenError
 from punto.simulators.console import ConsoleRefusedError, ConsoleUser
 from punto.simulators.keypad import VirtualKeypad
-from punto.simulators.table_dealer import SUPERVISORS, Act, Outcome
+from punto.simulators.staff import SUPERVISORS, Act, order_of
+from punto.simulators.table_dealer import Outcome
 
 _KEYS: Final = {
     "open_betting": "F1",
@@ -25,7 +26,7 @@ _ON_ITS_WAY_SECONDS: Final = 0.2  # the keypad reports the key's position by its
 class AquariusHands:
     """At an Aquarius keypad with the default keys and its key switch; `supervisor` gives the orders of a console."""
 
-    def __init__(self, keypad: VirtualKeypad, supervisor: Callable[[str], Awaitable[Outcome]]) -> None:
+    def __init__(self, keypad: VirtualKeypad, supervisor: Callable[[Act], Awaitable[Outcome]]) -> None:
         self._keypad = keypad
         self._supervisor = supervisor
 
@@ -36,7 +37,7 @@ class AquariusHands:
             await asyncio.sleep(_ON_ITS_WAY_SECONDS)
             return Outcome(done=True, text=f"the key is in {_POSITIONS[act.do].upper()}")
         if act.do == "change_shoe":
-            return await self._supervisor(act.do)
+            return await self._supervisor(act)
         keys = ["F6", str(act.seat)] if act.do == "hand_button" else [_KEYS[act.do]]
         for key in keys:
             answer = await self._keypad.press(key)
@@ -60,15 +61,9 @@ class NexusHands:
             return await self._swipe()
         user = self._supervisor if act.do in SUPERVISORS else self._dealer
         try:
-            match act.do:
-                case "start_game":
-                    await user.order("start_game", round=(await user.table())["state"]["round"])
-                case "hand_button":
-                    await user.order("hand_button", seat=act.seat)
-                case "game_over":
-                    await user.order("end_game")
-                case _:
-                    await user.order(act.do)
+            round_ = (await user.table())["state"]["round"] if act.do == "start_game" else 0
+            kind, fields = order_of(act, "nexus", round=round_)
+            await user.order(kind, **fields)
             if act.do != "hand_button":
                 return Outcome(done=True, text="done")
             seats = (await user.table())["progressive"]["seats"]

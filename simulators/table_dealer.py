@@ -11,102 +11,13 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, Protocol, get_args
+from typing import Any, Protocol
 
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.messages.topics import ROUND, STATE, Topics, progressive
 from punto.controller.mqtt_link import Connection, Link
 from punto.drivers.backoff import Backoff
-
-_OfTheDealer = Literal["open_betting", "start_game", "close_betting", "hand_button", "game_over"]
-_OfTheSupervisor = Literal["key_to_jph", "jpot", "key_to_run", "confirm", "swipe_card", "change_shoe"]
-Do = _OfTheDealer | _OfTheSupervisor
-Procedure = Literal["aquarius", "nexus"]
-
-SUPERVISORS: Final = frozenset(get_args(_OfTheSupervisor))
-"""The supervisor's acts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """An act; `seat` is that of a hand button."""
-
-    do: Do
-    seat: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """The public data that a dealer sees.
-
-    - `phase`: the table's; `step`: the step of the progressive's game; `seats`: those with a coin in it.
-    - `won`: the seats whose hand won an award of the meter, None while that is not known.
-    - `selected`: the seats whose hand button is on.
-    - `key`: the position of the supervisor's key.
-    - `shoe_over`: the shoe's last hand has been dealt.
-    """
-
-    phase: str = ""
-    step: str = ""
-    seats: tuple[int, ...] = ()
-    won: frozenset[int] | None = None
-    selected: frozenset[int] = frozenset()
-    key: Literal["run", "jph"] = "run"
-    shoe_over: bool = False
-
-
-def right_act(seen: Seen, procedure: Procedure) -> Act | None:  # noqa: PLR0911 - flat: one case a step
-    """The act that is due now, None if the dealer must wait."""
-    match seen.step:
-        case "betting" | "playing" if seen.phase == "settled":
-            return Act("change_shoe" if seen.shoe_over else "open_betting")
-        case "betting" if seen.phase == "betting":
-            return Act("start_game")
-        case "playing" if seen.phase == "betting":
-            return Act("close_betting")
-        case "settling":
-            return _settle(seen, procedure)
-        case "logged":
-            return Act("key_to_run")
-        case "confirmed":
-            return Act("swipe_card")
-        case "adjusted":
-            return Act("key_to_run" if seen.key == "jph" else "game_over")
-        case _:
-            return None
-
-
-def _settle(seen: Seen, procedure: Procedure) -> Act | None:
-    if seen.won is None:
-        return None
-    missing = sorted(seen.won - seen.selected)
-    if missing:
-        return Act("hand_button", missing[0])
-    if not seen.won:
-        return Act("game_over")
-    if procedure == "nexus":
-        return Act("confirm")
-    return Act("key_to_jph" if seen.key == "run" else "jpot")
-
-
-def wrong_acts(seen: Seen, procedure: Procedure, seats: int) -> list[Act]:
-    """The possible mistakes of a dealer now: each is refused, and changes nothing."""
-    none = [seat for seat in range(1, seats + 1) if seat not in seen.seats]
-    award = Act("jpot" if procedure == "aquarius" else "confirm")
-    match seen.step:
-        case "betting":
-            return [Act("game_over"), award, Act("hand_button", 1)]
-        case "playing":
-            return [Act("start_game"), Act("game_over"), award, Act("hand_button", 1)]
-        case "settling" if seen.won:
-            too_soon = [award] if seen.key == "run" and procedure == "aquarius" else []
-            return [Act("game_over"), *too_soon, *(Act("hand_button", seat) for seat in none)]
-        case "logged" | "confirmed":
-            return [Act("game_over"), Act("start_game"), award]
-        case "adjusted":
-            return [Act("start_game"), award]
-        case _:
-            return []
+from punto.simulators.staff import Act, Procedure, Seen, in_a_game, wrong_acts
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +67,7 @@ class TableDealer:
         self._hands = hands
         self._say = say
         self._random = random.Random(f"dealer {options.seed}")
-        self._seen = Seen()
+        self._seen = Seen(procedure=options.procedure, closes=True)
         self._news = asyncio.Event()
 
     async def run(self) -> None:
@@ -211,19 +122,18 @@ class TableDealer:
 
     async def _deal(self) -> None:
         """Do one act after another, each after the effect of the previous one is visible."""
-        procedure = self._options.procedure
         slipped = False
         while True:
-            act = right_act(self._seen, procedure)
+            act = in_a_game(self._seen)
             if act is None:
                 if not await self._until_news(self._options.patience) and self._seen.step == "settling":
                     # The winners are not known, as after a start in mid-game: a hand button's answer tells.
                     self._note(won=frozenset(self._seen.seats), selected=frozenset())
                 continue
             await asyncio.sleep(self._pause_before(act))
-            if right_act(self._seen, procedure) != act:
+            if in_a_game(self._seen) != act:
                 continue
-            wrong = wrong_acts(self._seen, procedure, self._options.seats)
+            wrong = wrong_acts(self._seen, self._options.seats)
             slipped = not slipped and bool(wrong) and self._random.random() < self._options.slips
             if slipped:
                 await self._do(self._random.choice(wrong))

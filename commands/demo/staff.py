@@ -27,12 +27,12 @@ from punto.simulators.hands import AquariusHands, NexusHands
 from punto.simulators.keypad import VirtualKeypad
 from punto.simulators.line import DeviceOnALine
 from punto.simulators.shoe.order import shuffled
-from punto.simulators.table_dealer import Act, DealerOptions, Hands, Outcome, TableDealer
+from punto.simulators.staff import Act, Seen, at_the_table, due, order_of
+from punto.simulators.table_dealer import DealerOptions, Hands, Outcome, TableDealer
 
 # Cards behind the cut card of a shoe that is dealt by hand, as in the virtual shoe.
 _CUT: Final = 14
 _QUICKEST: Final = 0.01  # seconds from one press to the next
-_CHANGE_SHOE: Final = {"order": "change_shoe"}
 _SLIPS: Final = 0.06
 
 Say = Callable[[Act, Outcome], None]
@@ -51,9 +51,11 @@ class Staff:
         found: dict[str, Any] = (await self._ask({"order": "status"}))["state"]
         return found
 
-    async def give(self, order: dict[str, Any]) -> dict[str, Any]:
-        """Give an order and return its answer."""
-        return await self._ask({**order, "by": self._by})
+    async def do(self, act: Act, **known: Any) -> Outcome:
+        """Give the order that an act is."""
+        order, fields = order_of(act, "aquarius", **known)
+        answer = await self._ask({"order": order, **fields, "by": self._by})
+        return Outcome(done=answer["accepted"], text=answer["reason"] or "done")
 
     async def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         while True:
@@ -62,32 +64,16 @@ class Staff:
 
 
 async def supervise(config: ServiceConfig, staff: Staff) -> None:
-    """Sign on, change the shoe when it is over, and resume play after a stop, as a supervisor does.
+    """Sign on, change the shoe when it is over, turn the cards, and resume play after a stop.
 
     With a progressive, the dealer's orders open every coup, so the dealer ends the shoe.
     """
     while True:
-        state = await staff.state()
-        order = _order_for(state)
-        if order == _CHANGE_SHOE and state["phase"] == "settled" and config.progressive is not None:
-            order = None
-        if order is not None:
-            await staff.give(order)
+        seen = Seen.public(await staff.state())
+        act = due(seen) if config.progressive is None else at_the_table(seen)
+        if act is not None:
+            await staff.do(act, reason="resolved, in a simulation")
         await asyncio.sleep(0.5)
-
-
-def _order_for(state: dict[str, Any]) -> dict[str, Any] | None:
-    if "needs_supervisor" in state["overlays"]:
-        return {"order": "resume_play", "reason": "resolved, in a simulation"}
-    match state["phase"]:
-        case "locked":
-            return {"order": "sign_on"}
-        case "closed" | "settled":
-            return _CHANGE_SHOE
-        case "reveal":
-            return {"order": "reveal"}
-        case _:
-            return None
 
 
 async def key_cards(options: TableOptions, config: ServiceConfig, staff: Staff) -> None:
@@ -95,20 +81,17 @@ async def key_cards(options: TableOptions, config: ServiceConfig, staff: Staff) 
     game = config.settings().game
     while True:
         state = await staff.state()
-        left = state["shoe"]["cards_left"]
+        phase, left = state["phase"], state["shoe"]["cards_left"]
         cards = shuffled(str(options.seed), state["shoe"]["number"], game.decks)
-        match state["phase"]:
-            case "shoe_change" if left < len(cards):  # the burn is done: it begins with the first card
-                order = {"order": "open_betting"}
-            case "betting" if left <= _CUT:
-                order = {"order": "change_shoe"}
-            case "shoe_change" | "betting" | "dealing":
-                await asyncio.sleep(options.pace if state["phase"] == "dealing" else options.between)
-                order = {"order": "key_card", "card": cards[-left]}
-            case _:
-                await asyncio.sleep(0.1)
-                continue
-        await staff.give(order)
+        # The burn is done: the shoe begins with the first card.
+        burned, over = left < len(cards), phase == "betting" and left <= _CUT
+        act = due(Seen(phase=phase, burned=burned, shoe_over=over, keyed=True))
+        if act is None or phase not in {"shoe_change", "betting", "dealing"}:
+            await asyncio.sleep(0.1)
+            continue
+        if act.do == "key_card":
+            await asyncio.sleep(options.pace if phase == "dealing" else options.between)
+        await staff.do(act, card=cards[-left])
 
 
 # --- the progressive
@@ -145,7 +128,7 @@ class ProgressiveDealer:
         hands: Hands
         if meter.procedure == "aquarius":
             self.device = keypad = VirtualKeypad(config.folder / KEYPAD, key="run")
-            hands = AquariusHands(keypad, self._supervise)
+            hands = AquariusHands(keypad, self._staff.do)
         else:
             self.device = reader = VirtualCardReader(config.folder / CARD_READER)
             hands = NexusHands(self._dealer, ConsoleUser(port, SUPERVISOR, password), reader, passing.card)
@@ -167,7 +150,3 @@ class ProgressiveDealer:
         """Sign on, which makes the dealer the table's operator, and deal."""
         await self._dealer.table()
         await self._table_dealer.run()
-
-    async def _supervise(self, order: str) -> Outcome:
-        answer = await self._staff.give({"order": order})
-        return Outcome(done=answer["accepted"], text=answer["reason"] or "done")

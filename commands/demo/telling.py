@@ -20,7 +20,8 @@ from punto.controller.messages.topics import ROUND, Topics, progressive
 from punto.controller.mqtt_link import Connection, Link
 from punto.drivers.backoff import Backoff
 from punto.game_manager.floor.config import GameManagerConfig
-from punto.simulators.table_dealer import SUPERVISORS, Act, Outcome
+from punto.simulators.staff import SUPERVISORS, Act
+from punto.simulators.table_dealer import Outcome
 
 # The dealer's acts in every game, which are not printed.
 _ROUTINE: Final = frozenset({"open_betting", "start_game", "close_betting", "game_over"})

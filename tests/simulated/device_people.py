@@ -3,14 +3,16 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
-from punto.baccarat.table.state import Phase, TablesProgressive, TableState
+from punto.baccarat.table.state import Phase, TableState
 from punto.controller.accounts.refusals import NotLetInError
 from punto.controller.journal.schema import RecordError
 from punto.controller.orders.desk import Desk
-from tests.simulated.people import ANN, BOB, EVE, MAX, TIM, Person, Staff
+from punto.simulators.staff import SUPERVISORS, Seen, in_a_game, order_of
+from tests.simulated.people import ANN, BOB, EVE, MAX, TIM, Given, Person, Staff
 
 if TYPE_CHECKING:
     from tests.simulated.device_world import DeviceWorld
@@ -34,13 +36,13 @@ KEYS: Final = {
 class AtTheConsoles(Staff):
     """They leave a part of the work to the devices, and accept other devices."""
 
-    def _right(self, desk: Desk) -> tuple[str, dict[str, Any], Person] | None:
+    def _right(self, desk: Desk) -> Given | None:
         offered = [each.offered for each in desk.engine.state.devices if each.offered is not None]
         if offered and self.chance.random() < 0.1:
             return "accept_device", {"serial": self.chance.choice(offered)}, self.chance.choice((BOB, TIM))
         return super()._right(desk)
 
-    def _of_the_meter(self, state: TableState) -> tuple[str, dict[str, Any], Person] | None:
+    def _of_the_meter(self, state: TableState) -> Given | None:
         new = state.progressive is not None and state.progressive.books.phase.value == "new"
         if not new and self.chance.random() < 0.7:
             return None
@@ -87,14 +89,14 @@ class AtTheDevices:
         while True:
             await asyncio.sleep(chance.uniform(0.3, 2))
             here = desk()
-            if here is None or here.engine.state.progressive is None:
+            if here is None:
                 continue
             if here.fitted.password_of() is not None and chance.random() < 0.7:
                 self._world.spawn(self._give_password(here))
             elif chance.random() < self._careless:
                 await self._mistake()
             else:
-                await self._right(here, here.engine.state, here.engine.state.progressive)
+                await self._right(here)
 
     async def _press(self, *keys: str) -> None:
         keypad, chance = self._world.keypad, self.chance
@@ -106,30 +108,29 @@ class AtTheDevices:
                 keypad.press(key)
             await asyncio.sleep(chance.uniform(0.12, 0.6))
 
-    async def _right(self, desk: Desk, state: TableState, progressive: TablesProgressive) -> None:
-        chance, hand, keypad = self.chance, progressive.procedure.hand, self._world.keypad
-        aquarius = progressive.procedure.kind == "aquarius"
-        step = progressive.procedure.step.value
-        award_waits = step == "settling" and hand.won is not None
-        if aquarius and keypad.key != "run" and not award_waits:
-            keypad.turn_key("run")
-        elif step == "betting" and state.phase is Phase.BETTING and hand.sensors:
-            await self._press("F5")
-        elif award_waits and hand.wagers:
-            if not hand.selected:
-                await self._press("F6", str(chance.choice(hand.wagers)))
-            elif not aquarius:
-                self._order(desk, "confirm", chance.choice((BOB, EVE)))
-            elif keypad.key == "jph":
-                await self._press("F7")
-            else:
-                keypad.turn_key("jph")
-        elif step == "confirmed":
-            self._world.reader.swipe(chance.choice([*CARDS, UNKNOWN]))
-        elif step in {"settling", "adjusted"} and aquarius:
-            await self._press("F8")
-        elif step in {"settling", "adjusted"}:
-            self._order(desk, "end_game", ANN)
+    async def _right(self, desk: Desk) -> None:
+        """What the procedure asks for. Of the seats that can have won, they select one."""
+        chance, world, progressive = self.chance, self._world, desk.engine.state.progressive
+        if progressive is None:
+            return
+        seen = Seen.of(desk.engine.state)
+        won = seen.won and (seen.selected or frozenset(chance.sample(seen.seats, min(1, len(seen.seats)))))
+        act = in_a_game(replace(seen, won=won, key=world.keypad.key or "run"))
+        if act is None:
+            return
+        if act.do in {"key_to_jph", "key_to_run"}:
+            world.keypad.turn_key(act.do.removeprefix("key_to_"))
+        elif act.do == "swipe_card":
+            world.reader.swipe(chance.choice([*CARDS, UNKNOWN]))
+        elif act.do == "hand_button":
+            await self._press("F6", str(act.seat))
+        elif act.do == "confirm" or (act.do == "game_over" and seen.procedure == "nexus"):
+            kind, _ = order_of(act, seen.procedure)
+            self._order(desk, kind, chance.choice((BOB, EVE)) if act.do in SUPERVISORS else ANN)
+        elif act.do in {"jpot", "game_over"} or (
+            act.do == "start_game" and progressive.procedure.hand.sensors
+        ):
+            await self._press(KEYS[act.do])
 
     def _order(self, desk: Desk, kind: str, person: Person) -> None:
         """Give an order at a console, beside the devices."""

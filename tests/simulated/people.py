@@ -4,19 +4,19 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Final
 
 from punto.baccarat.cards import STANDARD_DECK, Card
+from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.table.definition import Role
 from punto.baccarat.table.progressive import awards_in_reach
-from punto.baccarat.table.shoe_events import OFFERED
 from punto.baccarat.table.state import Phase, TableState
 from punto.controller.accounts.refusals import RefusalError
 from punto.controller.journal.schema import RecordError
 from punto.controller.orders.desk import Desk
-from tests.simulated.procedure import awaits_start, next_order
+from punto.simulators.staff import SUPERVISORS, Act, Seen, due, in_a_game, order_of
 from tests.simulated.shoe import SERIAL, Shoe
 
 
@@ -41,6 +41,16 @@ PEOPLE: Final = (ANN, BOB, EVE, MAX, TIM, AUD)
 FEWEST: Final = 4
 """A hand has so many cards, or more."""
 _OF_DEALERS: Final = ("wager_placed", "wager_lifted", "start_game", "hand_button", "game_over", "end_game")
+_AGAIN: Final = 0.5
+"""The chance that a hand that can win is settled again."""
+_PLAYERS: Final = 3
+"""At most so many wagers on the meter are in a game."""
+
+_WAITS: Final = {"close_betting": 0.6, "key_card": 0.4}
+"""The chance that an act that is due waits for another moment."""
+
+Given = tuple[str, dict[str, Any], Person]
+"""An order, its fields, and who gives it."""
 
 
 class Staff:
@@ -107,7 +117,7 @@ class Staff:
                 shoe.draw()
 
     def _waits_for_start(self, desk: Desk | None) -> bool:
-        waits = desk is not None and awaits_start(desk.engine.state)
+        waits = desk is not None and Seen.of(desk.engine.state).step == "betting"
         return waits and self.by_the_book > 0 and self.chance.random() < 0.93
 
     async def give(self, desk: Desk, kind: str, fields: dict[str, Any], person: Person) -> None:
@@ -139,65 +149,57 @@ class Staff:
             if changed:
                 self.wrong(f"{kind} was approved, although the account of {giver.name} was changed")
 
-    def _right(  # noqa: C901, PLR0911, PLR0912 - flat: one case a need
-        self, desk: Desk
-    ) -> tuple[str, dict[str, Any], Person] | None:
+    def _right(self, desk: Desk) -> Given | None:
         """The order that the table waits for."""
         state, chance = desk.engine.state, self.chance
-        senior = chance.choice((BOB, EVE))
-        if state.stops:
-            if any(stop.code == OFFERED for stop in state.stops):
-                return "accept_shoe", {"serial": SERIAL}, senior
-            if chance.random() < 0.2 and state.coup is not None:
+        seen, senior = Seen.of(state), chance.choice((BOB, EVE))
+        if seen.stopped or seen.card_awaited:
+            no_such_card = seen.card_awaited and not self._shoe.doubtful
+            if not seen.another_shoe and (no_such_card or (state.coup is not None and chance.random() < 0.2)):
                 return "void_coup", {"reason": "misdeal"}, senior
-            return "resume_play", {"reason": "seen to"}, senior
-        if state.doubt is not None:
-            if not self._shoe.doubtful:
-                return "void_coup", {"reason": "no such card"}, senior
-            return "key_card", {"card": self._shoe.doubtful[-1].value}, ANN
+            return self._as_order(due(seen), state)
         if state.alarms and chance.random() < 0.5:
             return "acknowledge_alarm", {"number": chance.choice(state.alarms).number}, senior
         if desk.waiting.all(state) and chance.random() < 0.8:
             return None
         # A linked table cannot open its meter: until the authority has, its people play the base game.
-        metered = state.progressive is not None and not (
-            state.progressive.link is not None and state.progressive.books.phase.value == "new"
+        linked_and_new = (
+            state.progressive is not None and state.progressive.link is not None and not seen.step
         )
-        if metered and chance.random() < 0.8:
-            order = self._of_the_meter(state)
-            if order is not None:
-                return order
-        match state.phase:
-            case Phase.LOCKED:
-                return "sign_on", {}, ANN
-            case Phase.CLOSED:
-                again = state.shoe and not state.shoe_over and chance.random() < 0.5
-                return ("open_betting", {}, ANN) if again else ("change_shoe", {}, senior)
-            case Phase.SHOE_CHANGE if state.burn_left == 0:
-                return "open_betting", {}, ANN
-            case Phase.BETTING if (
-                state.settings.betting_closes == "order"
-                and chance.random() < 0.4
-                and not self._waits_for_start(desk)
-            ):
-                return "close_betting", {}, ANN
-            case Phase.BETTING if self._shoe.empty and chance.random() < 0.4:
-                return "change_shoe", {}, senior
-            case Phase.DEALING if state.keyed_for_shoe and chance.random() < 0.6:
-                return "key_card", {"card": self._on_the_table(state).value}, ANN
-            case Phase.REVEAL:
-                return "reveal", {}, ANN
-            case Phase.SETTLED:
-                return ("change_shoe", {}, senior) if state.shoe_over else ("open_betting", {}, ANN)
-            case _:
-                return None
+        metered = state.progressive is not None and not linked_and_new and chance.random() < 0.8
+        order = self._of_the_meter(state) if metered else None
+        return order or self._as_order(self._of_the_table(desk, seen), state)
+
+    def _of_the_table(self, desk: Desk, seen: Seen) -> Act | None:
+        """What is due apart from the meter, or a change of the shoe; they take their time."""
+        act = due(replace(seen, step=""))
+        waits = 0.0 if act is None else _WAITS.get(act.do, 0.0)
+        new_shoe = (
+            0.5 if seen.phase == "closed" else 0.4 if seen.phase == "betting" and self._shoe.empty else 0.0
+        )
+        if self.chance.random() < new_shoe:
+            return Act("change_shoe")
+        if self.chance.random() < waits or (act == Act("close_betting") and self._waits_for_start(desk)):
+            return None
+        return act
+
+    def _as_order(self, act: Act | None, state: TableState) -> Given | None:
+        """The order that an act is, and a person who may give it."""
+        if act is None:
+            return None
+        procedure = Seen.of(state).procedure
+        doubtful = self._shoe.doubtful[-1:] if state.doubt is not None else [self._on_the_table(state)]
+        card = next((each.value for each in doubtful), "")
+        known = {"round": state.round, "serial": SERIAL, "card": card, "reason": "seen to"}
+        kind, fields = order_of(act, procedure, **known)
+        return kind, fields, self.chance.choice((BOB, EVE)) if act.do in SUPERVISORS else ANN
 
     def _on_the_table(self, state: TableState) -> Card:
         """The next card that the shoe gave while it was away, or a card that was taken out by hand."""
         given = self._shoe.memory.cards_from(state.link.expected)[len(state.keyed_away) :]
         return given[0] if given and self.chance.random() < 0.8 else self.chance.choice(STANDARD_DECK)
 
-    def _of_the_meter(self, state: TableState) -> tuple[str, dict[str, Any], Person] | None:
+    def _of_the_meter(self, state: TableState) -> Given | None:
         """An order of the progressive that fits its step, and perhaps not more than that."""
         chance, progressive = self.chance, state.progressive
         if progressive is None:
@@ -215,8 +217,7 @@ class Staff:
         ):
             return "void_coup", {"reason": "misdeal"}, chance.choice((BOB, EVE))
         if chance.random() < self.by_the_book:
-            order = next_order(state, chance)
-            return None if order is None else (*order, self._who(order[0]))
+            return self._by_the_book(state)
         every = range(1, state.settings.seats + 1)
         seat = {"seat": chance.choice(progressive.procedure.hand.wagers or every)}
         reason = {"reason": "no base wager won"}
@@ -241,12 +242,39 @@ class Staff:
         kind, fields = chance.choice(orders[progressive.procedure.step.value])
         return kind, fields, self._who(kind)
 
+    def _by_the_book(self, state: TableState) -> Given | None:
+        """The order of the progressive that its procedure asks for; or one that has the game settled again."""
+        seen, chance, progressive = Seen.of(state), self.chance, state.progressive
+        if progressive is None or not seen.step:
+            return None
+        hand = progressive.procedure.hand
+        act = in_a_game(seen)
+        if act == Act("start_game"):
+            if hand.denied and chance.random() < _AGAIN:
+                return "reopen_game", {"reason": "a seat did win"}, self._who("reopen_game")
+            base = {each.seat for each in state.wagers if each.wager in {"player", "banker"}}
+            free = sorted(base - set(hand.sensors))
+            if free and len(hand.sensors) < chance.randint(1, _PLAYERS):
+                return "wager_placed", {"seat": chance.choice(free)}, self._who("wager_placed")
+            act = act if hand.sensors else None
+        elif seen.step == "settling" and hand.won is not None and not (hand.won.certain or hand.selected):
+            if chance.random() < 0.2:
+                return "nobody_won", {"reason": "no base wager won"}, self._who("nobody_won")
+        elif seen.step == "adjusted":
+            for award in progressive.books.awards[-1:]:
+                booked = award.state is AwardState.BOOKED and award.round == hand.round
+                if booked and chance.random() < _AGAIN:
+                    again = {"award": award.id, "reason": "another seat won"}
+                    return "back_out", again, self._who("back_out")
+        self.counted["order of the progressive"] += act is not None
+        return self._as_order(act, state)
+
     def _who(self, kind: str) -> Person:
         """A person who may give this order of the progressive."""
         self.counted["order of the progressive"] += 1
         return ANN if kind in _OF_DEALERS else self.chance.choice((BOB, EVE, MAX))
 
-    def _wrong(self, state: TableState) -> tuple[str, dict[str, Any], Person]:
+    def _wrong(self, state: TableState) -> Given:
         """Any order, by any person."""
         chance = self.chance
         card = chance.choice(STANDARD_DECK).value

@@ -15,7 +15,8 @@ import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
 from punto.controller.broker_login import BrokerConfig
-from punto.simulators.table_dealer import Act, DealerOptions, Outcome, TableDealer
+from punto.simulators.staff import Act, Seen, at_the_table, due, order_of
+from punto.simulators.table_dealer import DealerOptions, Outcome, TableDealer
 from tests.soak.house import House, Service
 
 SEATS: Final = (2, 4, 6)
@@ -45,17 +46,12 @@ class SocketHands:
             return Outcome(done=False, text="the next hand waits: the table does not answer")
 
     def _do(self, act: Act) -> Outcome:
-        fields: dict[str, Any] = {}
-        match act.do:
-            case "start_game":
-                for seat in ON_THE_METER:
-                    self._table.ask(order="wager_placed", seat=seat)
-                fields = {"round": self._table.status()["round"]}
-            case "hand_button":
-                fields = {"seat": act.seat}
-            case "key_to_jph" | "key_to_run":
-                fields = {"to": act.do.removeprefix("key_to_")}
-        order = "turn_key" if act.do.startswith("key_to") else act.do
+        round_ = 0
+        if act.do == "start_game":
+            for seat in ON_THE_METER:
+                self._table.ask(order="wager_placed", seat=seat)
+            round_ = self._table.status()["round"]
+        order, fields = order_of(act, "aquarius", round=round_)
         answer = self._table.ask(order=order, **fields)
         return Outcome(done=answer["accepted"], text=answer["reason"] or "done")
 
@@ -77,16 +73,11 @@ def _dealer(house: House, table: Service) -> TableDealer:
 def supervise(table: Service, *, dealt_by_order: bool) -> None:
     """Do what a supervisor does at this moment, if the table answers."""
     try:
-        state = table.status()
-        if "needs_supervisor" in state["overlays"]:
-            table.ask(order="resume_play", reason="resolved, in a soak")
-        match state["phase"]:
-            case "locked":
-                table.ask(order="sign_on")
-            case "closed":
-                table.ask(order="change_shoe")
-            case "settled" if not dealt_by_order:
-                table.ask(order="change_shoe")
+        seen = Seen.public(table.status())
+        act = at_the_table(seen) if dealt_by_order else due(seen)
+        if act is not None:
+            order, fields = order_of(act, "aquarius", reason="resolved, in a soak")
+            table.ask(order=order, **fields)
     except (OSError, ValueError, KeyError):
         return
 
