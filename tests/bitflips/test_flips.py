@@ -25,7 +25,7 @@ from tests.bitflips.flips import BY_HEAD, FOUND, MADE_AGAIN, OfRecord, Tally, bi
 from tests.journal.records import take_snapshot
 from tests.service.table_in_this_process import TOPIC, table
 from tests.service.table_on_a_machine import HERE
-from tests.service.test_progressive_record import AWARD, give, settings, to_the_win
+from tests.service.test_progressive_record import AWARD, settings, to_the_win
 from tests.share import part
 
 RECORD = "table.db"
@@ -86,7 +86,7 @@ async def _many_rounds(record: Path) -> None:
 async def _an_award(record: Path) -> None:
     async with table(record, settings(), version=own_version()) as here:
         await to_the_win(here)
-        await give(here, *AWARD)
+        await here.do(*AWARD)
 
 
 def read_record(folder: Path, noted: tuple[Head, ...] = (), whole: Hashable = None) -> OfRecord:

@@ -18,7 +18,7 @@ import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
-from punto.baccarat.table.events import CardDrawn, CardOverdrawn
+from punto.baccarat.table.events import CardOverdrawn
 from punto.baccarat.table.order_kinds import ResumePlay, VoidCoup
 from punto.baccarat.wagers.definition import Game
 from punto.commands.cli import main
@@ -303,7 +303,7 @@ async def test_what_is_wrong_with_a_record_is_told(tmp_path, report):
         none = report(record, "--json")
         await here.begin_shoe()
         for _ in range(9):
-            await here.shoe(CardDrawn(here.state.link.expected, Card("9S"), 99))
+            await here.do("draw 9S")
         await here.play(1)
         await here.journal.rounds_after(0, 1)  # and now it is in the table of rounds
         surplus = report(record, "--json")

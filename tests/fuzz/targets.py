@@ -60,7 +60,7 @@ from tests.drivers.devices import SHOE
 from tests.fuzz.fuzzer import Target
 from tests.fuzz.http_bytes import HTTP
 from tests.service.table_in_this_process import HERE, rows, table
-from tests.service.test_progressive_record import AWARD, give, settings, to_the_win
+from tests.service.test_progressive_record import AWARD, settings, to_the_win
 
 KEY: Final = bytes(range(32))
 TOKEN: Final = 1
@@ -235,7 +235,7 @@ def _record() -> bytes:
         async def play() -> None:
             async with table(record, settings(), version=own_version()) as here:
                 await to_the_win(here)
-                await give(here, *AWARD)
+                await here.do(*AWARD)
 
         asyncio.run(play())
         return record.read_bytes()

@@ -10,12 +10,8 @@ import pytest
 from punto.baccarat.cards import Card
 from punto.baccarat.table.meters import Drop, Meters, every, of_game
 from punto.baccarat.table.order_kinds import (
-    ChangeShoe,
     CloseTable,
     CorrectRound,
-    KeyCard,
-    OpenBetting,
-    SignOn,
     VoidRound,
 )
 from punto.baccarat.table.state import TableState
@@ -34,12 +30,7 @@ NINE_OVER_ZERO = "9S KD KH JS"  # a natural
 
 async def deal(here: Table, *hands: str) -> None:
     """These hands at a table whose cards are keyed."""
-    await here.order(SignOn("mei"))
-    await here.order(ChangeShoe("mei"))
-    await here.order(OpenBetting("mei"))
-    for hand in hands:
-        for card in hand.split():
-            await here.order(KeyCard("mei", Card(card)))
+    await here.do("sign on", "change shoe", "open", *(f"key {hand}" for hand in hands))
 
 
 @pytest.fixture

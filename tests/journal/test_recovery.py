@@ -20,7 +20,7 @@ from tests.service.table_in_this_process import edited, rows, table
 from tests.service.table_on_a_machine import (
     replayed,
 )
-from tests.service.test_progressive_record import AWARD, give, to_the_win
+from tests.service.test_progressive_record import AWARD, to_the_win
 from tests.service.test_progressive_record import settings as progressive_settings
 
 
@@ -60,7 +60,7 @@ async def test_a_row_that_only_a_start_reads_and_cannot_be_read_is_refused(tmp_p
     record = tmp_path / "table.db"
     async with table(record, progressive_settings()) as here:
         await to_the_win(here)
-        await give(here, *AWARD)
+        await here.do(*AWARD)
         await here.order(CallSupervisor("mei", "a dispute"))
         await take_snapshot(here)
     with edited(record) as shell:

@@ -10,10 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from punto.baccarat.progressive.events import ChangeSettings
-from punto.baccarat.progressive.game_events import HandButton, StartGame
-from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.state import TableState
 from punto.controller.journal import recovery, schema, store
 from punto.controller.journal.entries import EVENTS, STATES, Entry
@@ -21,7 +18,7 @@ from punto.controller.journal.recovery import recover, replay
 from punto.controller.journal.snapshots import Snapshot
 from tests.journal.records import recovered, take_snapshot
 from tests.service.table_in_this_process import rows, table
-from tests.service.test_progressive_record import AWARD, deal, give, settings, to_the_win
+from tests.service.test_progressive_record import AWARD, settings, to_the_win
 
 FORGED = 90_750_084
 SHOWN = 750_030
@@ -33,14 +30,13 @@ async def stopped(tmp_path):
     path = tmp_path / "t.db"
     async with table(path, settings()) as here:
         await to_the_win(here)
-        await give(here, *AWARD)
+        await here.do(*AWARD)
         changed = settings(reserve="2%").progressive
         assert changed is not None
-        await give(here, ChangeSettings(changed, "a trial", "eve", "bob"))
-        await give(here, SetWager("w1", 1, "player", 500, here.state.round))
-        await give(here, StartGame(here.state.round, "ann", (1,)))
-        await deal(here, "2H KC 3H JC 4H KD")
-        await give(here, HandButton(1, "ann"), TurnKey(Key.JPH, "key switch"), Jpot("key switch"))
+        await here.order(ChangeSettings(changed, "a trial", "eve", "bob"))
+        await here.do(
+            "wager 1 player 500", "start game 1", "draw 2H KC 3H JC 4H KD", "hand 1", "turn jph", "j-pot"
+        )
     return path
 
 
@@ -221,7 +217,7 @@ async def test_a_digit_of_a_snapshot_that_was_changed_is_always_told_of_and_neve
     monkeypatch.setattr(recovery, "FEW_INPUTS", 0)
     async with table(stopped, settings()) as here:
         await take_snapshot(here)
-        await give(here, TurnKey(Key.RUN, "key switch"), GameOver("ann"))
+        await here.do("turn run", "game over")
         await take_snapshot(here)
         right = here.state
     with closing(schema.open_for_writing(stopped)) as connection:

@@ -7,11 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from punto.baccarat.cards import Card
-from punto.baccarat.progressive.events import OpenMeter
-from punto.baccarat.progressive.game_events import StartGame
-from punto.baccarat.table.events import CardDrawn
-from punto.baccarat.table.order_kinds import KeyCard, OpenBetting, Reveal, VoidCoup
+from punto.baccarat.table.order_kinds import VoidCoup
 from punto.controller.gaming_days import Calendar
 from punto.controller.messages import topics
 from punto.controller.messages.building import progressive_message
@@ -67,21 +63,13 @@ class Overheard:
     async def play(self, game: str, words: str) -> None:
         """Open betting, wager over MQTT as a terminal does, and deal or key these cards."""
         await self.here.begin_shoe()
-        await self.here.order(OpenBetting("mei"))
-        commands = [command for command in GAMES[game][1] if command.startswith("wager")]
-        if game == "metered":
-            await self.here.order(OpenMeter("eve", "mei"))
-        for command in commands:
-            await self.wager(*command.split()[1:])
-        if game == "metered":
-            await self.here.order(StartGame(self.here.state.round, "mei", (3,)))
+        await self.here.do("open")
+        for command in GAMES[game][1]:
+            verb, *wager = command.split()
+            await (self.wager(*wager) if verb == "wager" else self.here.do(command))
+        deal = "key" if self.here.state.settings.cards == "keyed" else "draw"
         for word in words.split():
-            if word == "reveal":
-                await self.here.order(Reveal("mei"))
-            elif self.here.state.settings.cards == "keyed":
-                await self.here.order(KeyCard("mei", Card(word)))
-            else:
-                await self.here.shoe(CardDrawn(self.here.state.link.expected, Card(word), 99))
+            await self.here.do(word if word == "reveal" else f"{deal} {word}")
 
     async def wager(self, seat: str, wager: str, amount: str) -> None:
         """Ask for a wager as a seat's terminal does, and wait for the answer."""

@@ -7,7 +7,7 @@ from punto.baccarat.table.order_kinds import CloseTable
 from punto.controller.accounts.roles import Role
 from punto.controller.orders.countersigning import APPROVAL_SECONDS
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
-from tests.operators.test_orders import at_betting, deal
+from tests.operators.test_orders import at_betting
 from tests.service.table_in_this_process import settings
 from tests.table.croupier import PLAYER_NATURAL
 from tests.table.croupier import settings as table_settings
@@ -21,7 +21,7 @@ async def after_a_round(here: Here) -> tuple[Browser, Browser]:
     here.account("Mei", "supervisor")
     here.account("Eve", "supervisor")
     await at_betting(here)
-    await deal(here, PLAYER_NATURAL)
+    await here.table.do(f"draw {PLAYER_NATURAL}")
     return await here.signed_on("Mei"), await here.signed_on("Eve")
 
 
@@ -111,7 +111,7 @@ async def test_it_is_about_the_hand_in_which_it_was_ordered_and_no_later_one(tmp
         mei, eve = await after_a_round(here)
         asked = await mei.order("void_round", **VOID)
         await mei.order("open_betting")
-        await deal(here, PLAYER_NATURAL)
+        await here.table.do(f"draw {PLAYER_NATURAL}")
         late = await eve.ask("POST", f"/api/approvals/{asked.json['waiting']}", {})
 
         assert (late.status, late.json["code"]) == (404, "not_waiting")

@@ -7,7 +7,6 @@ import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
-from punto.baccarat.table.events import CardDrawn, SetWager
 from punto.baccarat.table.order_kinds import OpenBetting, ResumePlay
 from punto.controller.accounts.roles import Role
 from punto.controller.orders.desk import Desk
@@ -19,17 +18,10 @@ from tests.share import sampled
 from tests.table.croupier import PLAYER_NATURAL
 
 
-async def deal(here: Here, codes: str) -> None:
-    for code in codes.split():
-        await here.table.shoe(CardDrawn(here.table.state.link.expected, Card(code), 99))
-
-
 async def at_betting(here: Here) -> None:
     """With a shoe, a supervisor at the table and wagers for the coming coup."""
     await here.table.begin_shoe()
-    await here.table.order(OpenBetting("mei"))
-    for seat, wager, amount in ((1, "player", 1000), (2, "banker", 2000), (3, "tie", 500)):
-        await here.table.order(SetWager("w", seat, wager, amount, here.table.state.round))
+    await here.table.do("open", "wager 1 player 1000", "wager 2 banker 2000", "wager 3 tie 500")
 
 
 APPROVAL = {"name": "Eve", "password": PASSWORD}
@@ -188,7 +180,7 @@ async def test_an_order_that_needs_approval_is_carried_out_with_another_supervis
         here.account("Eve", "supervisor")
         browser = await here.signed_on("Mei")
         await at_betting(here)
-        await deal(here, PLAYER_NATURAL)
+        await here.table.do(f"draw {PLAYER_NATURAL}")
 
         alone = await browser.order("void_round", round=1, reason="misdeal")
         assert (alone.status, alone.json["code"]) == (202, "awaits_approval")
@@ -210,7 +202,7 @@ async def test_nobody_approves_their_own_order(tmp_path):
         here.account("Mei", "supervisor")
         browser = await here.signed_on("Mei")
         await at_betting(here)
-        await deal(here, PLAYER_NATURAL)
+        await here.table.do(f"draw {PLAYER_NATURAL}")
         own = {"name": "MEI", "password": PASSWORD}
         answer = await browser.order("void_round", round=1, reason="misdeal", approval=own)
 
@@ -245,7 +237,7 @@ async def test_an_approval_that_is_none_is_refused_and_on_the_record(
         here.accounts.set_disabled("Bob", disabled=True)
         browser = await here.signed_on("Mei")
         await at_betting(here)
-        await deal(here, PLAYER_NATURAL)
+        await here.table.do(f"draw {PLAYER_NATURAL}")
         answer = await browser.order("void_round", round=1, reason="misdeal", approval=approval)
 
         assert (answer.status, answer.json["code"]) == (status, code)
@@ -322,7 +314,7 @@ async def test_a_preview_shows_the_pay_difference_and_changes_nothing(tmp_path):
         here.account("Eve", "supervisor")
         browser = await here.signed_on("Mei")
         await at_betting(here)
-        await deal(here, PLAYER_NATURAL)
+        await here.table.do(f"draw {PLAYER_NATURAL}")
         before, inputs = here.table.state, here.inputs()
         correction: dict[str, Any] = {
             "round": 1,
@@ -357,7 +349,7 @@ async def test_a_preview_says_whether_the_house_wants_a_second_person_and_an_ord
         here.account("Mei", "supervisor")
         browser = await here.signed_on("Mei")
         await at_betting(here)
-        await deal(here, PLAYER_NATURAL)
+        await here.table.do(f"draw {PLAYER_NATURAL}")
         shown = await browser.preview("void_round", round=1, reason="misdeal")
         second = "by this table's settings, a second person must approve this order" if approval else None
         assert (shown.json["accepted"], shown.json["second"], shown.json["at_page"]) == (True, second, False)
@@ -373,7 +365,7 @@ async def test_of_hidden_cards_a_preview_says_only_whether_a_second_person_is_ne
         browser = await here.signed_on("Mei")
         await here.table.begin_shoe()
         await here.table.order(OpenBetting("Mei"))
-        await here.table.shoe(CardDrawn(here.table.state.link.expected, Card("9S"), 99))
+        await here.table.do("draw 9S")
         await here.table.order(ResumePlay("omar", "seen"))
         shown = {
             order: (await browser.preview(order, **fields)).json
@@ -398,7 +390,7 @@ async def test_a_preview_tells_no_card_that_waits_for_the_next_coup(tmp_path):
         browser = await here.signed_on("Mei")
         await here.table.begin_shoe()
         await here.table.order(OpenBetting("Mei"))
-        await here.table.shoe(CardDrawn(here.table.state.link.expected, Card("9S"), 99))
+        await here.table.do("draw 9S")
         await here.table.order(ResumePlay("omar", "seen"))
         assert here.table.state.carried == (Card("9S"),)
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from punto.baccarat.cards import Card
 from punto.baccarat.progressive.aquarius import Key, TurnKey
 from punto.baccarat.progressive.events import OpenMeter
 from punto.baccarat.progressive.nexus import Confirm, SwipeCard
 from punto.baccarat.progressive.state import State as Books
-from punto.baccarat.table.events import CardDrawn, SetWager
+from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.order_kinds import OpenBetting
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.devices.card_door import SOURCE, CardDoor
@@ -87,8 +86,7 @@ class Game:
             await (self.deal(step) if step in DEALT else self.play(step))
 
     async def deal(self, codes: str) -> None:
-        for code in codes.split():
-            await self.here.table.shoe(CardDrawn(self.here.table.state.link.expected, Card(code), 99))
+        await self.here.table.do(f"draw {codes}")
 
     @property
     def books(self) -> Books:

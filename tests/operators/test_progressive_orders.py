@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from punto.baccarat.cards import Card
 from punto.baccarat.progressive.events import OpenMeter
 from punto.baccarat.progressive.game_events import StartGame, WagerPlaced
 from punto.baccarat.progressive.money import MOST
-from punto.baccarat.table.events import CardDrawn
 from punto.baccarat.table.order_kinds import OpenBetting
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TablesProgressive
@@ -387,8 +385,7 @@ async def test_wagers_that_were_keyed_are_those_of_one_game_and_not_of_the_next(
         assert (await browser.order("end_game")).json["code"] == "not_started"
         assert progressive(here).procedure.hand.sensors == (2, 5)
         assert (await browser.order("start_game", round=1)).status == 200
-        for code in ["KS", "2S", "3H", "3S", "2D"]:
-            await here.table.shoe(CardDrawn(here.table.state.link.expected, Card(code), 99))
+        await here.table.do("draw KS 2S 3H 3S 2D")
         assert (await browser.order("end_game")).status == 200
 
         assert progressive(here).procedure.hand.sensors == ()

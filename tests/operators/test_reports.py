@@ -23,7 +23,6 @@ from punto.baccarat.table.events import (
     LinkNoise,
     RecordsLost,
     ReverseMovement,
-    SetWager,
     ShoeEvent,
     ShoeFault,
     ShoeHello,
@@ -44,10 +43,8 @@ from tests.table.croupier import COMMANDS, LONG, PLAYER_NATURAL, TIE, Croupier
 async def deal(here: Here, *hands: str, seats: int = 0) -> None:
     """These hands, one after the other, with a wager of so many seats on Player."""
     for hand in hands:
-        for seat in range(1, seats + 1):
-            await here.table.order(SetWager("w", seat, "player", 1000, here.table.state.round))
-        for code in hand.split():
-            await here.table.shoe(CardDrawn(here.table.state.link.expected, Card(code), 99))
+        wagers = (f"wager {seat} player 1000" for seat in range(1, seats + 1))
+        await here.table.do(*wagers, f"draw {hand}")
 
 
 async def opened(here: Here) -> Browser:
@@ -359,7 +356,7 @@ async def test_a_shift_without_a_hand_has_the_last_games_meters_and_a_new_table_
 async def test_a_card_corrected_before_settlement_is_among_the_shifts_corrections(tmp_path):
     async with consoles(tmp_path) as here:
         browser = await opened(here)
-        await here.table.shoe(CardDrawn(here.table.state.link.expected, Card("KS"), 99))
+        await here.table.do("draw KS")
         await browser.order("correct_card", position=1, card="QS", reason="misread")
         await browser.order("void_coup", reason="a card fell")
         shift = (await browser.get("/api/shift?hours=1")).json

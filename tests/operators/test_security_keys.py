@@ -16,7 +16,7 @@ from punto.controller.orders.countersigning import APPROVAL_SECONDS
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.operators.software_key import PRESENT, SoftwareKey, encoded
 from tests.operators.test_countersigning import APPROVED, VOID
-from tests.operators.test_orders import at_betting, deal
+from tests.operators.test_orders import at_betting
 from tests.table.croupier import PLAYER_NATURAL
 
 
@@ -27,7 +27,7 @@ async def a_round_to_void(folder, own=None, **config):
         here.account("Mei", "supervisor")
         here.account("Eve", "supervisor")
         await at_betting(here)
-        await deal(here, PLAYER_NATURAL)
+        await here.table.do(f"draw {PLAYER_NATURAL}")
         key = await key_of(here, "Eve", own)
         mei = await here.signed_on("Mei")
         asked = await mei.order("void_round", **VOID)

@@ -9,7 +9,7 @@ import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
-from punto.baccarat.table.events import CardDrawn, CardOverdrawn, LinkNoise, SetWager
+from punto.baccarat.table.events import CardOverdrawn, LinkNoise, SetWager
 from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting, SignOn
 from punto.consoles.view import Moments, View, prompt_of, view_of
 from punto.controller.accounts.roles import Role
@@ -503,7 +503,7 @@ async def test_cards_that_are_not_revealed_are_in_no_answer_to_no_role(role, tmp
 
         async def draw(codes: tuple[str, ...]) -> None:
             for code in codes:
-                await here.table.shoe(CardDrawn(here.table.state.link.expected, Card(code), 99))
+                await here.table.do(f"draw {code}")
                 assert await seen() == set(), code
 
         await draw(SECRET[:3])
@@ -517,6 +517,6 @@ async def test_cards_that_are_not_revealed_are_in_no_answer_to_no_role(role, tmp
             assert (await supervisor.order("reveal")).status == 200
             assert await seen() == set(SECRET[:shown])  # the seventh is the first of the next coup
             if shown < len(SECRET[:6]):
-                await here.table.shoe(CardDrawn(here.table.state.link.expected, Card(SECRET[shown]), 99))
+                await here.table.do(f"draw {SECRET[shown]}")
                 assert await seen() == set(SECRET[:shown])
         listening.cancel()

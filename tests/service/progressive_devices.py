@@ -14,13 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from punto.baccarat.cards import Card
 from punto.baccarat.progressive.aquarius import GameOver
-from punto.baccarat.progressive.events import OpenMeter
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.progressive.procedure import Hand
-from punto.baccarat.table.events import CardDrawn, Event, SetWager
-from punto.baccarat.table.order_kinds import ChangeShoe, OpenBetting, SignOn
+from punto.baccarat.table.events import Event
 from punto.baccarat.table.settings import Settings
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
@@ -165,15 +162,15 @@ class AtATable:
 
     async def open(self) -> None:
         """From the first day to betting."""
-        await self.give(SignOn("ann"))
+        await self.table.do("sign on")
         await self.table.hello()
-        await self.give(OpenMeter("eve", "bob"), ChangeShoe("ann"), OpenBetting("ann"))
+        await self.table.do("meter", "change shoe", "open")
         await self.heard()
 
     async def wager(self, *seats: int) -> None:
         """These seats make a wager on Player, and lay one on the sensor."""
         for seat in seats:
-            await self.give(SetWager(f"w{seat}", seat, "player", 500, self.table.state.round))
+            await self.table.do(f"wager {seat} player 500")
             self.sensors.put(seat)
         await self.recognised(*sorted({*self.hand.sensors, *seats}))
 
@@ -213,8 +210,7 @@ class AtATable:
                     return said
 
     async def deal(self, codes: str) -> None:
-        for code in codes.split():
-            await self.table.shoe(CardDrawn(self.table.state.link.expected, Card(code), 99))
+        await self.table.do(f"draw {codes}")
 
     async def over(self) -> None:
         """The dealer presses GAME OVER."""

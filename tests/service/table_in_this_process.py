@@ -20,8 +20,6 @@ from jsonschema import Draft202012Validator
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.events import (
-    CardDrawn,
-    CutCardSeen,
     Event,
     ServiceStarted,
     SetWager,
@@ -46,6 +44,7 @@ from punto.controller.outbox import Outbox
 from punto.game_manager.books import books_of_day
 from punto.simulators.shoe.order import shuffled
 from tests.deadline import DEADLINE
+from tests.table.croupier import events_of
 
 HERE = Path(__file__).parents[2]
 TABLE = "table-1"
@@ -72,11 +71,31 @@ class Table:
         self.journal = journal
         self.outbox = outbox
         self.watch = asyncio.create_task(journal.watch())
+        self.record = 1
         self._cards: list[Card] = []
 
     @property
     def state(self) -> TableState:
         return self.engine.state
+
+    @property
+    def settings(self) -> Settings:
+        return self.state.settings
+
+    @property
+    def last_round(self) -> int:
+        return self.state.last.round if self.state.last else 0
+
+    def next_record(self) -> int:
+        self.record += 1
+        return self.record - 1
+
+    async def do(self, *commands: str) -> None:
+        """What happens, in a croupier's words: `do("open", "draw KS 2S 9H 3S", "lid open")`; no order may be refused."""
+        for command in commands:
+            self.record = self.state.link.expected
+            for event in events_of(self, command):
+                await (self.shoe(event) if isinstance(event, ShoeEvent) else self.order(event))
 
     async def shoe(self, *events: ShoeEvent) -> None:
         await self.engine.submit_from_shoe(events)
@@ -101,8 +120,7 @@ class Table:
 
     async def draw(self, cards: int = 1) -> None:
         for _ in range(cards):
-            drawn = CardDrawn(self.state.link.expected, self._cards.pop(0), 99)
-            await self.shoe(drawn)
+            await self.do(f"draw {self._cards.pop(0)}")
 
     async def play(self, rounds: int, seats: Sequence[int] = ()) -> None:
         """Deal so many rounds to their end, each of these seats with a wager on Player; a new shoe when one is over."""
@@ -116,7 +134,7 @@ class Table:
                 continue
             await self.draw()
             if len(self._cards) == 14:
-                await self.shoe(CutCardSeen(self.state.link.expected))
+                await self.do("cut card")
             if self.state.shoe_over:
                 await self.begin_shoe()
 

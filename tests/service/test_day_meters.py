@@ -7,10 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from punto.baccarat.cards import Card
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.meters import Meters, of_game
-from punto.baccarat.table.order_kinds import ChangeShoe, CorrectRound, KeyCard, OpenBetting, SignOn, VoidRound
+from punto.baccarat.table.order_kinds import CorrectRound, VoidRound
 from punto.controller import clock, supervisor
 from punto.controller.engine import HouseRules
 from punto.controller.gaming_days import Calendar
@@ -19,6 +18,7 @@ from tests.service.table_in_this_process import Table, eventually, settings, tab
 from tests.table.croupier import LONG, PLAYER_NATURAL, TIE, cards
 
 OWN = settings("dragon-bonus-1", cards="keyed")
+OPENED = ("sign on", "change shoe", "open")
 NIGHT = datetime(2026, 11, 21, 6, tzinfo=UTC)
 """When the gaming day of the tests ends."""
 
@@ -39,17 +39,6 @@ def _clock(monkeypatch):
     monkeypatch.setattr(clock, "datetime", Clock)
 
 
-async def opened(here: Table) -> None:
-    for order in (SignOn("mei"), ChangeShoe("mei"), OpenBetting("mei")):
-        await here.order(order)
-
-
-async def deal(here: Table, *hands: str) -> None:
-    for hand in hands:
-        for card in hand.split():
-            await here.order(KeyCard("mei", Card(card)))
-
-
 def day(here: Table) -> Meters:
     return here.state.todays(here.state.settings.game)
 
@@ -65,12 +54,11 @@ def results(meters: Meters) -> dict[str, int]:
 
 async def test_at_night_another_day_begins_and_the_tables_life_goes_on(tmp_path):
     async with table(tmp_path / "table.db", OWN) as here:
-        await opened(here)
-        await deal(here, PLAYER_NATURAL, TIE)
+        await here.do(*OPENED, f"key {PLAYER_NATURAL}", f"key {TIE}")
         assert (day(here).hands, began(here)) == (2, NIGHT - timedelta(days=1))
 
         Clock.at = NIGHT
-        await deal(here, TIE)
+        await here.do(f"key {TIE}")
 
         assert (day(here).hands, results(day(here))) == (1, {"tie": 1})
         assert began(here) == NIGHT
@@ -79,8 +67,7 @@ async def test_at_night_another_day_begins_and_the_tables_life_goes_on(tmp_path)
 
 async def test_a_day_without_a_hand_begins_too(tmp_path):
     async with table(tmp_path / "table.db", OWN) as here:
-        await opened(here)
-        await deal(here, PLAYER_NATURAL)
+        await here.do(*OPENED, f"key {PLAYER_NATURAL}")
 
         await here.engine.turn_day(NIGHT - timedelta(seconds=1))
         assert day(here).hands == 1
@@ -102,29 +89,27 @@ async def test_the_meters_are_published_when_a_day_begins(tmp_path, monkeypatch)
 
 async def test_a_restart_goes_on_with_the_day(tmp_path):
     async with table(tmp_path / "table.db", OWN) as here:
-        await opened(here)
-        await deal(here, PLAYER_NATURAL)
+        await here.do(*OPENED, f"key {PLAYER_NATURAL}")
         Clock.at = NIGHT
-        await deal(here, TIE, LONG)
+        await here.do(f"key {TIE}", f"key {LONG}")
         before = day(here)
     async with table(tmp_path / "table.db", OWN) as here:
         assert day(here) == before
         assert before.hands == 2
-        await opened(here)
-        await deal(here, TIE)
+        await here.do(*OPENED, f"key {TIE}")
         assert results(day(here)) == {"tie": 2, "player": 1}
 
 
 async def test_a_hand_of_yesterday_that_is_settled_again_is_not_of_today(tmp_path):
     async with table(tmp_path / "table.db", OWN) as here:
-        await opened(here)
+        await here.do(*OPENED)
         await here.order(SetWager("w", 1, "player", 1000, 1))
-        await deal(here, PLAYER_NATURAL)
+        await here.do(f"key {PLAYER_NATURAL}")
         Clock.at = NIGHT
         await here.order(CorrectRound("mei", 1, cards("KS 5H"), cards("9S KD"), "misread"))
         assert results(of_game(here.state.meters, OWN.game)) == {"banker": 1, "natural": 1}
         await here.order(SetWager("w", 1, "player", 1000, here.state.round))
-        await deal(here, TIE)
+        await here.do(f"key {TIE}")
 
         assert (day(here).hands, results(day(here))) == (1, {"tie": 1})
         assert [(each.staked, each.returned) for each in day(here).drop] == [(1000, 1000)]
@@ -134,11 +119,10 @@ async def test_a_hand_of_yesterday_that_is_settled_again_is_not_of_today(tmp_pat
 
 async def test_a_hand_of_today_that_is_settled_again_or_taken_back_counts_as_it_is_now(tmp_path):
     async with table(tmp_path / "table.db", OWN) as here:
-        await opened(here)
-        await deal(here, PLAYER_NATURAL)
+        await here.do(*OPENED, f"key {PLAYER_NATURAL}")
         await here.order(CorrectRound("mei", 1, cards("KS 5H"), cards("9S KD"), "misread"))
         assert results(day(here)) == {"banker": 1, "natural": 1}
-        await deal(here, TIE)
+        await here.do(f"key {TIE}")
         await here.order(VoidRound("mei", here.state.round - 1, "misdeal"))
 
         assert (day(here).hands, results(day(here))) == (1, {"banker": 1, "natural": 1})

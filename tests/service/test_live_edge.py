@@ -18,7 +18,7 @@ import pytest
 import structlog
 
 from punto.baccarat.cards import Card
-from punto.baccarat.table.events import CardDrawn, CardOverdrawn, CardUnread, CutCardSeen
+from punto.baccarat.table.events import CardOverdrawn, CutCardSeen
 from punto.baccarat.table.order_kinds import CorrectCard, ResumePlay, VoidCoup
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.wagers.condition import Condition
@@ -350,8 +350,8 @@ async def test_cards_that_nobody_saw_count_as_if_they_were_in_the_shoe(tmp_path,
     async with table(tmp_path / "table.db", settings(burn="fixed", burn_cards=2)) as here:
         await here.begin_shoe()
         async with surveyed(here, mosquitto.port) as surveillance:
-            await here.shoe(CardDrawn(here.state.link.expected, here._cards.pop(0), 99))
-            await here.shoe(CardUnread(here.state.link.expected))
+            await here.draw()
+            await here.do("unread")
             burned = here._cards.pop(0)
             message = await of_round(surveillance, 0)
 
@@ -450,7 +450,7 @@ async def test_a_card_more_often_than_the_shoe_holds_it_is_told_and_play_goes_on
         async with surveyed(here, mosquitto.port) as surveillance:
             with structlog.testing.capture_logs() as logged:
                 for _ in range(9):
-                    await here.shoe(CardDrawn(here.state.link.expected, Card("9S"), 99))
+                    await here.do("draw 9S")
                 message = await of_round(surveillance, 0)
                 await here.play(1)
                 await of_round(surveillance, 1)

@@ -21,7 +21,7 @@ import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
-from punto.baccarat.table.events import CardDrawn, CardOverdrawn, DeviceHeard, ShoeHello
+from punto.baccarat.table.events import CardOverdrawn, DeviceHeard, ShoeHello
 from punto.baccarat.table.order_kinds import Order
 from punto.commands import operator
 from punto.commands.cli import main
@@ -643,7 +643,7 @@ async def test_every_order_of_the_table_can_be_given(tmp_path):
             given.append(name)
 
         async def draw(code: str, confidence: int = 99) -> None:
-            await own.shoe(CardDrawn(own.state.link.expected, Card(code), confidence))
+            await own.do(f"{'draw' if confidence == 99 else 'unsure'} {code}")
 
         await own.hello()
         await give("sign_on")

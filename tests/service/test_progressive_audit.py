@@ -5,12 +5,11 @@ from dataclasses import replace
 import pytest
 
 from punto.baccarat.progressive import awards, shares
-from punto.baccarat.progressive.events import BackOut
 from punto.baccarat.progressive.ledger import Cause, Ledger
 from punto.commands.cli import main
 from punto.controller.journal.audit import audit
 from tests.service.table_in_this_process import edited, table
-from tests.service.test_progressive_record import AWARD, give, settings, to_the_win
+from tests.service.test_progressive_record import AWARD, settings, to_the_win
 
 
 @pytest.fixture
@@ -18,7 +17,7 @@ async def record(tmp_path):
     path = tmp_path / "t.db"
     async with table(path, settings()) as here:
         await to_the_win(here)
-        await give(here, *AWARD, BackOut(1, "a mistake", "eve", "ann"))
+        await here.do(*AWARD, "back out 1")
     return path
 
 
@@ -99,7 +98,7 @@ async def test_what_the_rules_did_wrong_is_found(tmp_path, monkeypatch, break_ru
     break_rules(monkeypatch)
     async with table(tmp_path / "t.db", settings()) as here:
         await to_the_win(here)
-        await give(here, *AWARD)
+        await here.do(*AWARD)
 
     difference = audit(tmp_path / "t.db").difference
     assert difference is not None

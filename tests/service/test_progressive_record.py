@@ -8,12 +8,6 @@ from typing import Any
 
 import pytest
 
-from punto.baccarat.cards import Card
-from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
-from punto.baccarat.progressive.events import CountCoins, OpenMeter
-from punto.baccarat.progressive.game_events import HandButton, StartGame
-from punto.baccarat.table.events import CardDrawn, Event, SetWager
-from punto.baccarat.table.order_kinds import OpenBetting
 from punto.baccarat.table.settings import Settings
 from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
@@ -27,40 +21,20 @@ def settings(**meter: Any) -> Settings:
     return table_settings(game_name="progressive-2", meter={"reserve": "1%", **meter})
 
 
-async def deal(here: Table, codes: str) -> None:
-    for code in codes.split():
-        await here.shoe(CardDrawn(here.state.link.expected, Card(code), 99))
-
-
-async def give(here: Table, *events: Event) -> None:
-    for event in events:
-        await here.order(event)
-
-
 async def to_the_win(here: Table, seats: Sequence[int] = (2, 5)) -> None:
     """A meter in service, a game with these seats' wagers, and a hand that won a quarter of the meter."""
     await here.begin_shoe()
-    await give(here, OpenMeter("eve", "bob"), OpenBetting("ann"))
-    for seat in seats:
-        await here.order(SetWager(f"w{seat}", seat, "player", 500, here.state.round))
-    await give(here, StartGame(here.state.round, "ann", tuple(seats)))
-    await deal(here, SUITED)
+    wagers = [f"wager {seat} player 500" for seat in seats]
+    await here.do("meter", "open", *wagers, f"start game {' '.join(map(str, seats))}", f"draw {SUITED}")
 
 
-AWARD: tuple[Event, ...] = (
-    HandButton(2, "ann"),
-    HandButton(5, "ann"),
-    TurnKey(Key.JPH, "key switch"),
-    Jpot("key switch"),
-    TurnKey(Key.RUN, "key switch"),
-    GameOver("ann"),
-)
+AWARD = ("hand 2", "hand 5", "turn jph", "j-pot", "turn run", "game over")
 
 
 async def test_what_the_meter_did_is_on_the_record_and_replays_to_the_same(tmp_path):
     async with table(tmp_path / "t.db", settings()) as here:
         await to_the_win(here)
-        await give(here, *AWARD, CountCoins("2026-11-21", 200, "eve"))
+        await here.do(*AWARD, "count 200")
         assert here.state.progressive is not None
         assert here.state.progressive.books.awards[-1].amount == 250_010
         assert here.state.progressive.books.shown == 750_030
@@ -94,13 +68,13 @@ async def test_after_a_kill_at_any_step_the_game_is_at_that_step(tmp_path, steps
     path = tmp_path / "t.db"
     async with table(path, settings()) as here:
         await to_the_win(here)
-        await give(here, *AWARD[:steps])
+        await here.do(*AWARD[:steps])
         before = here.state.progressive
     _forget_what_follows(path)
 
     async with table(path, settings()) as here:
         assert here.state.progressive == before
-        await give(here, *AWARD[steps:])
+        await here.do(*AWARD[steps:])
         assert here.state.progressive is not None
         assert here.state.progressive.books.shown == 750_030
     assert replay(path).difference is None
@@ -129,7 +103,7 @@ async def test_a_replay_finds_a_cent_that_was_changed(tmp_path, change, about):
     path = tmp_path / "t.db"
     async with table(path, settings()) as here:
         await to_the_win(here)
-        await give(here, *AWARD)
+        await here.do(*AWARD)
     with edited(path) as connection:
         connection.execute(change)
 
@@ -156,7 +130,7 @@ async def test_a_posting_that_does_not_sum_to_zero_cannot_be_written(tmp_path):
 async def test_other_settings_in_the_configuration_are_on_the_record_as_a_change(tmp_path):
     path = tmp_path / "t.db"
     async with table(path, settings()) as here:
-        await give(here, OpenMeter("eve", "bob"))
+        await here.do("meter")
     async with table(path, settings(reserve="2%")) as here:
         assert here.state.progressive is not None
         assert here.state.progressive.books.settings.reserve == "2%"
@@ -168,7 +142,7 @@ async def test_other_settings_in_the_configuration_are_on_the_record_as_a_change
 async def test_a_meter_that_holds_money_is_not_left_behind_by_another_configuration(tmp_path):
     path = tmp_path / "t.db"
     async with table(path, settings()) as here:
-        await give(here, OpenMeter("eve", "bob"))
+        await here.do("meter")
     without = replace(settings(), progressive=None)
 
     with pytest.raises(Exception, match="in service and has money on its meter"):
@@ -181,7 +155,7 @@ async def test_a_row_of_no_input_is_found_by_a_replay_and_by_a_start(tmp_path, p
     path = tmp_path / "t.db"
     async with table(path, settings()) as here:
         await to_the_win(here)
-        await give(here, *AWARD)
+        await here.do(*AWARD)
     with edited(path) as connection:
         connection.execute(
             f"INSERT INTO postings SELECT {place}, 0, ts, progressive, 99, 'malfunction', 0, 0, 50000, -50000, 0, 0, 0, "  # noqa: S608 - one of two texts, above

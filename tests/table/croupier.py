@@ -138,8 +138,7 @@ class Croupier:
     def do(self, *commands: str) -> "Croupier":
         for command in commands:
             self.new = []
-            verb = next(verb for verb in COMMANDS if f"{command} ".startswith(f"{verb} "))
-            for event in COMMANDS[verb](self, command.removeprefix(verb).split()):
+            for event in events_of(self, command):
                 self.handle(event)
         return self
 
@@ -199,6 +198,12 @@ class Croupier:
         return [(each.code, each.stops) for each in self.said if each.kind == "alarm_raised"]
 
 
+def events_of(at: Any, command: str) -> list[Event]:
+    """What a command of `COMMANDS` says; `at` is a croupier, or another who has the same `state` and numbers the shoe's records."""
+    verb = next(verb for verb in COMMANDS if f"{command} ".startswith(f"{verb} "))
+    return COMMANDS[verb](at, command.removeprefix(verb).split())
+
+
 def happenings(effects: list[Effect]) -> list[Happening]:
     """What the public came to know by these effects."""
     return [effect.happening for effect in effects if isinstance(effect, Happened)]
@@ -236,9 +241,7 @@ def _correct_round(croupier: Croupier, words: list[str]) -> list[Event]:
 
 def _alone(croupier: Croupier, words: list[str]) -> list[Event]:
     """`alone void round`: the order after it, which nobody else has approved."""
-    command = " ".join(words)
-    verb = next(verb for verb in COMMANDS if f"{command} ".startswith(f"{verb} "))
-    given: list[Any] = [*COMMANDS[verb](croupier, command.removeprefix(verb).split())]
+    given: list[Any] = events_of(croupier, " ".join(words))
     return [replace(order, approved_by=None) for order in given]
 
 

@@ -16,7 +16,7 @@ from punto.baccarat.table.meter import served_table
 from punto.baccarat.table.state import TablesProgressive
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
-from tests.table.croupier import COMMANDS, Croupier, game, settings
+from tests.table.croupier import Croupier, events_of, game, settings
 from tests.table.second_books import SecondBooks
 
 AUTHORITY: Final = "meter-1"
@@ -271,6 +271,5 @@ class Chaos:
 
 def do(table: Node, command: str) -> None:
     """Give a command; the table may refuse it."""
-    verb = next(verb for verb in COMMANDS if f"{command} ".startswith(f"{verb} "))
-    for event in COMMANDS[verb](table, command.removeprefix(verb).split()):
+    for event in events_of(table, command):
         table.handle(event)

@@ -19,7 +19,7 @@ from punto.baccarat.table.state import Phase, TablesProgressive, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from tests.progressive.floor import accounted, paid_in_all
-from tests.table.croupier import COMMANDS, Croupier
+from tests.table.croupier import Croupier, events_of
 
 pytestmark = pytest.mark.by_chance
 
@@ -135,8 +135,7 @@ class Day:
                 self.do(command)
 
     def do(self, command: str) -> None:
-        verb = next(verb for verb in COMMANDS if f"{command} ".startswith(f"{verb} "))
-        for event in COMMANDS[verb](self.croupier, command.removeprefix(verb).split()):
+        for event in events_of(self.croupier, command):
             self.events.append(event)
             before = self.croupier.state
             try:

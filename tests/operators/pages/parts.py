@@ -13,8 +13,7 @@ from typing import Any
 
 from playwright.async_api import Browser, Page, expect
 
-from punto.baccarat.cards import Card
-from punto.baccarat.table.events import CardDrawn, CardUnread, SetWager, ShoeHello
+from punto.baccarat.table.events import SetWager, ShoeHello
 from punto.baccarat.table.order_kinds import OpenBetting
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import Phase
@@ -101,12 +100,11 @@ class TableWithConsoles:
 
     async def draw(self, cards: str, confidence: int = 99) -> None:
         """These cards leave the shoe one after the other."""
-        for card in cards.split():
-            await self.table.shoe(CardDrawn(self.table.state.link.expected, Card(card), confidence))
+        await self.table.do(f"{'draw' if confidence == 99 else 'unsure'} {cards}")
 
     async def draw_unread(self) -> None:
         """A card leaves the shoe that it cannot read."""
-        await self.table.shoe(CardUnread(self.table.state.link.expected))
+        await self.table.do("unread")
 
     async def wager(self, *wagers: tuple[int, str, int]) -> None:
         """Seats make wagers for the coming coup: (seat, wager, amount in minor units)."""
