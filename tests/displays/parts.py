@@ -16,7 +16,7 @@ import aiomqtt
 from punto.controller.messages.models import Message
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
 from punto.displays.server import serve
-from tests.deadline import DEADLINE
+from tests.deadline import DEADLINE, pauses
 from tests.ports import free_port, takes_connections
 from tests.started import Started
 
@@ -34,10 +34,10 @@ MOSQUITTO = shutil.which("mosquitto", path="/usr/sbin:/usr/bin:/usr/local/sbin")
 
 
 async def listening(port: int) -> None:
-    for _ in range(3000):
+    for pause in pauses():
         if takes_connections(port):
             return
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(pause)
     raise TimeoutError(f"nothing listens on port {port}")
 
 
@@ -105,7 +105,7 @@ class Publisher:
 @contextlib.asynccontextmanager
 async def publisher(broker: Broker, username: str | None = None, password: str | None = None, **options: Any):
     login: dict[str, Any] = {"username": username, "password": password}
-    async with aiomqtt.Client("127.0.0.1", broker.port, **login, **options) as client:
+    async with aiomqtt.Client("127.0.0.1", broker.port, timeout=DEADLINE, **login, **options) as client:
         yield Publisher(client)
 
 

@@ -37,7 +37,7 @@ from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.keypad import VirtualKeypad
 from punto.simulators.line import Faults
 from tests.coin_spot.rig import Picture
-from tests.deadline import DEADLINE
+from tests.deadline import DEADLINE, pauses
 from tests.ishoe.model import LOG, SERIAL, ShoeOnALine
 
 STUCK_SECONDS = 0.5
@@ -46,11 +46,11 @@ STUCK_SECONDS = 0.5
 async def until(so: Callable[[], object], seconds: float = DEADLINE) -> float:
     """Wait until it is so, and give how long it took."""
     start = time.perf_counter()
-    while not so():
-        if time.perf_counter() > start + seconds:
-            raise TimeoutError
-        await asyncio.sleep(0.002)
-    return time.perf_counter() - start
+    for pause in pauses(seconds):
+        if so():
+            return time.perf_counter() - start
+        await asyncio.sleep(pause)
+    raise TimeoutError
 
 
 class User:

@@ -7,7 +7,6 @@ import asyncio
 import json
 import re
 import sqlite3
-import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import replace
@@ -43,7 +42,7 @@ from punto.controller.mqtt import Broker
 from punto.controller.outbox import Outbox
 from punto.game_manager.books import books_of_day
 from punto.simulators.shoe.order import shuffled
-from tests.deadline import DEADLINE
+from tests.deadline import DEADLINE, pauses
 from tests.table.croupier import events_of
 
 HERE = Path(__file__).parents[2]
@@ -225,11 +224,11 @@ async def eventually(so: Callable[[], object], what: str, seconds: float = DEADL
     Raises:
         TimeoutError: it did not, in so many seconds.
     """
-    end = time.monotonic() + seconds
-    while not so():
-        if time.monotonic() > end:
-            raise TimeoutError(f"after {seconds:g} s still not so: {what}")
-        await asyncio.sleep(0.005)
+    for pause in pauses(seconds):
+        if so():
+            return
+        await asyncio.sleep(pause)
+    raise TimeoutError(f"after {seconds:g} s still not so: {what}")
 
 
 # --- who listens
@@ -288,7 +287,7 @@ def _read(payload: bytes) -> Any:
 @asynccontextmanager
 async def ear(port: int, topic: str = "punto/#", **login: Any) -> AsyncIterator[Ear]:
     """Somebody who listens, and may publish."""
-    async with aiomqtt.Client("127.0.0.1", port, **login) as client:
+    async with aiomqtt.Client("127.0.0.1", port, timeout=DEADLINE, **login) as client:
         client.pending_calls_threshold = 10_000
         await client.subscribe(topic, qos=1)
         listening = Ear(client)

@@ -36,7 +36,7 @@ from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.simulators.shoe.order import shuffled
 from tests.command import punto
-from tests.deadline import DEADLINE
+from tests.deadline import DEADLINE, pauses
 from tests.ports import free_port, listeners, takes_connections
 from tests.started import Started
 
@@ -50,11 +50,11 @@ def wait_until(so: Callable[[], object], what: str, seconds: float = DEADLINE) -
     Raises:
         TimeoutError: it did not, in so many seconds.
     """
-    end = time.monotonic() + seconds
-    while not so():
-        if time.monotonic() > end:
-            raise TimeoutError(f"after {seconds:g} s still not so: {what}")
-        time.sleep(0.005)
+    for pause in pauses(seconds):
+        if so():
+            return
+        time.sleep(pause)
+    raise TimeoutError(f"after {seconds:g} s still not so: {what}")
 
 
 class Program:

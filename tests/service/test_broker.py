@@ -564,10 +564,14 @@ async def test_however_often_a_snapshot_is_requested_all_is_sent_again_at_most_o
     async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
         await online(listening)
         sent = len(listening.of("scoreboard"))
+        begun = time.monotonic()
         for number in range(40):
             await listening.publish("request/snapshot", {"id": str(number)})
         await eventually(lambda: len(listening.of("response/snapshot")) == 40, "each request is answered")
-        await eventually(lambda: len(listening.of("scoreboard")) == sent + 2, "at once, and a second later")
+        seconds = int(
+            time.monotonic() - begun
+        )  # on a busy machine the requests come over more than one second
+        await eventually(lambda: len(listening.of("scoreboard")) >= sent + 2, "at once, and a second later")
         await asyncio.sleep(0.2)
 
-        assert len(listening.of("scoreboard")) == sent + 2
+        assert len(listening.of("scoreboard")) <= sent + 2 + seconds

@@ -72,7 +72,7 @@ async def test_a_client_does_not_end_the_connection_of_another_user_by_its_id(gu
         ear(guarded.own_port, **guarded.login("punto")) as service,
     ):
         await service.publish("state", {"phase": "closed"})
-        await eventually(lambda: display.of("state") and terminal.of("state"), "both hear it", 10)
+        await eventually(lambda: display.of("state") and terminal.of("state"), "both hear it")
 
 
 async def test_a_payload_is_at_most_so_long(guarded):
@@ -82,7 +82,7 @@ async def test_a_payload_is_at_most_so_long(guarded):
         ear(guarded.own_port, **guarded.login("punto")) as service,
     ):
         await service.publish("round", b"x" * most)
-        await eventually(lambda: listening.of("round"), "the longest comes", 10)
+        await eventually(lambda: listening.of("round"), "the longest comes")
         with suppress(aiomqtt.MqttError):
             await asyncio.wait_for(service.publish("round", b"x" * (most + 1)), 2)
         await asyncio.sleep(0.2)

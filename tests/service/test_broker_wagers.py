@@ -388,7 +388,7 @@ async def test_the_service_puts_the_sum_of_a_flood_on_the_record(tmp_path, monke
             here.engine.pace.allows("seat 3")
         now[0] += SUMMED_SECONDS
         beats = asyncio.create_task(supervisor._beat(here.engine, here.journal, here.outbox))
-        await eventually(lambda: here.state.alarms, "the alarm", 5)
+        await eventually(lambda: here.state.alarms, "the alarm")
         beats.cancel()
         await asyncio.wait([beats])
 

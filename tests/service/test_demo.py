@@ -280,7 +280,7 @@ def test_a_game_of_ones_own_keeps_its_limits(tmp_path):
     own = (HERE / "configs" / "games" / "mini-baccarat.toml").read_text(encoding="utf-8")
     limited = own.replace("base = true", "base = true\nlimits = { minimum = 2500, step = 2500 }")
     (tmp_path / "own.toml").write_text(limited, encoding="utf-8")
-    ran = played("--rounds", "3", "--game", tmp_path / "own.toml", "--dir", tmp_path)
+    ran = played("--rounds", "3", *UNHURRIED, "--game", tmp_path / "own.toml", "--dir", tmp_path)
 
     assert (ran.returncode, ran.stderr) == (0, "")
     stakes = [

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from punto.configs.game_files import load_game
 from punto.controller.journal.audit import audit, difference_between
 from punto.controller.journal.recovery import history
 from punto.controller.linked import GAME_SECONDS, GAMES_AT_ONCE
+from tests.deadline import pauses
 from tests.operators.consoles import Browser
 from tests.ports import free_port
 from tests.service.linked_services import Service
@@ -517,14 +517,21 @@ def test_a_linked_table_that_changes_to_a_game_with_other_rules_is_not_linked_un
 
 def test_a_message_of_another_version_is_refused_by_both_sides_until_one_comes_that_can_be_read(floor):
     broker, (authority, t1, t2) = floor
-    broker.publish("punto/meter-1/meter/answer/t1", {"schema": "punto/meter-answer/9"})
-    broker.publish("punto/t2/meter/request", {"schema": "punto/meter-request/9"})
-    for table, who in ((t1, "the authority"), (t2, "t2")):
-        says = partial(
-            lambda at, text: text in at.link.reason, table, f"{who} sends what this version cannot read"
-        )
-        wait_until(says, f"{table.name} says why it is not linked")
+    for table, who, topic, schema in (
+        (t1, "the authority", "punto/meter-1/meter/answer/t1", "punto/meter-answer/9"),
+        (t2, "t2", "punto/t2/meter/request", "punto/meter-request/9"),
+    ):
+        text = f"{who} sends what this version cannot read"
+        # The next message can be read again, and it comes soon: so none comes while the authority stands still.
+        for pause in pauses():
+            broker.publish(topic, {"schema": schema})
+            time.sleep(pause)
+            authority.process.send_signal(signal.SIGSTOP)
+            if text in table.link.reason:
+                break
+            authority.process.send_signal(signal.SIGCONT)
         refused = table.ask(order="start_game", round=1)
+        authority.process.send_signal(signal.SIGCONT)
         assert (refused["accepted"], refused["code"]) == (False, "meter_away")
 
     for each, table in ((authority, t1), (t2, t2)):

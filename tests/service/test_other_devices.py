@@ -92,7 +92,7 @@ async def test_an_impostor_on_a_sealed_line_raises_the_alarm_each_time(tmp_path)
         async with running(door.run()):
             for times in (1, 2):
                 async with running(VirtualKeypad(tmp_path / "keypad", "VK-1", device_key=bytes(32)).run()):
-                    await eventually(lambda times=times: seen() == times, "the impostor is on the record", 20)  # type: ignore[misc]
+                    await eventually(lambda times=times: seen() == times, "the impostor is on the record")  # type: ignore[misc]
                     await eventually(lambda: own.state.alarms, "its alarm stands")
                     assert [alarm.code for alarm in own.state.alarms] == ["other_keypad"]
                     assert "does not have the configured key" in own.state.alarms[0].text

@@ -67,7 +67,7 @@ class OnAMachine:
         }
 
     async def until(self, so: Callable[[], object], what: str) -> None:
-        await eventually(so, what, 60)
+        await eventually(so, what)
 
     # --- what people do
 

@@ -44,7 +44,7 @@ async def test_a_cable_is_cut_two_cards_are_keyed_and_the_cable_comes_back(tmp_p
             await eventually(lambda: len(here.state.coup.cards if here.state.coup else ()) == 2, "two cards")
             shoe.unplug()
             await eventually(lambda: not here.state.link.online, "the shoe is lost")
-            await eventually(lambda: shoe.inside.out >= 6, "two cards more are out", 20)
+            await eventually(lambda: shoe.inside.out >= 6, "two cards more are out")
             assert here.state.coup is not None
             assert len(here.state.coup.cards) == 2
             for position in (3, 4):

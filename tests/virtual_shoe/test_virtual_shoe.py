@@ -114,7 +114,7 @@ async def test_a_heartbeat_comes_every_quarter_of_a_second_busy_or_not(running):
 )
 async def test_no_card_is_lost_doubled_or_invented_whatever_the_line_does(running, faults):
     async with running(decks=1, window=4, faults=parse_faults(faults)) as play:
-        await play.host.until_over(60)
+        await play.host.until_over()
     dealt = play.table.dealt[0]
 
     assert dealt == shuffled("1", 1, 1)[: len(dealt)]
@@ -192,13 +192,12 @@ async def test_steps_by_the_clock(running):
     )
     async with running(Table(automatic=False), steps=steps) as play:
         await play.host.until(lambda: play.said[-1].startswith("the power"))
-    seen = [
-        record
-        for record in play.host.taken
-        if not isinstance(record, frames.CardRecord | frames.CutCardRecord)
-    ][2:]
+    of_a_step = (frames.FaultRecord, frames.ReverseRecord, frames.LidRecord)
+    seen = [type(record) for record in play.host.taken if isinstance(record, of_a_step)]
+    for _ in ("opened", "closed"):  # as the cards came in, perhaps after the first step
+        seen.remove(frames.LidRecord)
 
-    assert [type(record) for record in seen] == [
+    assert seen == [
         frames.FaultRecord,
         frames.ReverseRecord,
         frames.LidRecord,

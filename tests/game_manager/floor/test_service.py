@@ -82,8 +82,8 @@ async def test_each_round_is_in_sqlite_once_after_kills(tmp_path, broker, kills)
                 killed.kill()
                 await asyncio.sleep(dice.uniform(0, 0.3))
                 await asyncio.to_thread(killed.start)
+            await eventually(lambda: len(tables.rounds()) > 100 * kills, "as many rounds as are worth a kill")
             await all_taken_in(tables, url)
-            assert len(tables.rounds()) > 100 * kills
 
 
 @pytest.mark.disk
@@ -202,6 +202,7 @@ def test_a_game_is_learned_from_the_configuration_that_a_table_tells(tmp_path, n
     assert GAMES.validate_python(told["game"]).rules_digest == load_game(name).rules_digest
 
 
+@pytest.mark.punctual
 def test_it_ends_at_once_and_without_an_error_while_a_page_is_open(tmp_path, broker):
     with GameManager(tmp_path, broker.port, str(tmp_path / "store.db")) as manager:
         wait_until(lambda: manager.opened, "it has pages")
