@@ -13,7 +13,7 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from tests.operators.consoles import Browser, Service, consoles
 from tests.service.table_on_a_machine import replayed
 
-EXAMPLES = 4
+EXAMPLES = 2
 # Limits that a game's sheet does not allow, and games that are not there, are well-formed and yet no order.
 UNDERSTOOD = '["2xx", 403, 409, 422, 429]'
 

@@ -375,6 +375,7 @@ def stand(at: Doors, step: str, **changes: Any) -> list[Order]:
 @pytest.mark.in_part
 async def test_the_console_and_the_socket_answer_every_role_at_every_step_as_the_catalogue_says(tmp_path):
     accepted: set[str] = set()
+    met: set[tuple[str, Role, str | None, str | None]] = set()
     turn = count()
     async with doors(tmp_path) as at:
         for step in STEPS:
@@ -384,12 +385,18 @@ async def test_the_console_and_the_socket_answer_every_role_at_every_step_as_the
             for order in asked:
                 for role in who_asks(order, next(turn)):
                     shown = views[role]
+                    case = (step, order.kind, role)
+                    assert (order.kind in shown) == (can[order.kind] is None and may(role, order)), case
+                    expected = catalogue_says(order, role)
+                    (_, at_console), at_socket = expected
+                    answered = (order.kind, role, at_console.code, at_socket.code)
+                    if answered in met and not ALL:
+                        continue
+                    met.add(answered)
                     at.given.clear()
                     console = await at.at_the_console(role, order)
                     socket = await at.at_the_socket(order, by=by(role))
-                    expected = catalogue_says(order, role)
 
-                    case = (step, order.kind, role)
                     assert (console, socket) == expected, case
                     assert at.given == what_came(at, order, role), case
                     at.drop_what_waits()
@@ -397,7 +404,6 @@ async def test_the_console_and_the_socket_answer_every_role_at_every_step_as_the
                         accepted.add(order.kind)
                         assert can[order.kind] is None, case
                         assert order.kind in shown, case
-                    assert (order.kind in shown) == (can[order.kind] is None and may(role, order)), case
 
     assert accepted == {kind for kind, each in CATALOGUE.items() if not each.seen}
 
