@@ -29,7 +29,7 @@ demo: $(READY)
 # Three runs at once, so that a processor always has work while other tests wait for a disk, a page or a clock:
 #
 # - Tests that hold a limit in real time wait nearly all of their time. The other runs are nice to them.
-# - Tests of the packages that must be covered whole run under coverage. Those that play by chance cover nothing that their
+# - Tests of the packages that must be covered whole run under coverage, and no others do. Those that play by chance cover nothing that their
 #   neighbours do not, and would take three times as long: they run with the others.
 # - All others.
 #
@@ -45,7 +45,7 @@ test: $(READY) $(NODE) system
 	$(BIN)/coverage report --fail-under=100 --skip-covered
 
 test-punctual:
-	$(BIN)/coverage run -m pytest --workers 2 -m "punctual and not soak" --junitxml $(RESULTS)/$@.xml $(PUNCTUAL)
+	$(BIN)/pytest --workers 2 -m "punctual and not soak" --junitxml $(RESULTS)/$@.xml $(PUNCTUAL)
 
 test-covered:
 	nice $(BIN)/coverage run -m pytest --workers 2 $(WHENEVER) --junitxml $(RESULTS)/$@.xml $(COVERED) $(BY_CHANCE:%=--ignore=%)

@@ -5,7 +5,6 @@ import errno
 import os
 import re
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -113,15 +112,12 @@ def test_every_driver_opens_its_line_with_this_lock():
     assert opens == ["serial_port.py"]
 
 
-@pytest.mark.punctual
 async def test_a_port_that_takes_nothing_keeps_little_and_never_waits(line):
     port = Port(line.path, BAUD, "shoe")
     frame = encode(frames.AskHello(1))
-    start = time.perf_counter()
-    for _ in range(20_000):
+    for _ in range(20_000):  # nobody reads, so a write that waited would never end
         port.write(frame)
 
-    assert time.perf_counter() - start < 1
     assert UNSENT_BYTES - len(frame) < len(port._unsent) <= UNSENT_BYTES
     decoder = Decoder(frames.TYPES)
     heard = set()
