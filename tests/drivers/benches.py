@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from punto.baccarat.cards import STANDARD_DECK
-from punto.baccarat.table.events import ShoeEvent, ShoeLost, ShoeRecord
+from punto.baccarat.table.events import ShoeEvent, ShoeRecord
 from punto.baccarat.table.shoe_orders import ShoeOrders
 from punto.drivers.base import (
     BAUD,
@@ -157,10 +157,6 @@ class ShoeUser(User):
     def orders(self) -> ShoeOrders:
         return self.wanted
 
-    @property
-    def reasons(self) -> list[str]:
-        return [event.reason for event in self.events if isinstance(event, ShoeLost)]
-
 
 class Bench(ABC):
     """A device at `link`; `far` is its simulated end, and everything is named as in the log."""
@@ -168,6 +164,7 @@ class Bench(ABC):
     device: ClassVar[str]
     things: ClassVar[Sequence[Any]]
     """What the user gets of the things that `do` does, by their number; at least seven."""
+    user_type: ClassVar[Callable[[], User]]
     enrolled: ClassVar[bytes | None] = None
     """The device's key, for version 2 of the link."""
 
@@ -188,8 +185,8 @@ class Bench(ABC):
     @abstractmethod
     def new_driver(self) -> Any: ...
 
-    @abstractmethod
-    def new_user(self) -> Any: ...
+    def new_user(self) -> Any:
+        return self.user_type()
 
     @abstractmethod
     def begin(self, number: int, far: Any) -> Awaitable[bool]:
@@ -252,17 +249,14 @@ async def going(*runs: Any) -> AsyncIterator[None]:
 
 class KeypadBench(Bench):
     device = "keypad"
+    user_type = KeypadUser
     things = ("F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12")
-    key: ClassVar[KeyPosition | None] = None
 
     def far_end(self, serial: str, faults: Faults | None = None) -> VirtualKeypad:
-        return VirtualKeypad(self.link, serial, faults, "test", device_key=self.enrolled, key=self.key)
+        return VirtualKeypad(self.link, serial, faults, "test", device_key=self.enrolled)
 
     def new_driver(self) -> SerialKeypad:
         return SerialKeypad(str(self.link), BAUD, self.seal)
-
-    def new_user(self) -> KeypadUser:
-        return KeypadUser()
 
     async def begin(self, number: int, far: Any) -> bool:
         return bool((await far.press(self.things[number])).result == "done")
@@ -270,6 +264,7 @@ class KeypadBench(Bench):
 
 class CardReaderBench(Bench):
     device = "card reader"
+    user_type = CardReaderUser
     things = tuple(f"60001700{number:02}" for number in range(12))
 
     def far_end(self, serial: str, faults: Faults | None = None) -> VirtualCardReader:
@@ -277,9 +272,6 @@ class CardReaderBench(Bench):
 
     def new_driver(self) -> SerialCardReader:
         return SerialCardReader(str(self.link), BAUD, self.seal)
-
-    def new_user(self) -> CardReaderUser:
-        return CardReaderUser()
 
     async def begin(self, number: int, far: Any) -> bool:
         await until(lambda: far.connected)
@@ -290,6 +282,7 @@ class CoinSpotBench(Bench):
     """A chain of seven sensors before seats 1 to 7."""
 
     device = "coin spot"
+    user_type = CoinSpotUser
     things = (1, 2, 3, 4, 5, 6, 7)
 
     def far_end(self, serial: str, faults: Faults | None = None) -> VirtualCoinSpot:
@@ -299,9 +292,6 @@ class CoinSpotBench(Bench):
         return SerialCoinSpot(
             str(self.link), BAUD, Seats.of([(n, n) for n in range(1, 8)], 7), STUCK_SECONDS, self.seal
         )
-
-    def new_user(self) -> CoinSpotUser:
-        return CoinSpotUser()
 
     async def begin(self, number: int, far: Any) -> bool:
         far.put(self.things[number])

@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from punto.drivers.input_device import EVENT, PressReader, why_not_open
 from punto.drivers.keypad.input_device import InputKeypad
 from punto.drivers.keypad.keys import DEFAULT
 from punto.drivers.retried import DeviceLostError
+from tests.command import punto
 from tests.drivers.benches import CardReaderUser, KeypadUser, User, until
 from tests.drivers.input_devices import (
     CODES,
@@ -33,7 +33,6 @@ from tests.drivers.input_devices import (
     recorded,
     stroke,
 )
-from tests.service.table_on_a_machine import HERE
 
 PATH = "/dev/input/by-id/usb-pad-event-kbd"
 
@@ -316,17 +315,16 @@ def test_a_device_is_grabbed_or_closed_again_if_another_program_has_it(monkeypat
     os.close(device.cable)
 
 
-def test_without_the_extra_the_command_says_what_to_install(tmp_path):
+def test_without_the_extra_the_command_says_what_to_install(tmp_path, monkeypatch):
     path = tmp_path / "table.toml"
     path.write_text(
         'version = 1\n[table]\nid = "t"\nname = "T"\ngame = "dragon-bonus-1"\ncards = "keyed"\n'
         '[record]\npath = "t.db"\n[operator]\nsocket = "t.sock"\n[keypad]\ninput = "/dev/input/pad"\n'
     )
-    program = "import sys; sys.modules['evdev'] = None; from punto.commands.cli import main; sys.exit(main(sys.argv[1:]))"
-    ran = subprocess.run(
-        [sys.executable, "-c", program, "run", "--config", path],
-        check=False, capture_output=True, text=True, cwd=HERE, timeout=60,
-    )  # fmt: skip
+    for module in ("punto.drivers.input_device", "punto.drivers.keypad.input_device"):
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "evdev", None)
+    ran = punto("run", "--config", str(path))
 
     assert ran.returncode == 2
-    assert ran.stderr.strip() == "punto run needs evdev, which is not installed: install punto[evdev]"
+    assert ran.stderr == "punto run needs evdev, which is not installed: install punto[evdev]\n"
