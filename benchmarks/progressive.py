@@ -127,13 +127,12 @@ async def _path(
         for _ in range(BLOCK):
             for name in draw.sample(list(inputs), len(inputs)):
                 gap()
-                engine.table.state = betting
+                engine.execution.table.state = betting
                 began = time.perf_counter()
                 (handled,) = await engine.submit([inputs[name]], "bench")
                 taken[name].append(time.perf_counter() - began)
                 if handled.refusal is not None:
                     raise handled.refusal
-                await engine.written()
     await journal.close()
     return taken
 

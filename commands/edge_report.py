@@ -284,7 +284,7 @@ def of_record(path: Path, number: int | None) -> Shoe:
         raise ConfigError([Problem(f"{what}; {there}", str(path))])
     found: dict[int, Left] = {}
     for step in history(path):
-        state = step.table.state
+        state = step.state
         if state.shoe > number:
             break
         left = left_of(state)

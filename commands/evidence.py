@@ -8,13 +8,14 @@ from typing import Any, Final
 from punto.commands.numbers import whole_number
 from punto.controller.components import own_version
 from punto.controller.journal.evidence import VERIFIER, NoEvidenceError, differing, gather, write
+from punto.controller.journal.evidence_verifier import LARGEST
 from punto.controller.journal.schema import RecordError, reading
 from punto.controller.journal.store import name as name_of
 from punto.witness.store import heads_of
 
 HELP: Final = (
-    "Write all that a record has of a round into one new ZIP file, for a dispute: the inputs with their hashes, the state before, the "
-    "settlements, what displays were told, the game, and the signed heads of a witness. The record is replayed first, and refused if "
+    "Write all that a record has of a round into one new ZIP file, for a dispute: the inputs with their results and hashes, the state "
+    "before, the settlements, what displays were told, and the signed heads of a witness. The record is replayed first, and refused if "
     "it differs from what its inputs give. The bundle can have cards that the public has not seen. With --check, derive a bundle "
     "again from the record and compare each file. The exit status is 1 if there is no such round, if the bundle cannot be written, or "
     "if a bundle differs from the record, and 2 if a file cannot be read or the record is refused."
@@ -96,7 +97,8 @@ def _heads(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _check(args: argparse.Namespace) -> int:
     try:
-        bundle = args.check.read_bytes()
+        with args.check.open("rb") as file:
+            bundle = file.read(LARGEST + 1)
     except OSError as error:
         raise ValueError(f"{args.check} cannot be read: {error.strerror}") from error
     if found := differing(bundle, args.record, own_version()):

@@ -16,8 +16,8 @@ from punto.witness.store import Restore, Witnessed, heads_of, restores_of
 
 HELP: Final = (
     "Compute everything in a table's record again from the inputs of the record, compare the result with the record, and report "
-    "the first difference. The record is not changed. The exit status is 1 if there is a difference, 2 if the record cannot be "
-    "opened, and 3 if only rows of the last inputs are missing, as after a kill of the service or while it is writing."
+    "the first difference. The record is not changed. The exit status is 1 if there is a difference, and 2 if the record cannot "
+    "be opened."
 )
 
 
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print the result of the replay; status 1 if there is a difference, 2 if a file cannot be opened, 3 if rows are missing."""
+    """Print the result of the replay; status 1 if there is a difference, 2 if a file cannot be opened."""
     try:
         restores: list[Restore] = []
         witnessed = [each for path in args.witness for each in _witnessed(path, args.record, restores)]
@@ -59,12 +59,18 @@ def main(args: argparse.Namespace) -> int:
     if found.inputs or found.difference is None:
         print(f"{found.title}: {found.inputs} inputs and {found.rounds} rounds derived again")
     if found.difference is not None:
-        print(f"first difference: {found.difference}")
+        print(
+            f"first difference: {found.difference}",
+            *(f"and: {each}" for each in found.differences[1:]),
+            sep="\n",
+        )
         return 1
     forged = next((each.told for each in witnessed if not each.holds()), None)
     if forged is not None:
         print(f"first difference: the signatures of the witnessed head {forged.head} do not hold")
         return 1
+    for otherwise in found.otherwise:
+        print(f"note: {otherwise}")
     print_proof(found, args.head)
     _print_witnesses(witnessed)
     for each in restores:
@@ -72,12 +78,6 @@ def main(args: argparse.Namespace) -> int:
             f"noted at {each.ts}: the record was restored up to input {each.head.seq} ({cut(each.reason)}); {each.aside} later heads "
             "of the witness are of the record before, whose files must have been kept"
         )
-    if found.waiting:
-        print(
-            f"no difference in what is there, but the rows of {found.waiting} of the last inputs are missing: if the service runs, "
-            "repeat the replay; if it was killed, its next start adds the rows; if neither is so, a person deleted them"
-        )
-        return 3
     print("no difference")
     return 0
 

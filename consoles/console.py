@@ -70,7 +70,7 @@ class Console:
         Raises:
             RecordError: an order or a sign-on could not be recorded.
         """
-        self._parts.desk.engine.watchers.append(lambda *_: self._parts.changes.notify())
+        self._parts.desk.engine.watch(lambda *_: self._parts.changes.notify())
         serving = asyncio.create_task(self._server.serve(sockets=[self._listener]))
         _log.info("consoles open", address=address_of(self._listener, tls=self._parts.tls))
         tending = asyncio.create_task(self._tend())
@@ -118,7 +118,7 @@ def _house(engine: Engine, record: Path, config: ProgressiveConfig | None) -> Ho
         (handled,) = await engine.submit([print_], f"operator {print_.who}")
         return handled.seq
 
-    of = (record, lambda: engine.state, engine.written, record_print)
+    of = (record, lambda: engine.state, record_print)
     if config is None:
         return House(*of, Calendar.of())
     return House(*of, config.calendar, config.slip_printer, config.slip_encoding)

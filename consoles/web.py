@@ -115,7 +115,7 @@ def _add_table(app: FastAPI, parts: Parts, callers: Callers) -> None:
 
     def view(session: Session) -> View:
         desk, engine, now = parts.desk, parts.desk.engine, datetime.now(UTC)
-        moments = Moments(engine.shoe_since, engine.raised)
+        moments = Moments(engine.publication.shoe_since, engine.publication.raised)
         of = (engine.state, engine.seq, now, session, parts.pace, desk.fitted)
         view = view_of(*of, tried=desk.refusals(), moments=moments)
         return view.model_copy(update={"waiting": waiting_of(desk.waiting, engine.state, session)})
@@ -325,7 +325,6 @@ def _add_reports(app: FastAPI, parts: Parts, callers: Callers) -> None:
 
 async def _read(parts: Parts, report: Callable[[Reports], _Report]) -> _Report:
     """A report, made in a thread, that includes everything that the table shows."""
-    await parts.desk.engine.written()
     return await asyncio.to_thread(report, parts.reports)
 
 

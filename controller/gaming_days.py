@@ -50,6 +50,24 @@ class Calendar:
         return day - timedelta(days=(day.weekday() - WEEKDAYS.index(self.week_starts)) % 7)
 
 
+class DayChange:
+    """Notices when another gaming day has begun since `now`."""
+
+    def __init__(self, calendar: Calendar, now: datetime) -> None:
+        self.calendar = calendar
+        self._ends = self._end(now)
+
+    def change(self, now: datetime) -> datetime | None:
+        """When the gaming day of `now` began, if it is another one than at the last call; otherwise None."""
+        if now < self._ends:
+            return None
+        self._ends = self._end(now)
+        return self.calendar.begins(self.calendar.day_of(now))
+
+    def _end(self, now: datetime) -> datetime:
+        return self.calendar.begins(self.calendar.day_of(now) + _A_DAY)
+
+
 def by_the_clock(ts: str, zone: tzinfo) -> datetime:
     """A time of the record (UTC), in the time of a zone."""
     return datetime.fromisoformat(ts).astimezone(zone)

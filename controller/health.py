@@ -60,7 +60,7 @@ class HealthReport:
 
 
 class RecordHealth:
-    """The record as a console shows it. It is always connected: the service ends if it cannot write."""
+    """The record as a console shows it. The service ends if it cannot write; it waits while another program holds the lock."""
 
     def __init__(self, journal: Journal, path: Path) -> None:
         self._journal = journal
@@ -71,8 +71,9 @@ class RecordHealth:
         """The number of inputs, and the free space on the disk."""
         free = shutil.disk_usage(self._path.parent).free / 1e9
         inputs = self._journal.last_seq
-        reason = f"{inputs:,} inputs, {free:,.1f} GB free on its disk"
-        return LinkHealth(str(self._path), True, reason, self._since, None, {"inputs": inputs})
+        blocked = self._journal.blocked
+        reason = blocked or f"{inputs:,} inputs, {free:,.1f} GB free on its disk"
+        return LinkHealth(str(self._path), not blocked, reason, self._since, None, {"inputs": inputs})
 
 
 def resident_bytes() -> int:

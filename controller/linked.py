@@ -36,7 +36,7 @@ from punto.baccarat.table.meter import (
 from punto.baccarat.table.state import AuthorityLink, TablesProgressive, TableState
 from punto.baccarat.table.terms import Terms, unlike
 from punto.controller import clock
-from punto.controller.engine import Engine
+from punto.controller.engine import Engine, Handled
 from punto.controller.journal.entries import EVENTS
 from punto.controller.messages import topics
 from punto.controller.messages.building import progressive_message, timestamp
@@ -76,6 +76,8 @@ _UNREAD_ANSWER: Final = MeterHeard(False, _UNREAD.format("the authority"))
 _LOOK_SECONDS: Final = 0.5
 _ASK_AGAIN_SECONDS: Final = 3.0
 """How often a table that waits for its authority sends its request again."""
+_FAILED_SECONDS: Final = 60.0
+"""The pause after an input that the program could not handle: what it reports still stands, and would be recorded without end."""
 
 _M = TypeVar("_M", bound=Message)
 _log = structlog.get_logger("punto.controller.linked")
@@ -169,13 +171,16 @@ class Authority:
         self._last_input = 0
         """Of the newest answer. A node of the house's broker that was away for a while sends old answers."""
         self._recording = asyncio.Lock()
+        self._pause_until = 0.0
+        self._failed: int | None = None
+        """The request whose answer the program could not handle: it waits for the next start, perhaps of another version."""
         broker.retain(topics.METER_REQUEST, self._request)
         read = topics.of_authority(at, topic.table, settings.progressive)
         for name, take in zip(
             read, (self._take_answer, self._take_availability, self._take_meter), strict=True
         ):
             broker.listen(name, take)
-        engine.watchers.append(self._watch)
+        engine.watch(self._watch)
         self._asked = self._link.asked
 
     @property
@@ -221,7 +226,7 @@ class Authority:
     def message(self, now: datetime) -> Message | None:
         """The table's game with the authority's present meter; once that is stale, displays freeze."""
         engine = self._engine
-        own = progressive_message(engine.state, engine.seq, engine.award_since, now)
+        own = progressive_message(engine.state, engine.seq, engine.publication.award_since, now)
         if own is None or self._meter is None:
             return own
         meter = self._meter
@@ -280,14 +285,15 @@ class Authority:
     async def _take_answered(self, said: MeterAnswer, message: Received) -> None:
         async with self._recording:
             asked = self._link.asked
-            if asked is None or asked.number != said.seq:
+            if asked is None or asked.number != said.seq or asked.number == self._failed:
                 return
             answered = _input(said.answered, message)
             if not isinstance(answered, MeterAnswered) or answered.number != asked.number:
                 return
             objection = objection_to_answer(self._settings, self._table, asked, answered)
             if objection is None:
-                await self._engine.submit([answered], SOURCE)
+                (handled,) = await self._engine.submit([answered], SOURCE)
+                self._failed = asked.number if handled.failed else None
             else:
                 _log.warning("answer of the authority ignored", topic=message.topic, reason=objection)
 
@@ -308,8 +314,9 @@ class Authority:
         """Record what the table does not know yet."""
         async with self._recording:
             heard = self._present()
-            if heard is not None:
-                await self._engine.submit([heard], SOURCE)
+            if heard is not None and clock.monotonic() >= self._pause_until:
+                (handled,) = await self._engine.submit([heard], SOURCE)
+                self._pause_until = _pause_after(handled)
 
     def _present(self) -> MeterHeard | None:
         """What is to be recorded of the authority now, None if the table knows it."""
@@ -344,6 +351,11 @@ class Authority:
             yield "the meter has not come for some seconds"
 
 
+def _pause_after(handled: Handled) -> float:
+    """The end of the pause after an input, by the monotonic clock."""
+    return clock.monotonic() + _FAILED_SECONDS if handled.failed else 0.0
+
+
 def _public(books: Books) -> tuple[object, ...]:
     """What a table records when it changes. What wagers of other tables add to the meter is only shown."""
     return (books.phase, books.next_award, [(each.id, each.state) for each in books.awards])
@@ -355,6 +367,7 @@ class Keeper:
     def __init__(self, engine: Engine, broker: Broker, topic: topics.Topics) -> None:
         self._engine = engine
         self._table = topic.table
+        self._pause_until = 0.0
         self._rival_at = 0.0
         self._rival_ts = ""
         name = _progressive(engine.state).books.settings.progressive
@@ -368,7 +381,7 @@ class Keeper:
     def message(self, now: datetime) -> Message | None:
         """The meter."""
         engine = self._engine
-        return progressive_message(engine.state, engine.seq, engine.award_since, now, self.name)
+        return progressive_message(engine.state, engine.seq, engine.publication.award_since, now, self.name)
 
     async def _take(self, message: Received) -> None:
         # A retained message may be of a service that ended long ago; a living one sends its meter every second.
@@ -388,7 +401,12 @@ class Keeper:
         rival = _progressive(self._engine.state).rival
         # While one other service keeps the meter, no game is started: a second one, or its next record, changes nothing.
         if rival is None:
-            await self._engine.submit([MeterClaimed(said.kept_by)], SOURCE)
+            await self._claim(said.kept_by)
+
+    async def _claim(self, by: str | None) -> None:
+        if clock.monotonic() >= self._pause_until:
+            (handled,) = await self._engine.submit([MeterClaimed(by)], SOURCE)
+            self._pause_until = _pause_after(handled)
 
     async def run(self) -> None:
         """Record when the other service keeps a meter no more, until cancelled."""
@@ -398,7 +416,7 @@ class Keeper:
             if gone:
                 self._rival_ts = ""
             if gone and _progressive(self._engine.state).rival is not None:
-                await self._engine.submit([MeterClaimed(None)], SOURCE)
+                await self._claim(None)
 
 
 class LinkedTables:
@@ -420,7 +438,7 @@ class LinkedTables:
         for table in self._tables:
             broker.listen(topics.Topics(topic.base, table)(topics.METER_REQUEST), partial(self._take, table))
             broker.retain(topics.meter_answer(table), partial(self._answer, table))
-        engine.watchers.append(self._watch)
+        engine.watch(self._watch)
 
     async def _take(self, table: str, message: Received) -> None:
         said = _read(MeterRequest, message)

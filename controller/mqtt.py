@@ -6,10 +6,12 @@ and a broker that lost its retained messages gets them again.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, Literal
+from functools import partial
+from typing import Any, Final, Literal
 
 import structlog
 from pydantic import ValidationError
@@ -21,8 +23,7 @@ from punto.configs.faults import first_fault
 from punto.configs.problems import ConfigError
 from punto.controller import clock
 from punto.controller.broker_login import BrokerConfig
-from punto.controller.engine import Engine
-from punto.controller.journal.answers import Answer
+from punto.controller.engine import Engine, Entered
 from punto.controller.journal.journal import Journal
 from punto.controller.messages import topics
 from punto.controller.messages.building import (
@@ -59,7 +60,7 @@ _SEAT: Final = re.compile(r"\d{1,3}", re.ASCII)
 _log = structlog.get_logger("punto.controller.mqtt")
 
 
-Take = Callable[[Received], Awaitable[None]]
+Take = Callable[[Received], Coroutine[Any, Any, None]]
 """Takes a message of another service."""
 
 
@@ -105,16 +106,16 @@ class Broker:
             topics.AVAILABILITY: lambda now: self._availability("online", "running", now),
             topics.INFO: info,
             topics.HEALTH: health,
-            topics.device("shoe"): lambda now: shoe_message(engine.state, engine.seq, engine.shoe_since, now),
+            topics.device("shoe"): lambda now: shoe_message(
+                engine.state, engine.seq, engine.publication.shoe_since, now
+            ),
             topics.STATE: lambda now: state_message(engine.state, engine.seq, now),
             topics.SCOREBOARD: lambda now: scoreboard_message(engine.state, now),
             topics.METERS: self._meters,
         }
 
         self.requests = Requests(engine, journal, outbox, topic, lambda: outbox.snapshot_due(*self._builders))
-        engine.on_answer = self._answer
-
-        if engine.restricted:
+        if engine.publication.restricted:
             self.retain(
                 topics.RESTRICTED_HEAD,
                 lambda now: head_message(engine.state.settings, str(journal.head), now),
@@ -187,7 +188,9 @@ class Broker:
         if not await connection.subscribe([*self._wagers(), *map(self.topic, incoming), *self._listened]):
             hint = "let this user read wagers and requests (mosquitto.acl)"
             _log.warning("broker refused the subscription to wagers or requests", hint=hint)
-        await self._engine.written()  # a wager of the last connection may still be on its way to the record
+        await self._engine.submit(
+            [], "service"
+        )  # a wager of the last connection may be on its way to the record
         outbox = self._outbox
 
         def send_events() -> None:
@@ -203,8 +206,7 @@ class Broker:
                 outbox.connect(send_events)
                 outbox.snapshot_due(*self._builders)
                 outbox.rounds_are_due()
-                for answer in self._engine.answers.not_taken(self._engine.state.round):
-                    self._answer(answer)
+                self._engine.publication.answer_again(self._engine.state)
                 tasks.create_task(self._send_snapshots(events), name="mqtt snapshots")
                 tasks.create_task(self._send_rounds(Sender(connection)), name="mqtt rounds")
                 tasks.create_task(self._receive(connection), name="mqtt requests")
@@ -283,71 +285,65 @@ class Broker:
             self._floods.set()
 
     async def _receive(self, connection: Connection) -> None:
-        async for message in connection.messages():
-            for topic, take in self._listened.items():
-                if message.matches(topic):
-                    await take(message)
-            match message.topic.removeprefix(self.topic("")).split("/"):
-                case ["wagers", _, "set"] | ["request", _] | ["request", _, "by", _] if message.retained:
-                    _log.warning(
-                        "retained request ignored",
-                        topic=message.topic,
-                        hint="publish the request without the retain flag",
-                    )
-                case ["wagers", seat, "set"]:
-                    await self._wager(seat, message.payload)
-                case ["request", verb]:
-                    await self.requests.take(verb, "client", message.payload)
-                case ["request", verb, "by", client]:
-                    await self.requests.take(verb, f"client {client}", message.payload)
-                case _:  # amqtt also delivers topics without a subscription
-                    pass
+        async with aclosing(connection.batches()) as batches:
+            async for batch in batches:
+                await self._take(batch)
 
-    async def _wager(self, seat: str, payload: bytes) -> None:
+    async def _take(self, batch: Sequence[Received]) -> None:
+        """Take messages that have arrived together. Their inputs are executed in order, and share one commit."""
+        wagers: dict[SetWager, Entered] = {}
+        refusals: list[Callable[[], None]] = []
+        async with asyncio.TaskGroup() as others:
+            for message in batch:
+                for topic, take in self._listened.items():
+                    if message.matches(topic):
+                        others.create_task(take(message))
+                match message.topic.removeprefix(self.topic("")).split("/"):
+                    case ["wagers", _, "set"] | ["request", _] | ["request", _, "by", _] if message.retained:
+                        _log.warning(
+                            "retained request ignored",
+                            topic=message.topic,
+                            hint="publish the request without the retain flag",
+                        )
+                    case ["wagers", seat, "set"]:
+                        refusals += self._wager(seat, message.payload, wagers)
+                    case ["request", verb]:
+                        await self.requests.take(verb, "client", message.payload)
+                    case ["request", verb, "by", client]:
+                        await self.requests.take(verb, f"client {client}", message.payload)
+                    case _:  # amqtt also delivers topics without a subscription
+                        pass
+            for entered in wagers.values():
+                await entered  # the publication sends the answer
+            for refuse in refusals:  # after the answers to the wagers before them
+                refuse()
+
+    def _wager(self, seat: str, payload: bytes, entered: dict[SetWager, Entered]) -> list[Callable[[], None]]:
+        """Enter the wager that a seat asks for, unless it is answered already or among those that are `entered`.
+
+        Returns what refuses it, if it is not an input.
+        """
         if not _SEAT.fullmatch(seat):
             _log.warning("wager of an invalid seat ignored", seat=seat[:LONGEST_VERB])
-            return
-        number = int(seat)
-        client = (
-            f"seat {number}"
-            if number <= self._engine.state.settings.seats
-            else "seats that the table does not have"
-        )
+            return []
+        number, state = int(seat), self._engine.state
+        client = f"seat {number}" if number <= state.settings.seats else "seats that the table does not have"
         if (refused := not_read(self._engine.pace, client, payload)) is not None:
-            if refused:
-                self._refuse_wager(None, number, *refused)
             self._leave_out(client, number)
-            return
+            return [partial(self._refuse_wager, None, number, *refused)] if refused else []
         try:
             asked = WagerRequest.model_validate_json(payload)
         except ValidationError as error:
-            self._refuse_wager(id_of(payload), number, "bad_payload", first_fault(error))
-            return
+            return [partial(self._refuse_wager, id_of(payload), number, "bad_payload", first_fault(error))]
         wager = SetWager(id=asked.id, seat=number, wager=asked.wager, amount=asked.amount, round=asked.round)
-        if (known := self._engine.answers.to(wager, self._engine.state.round)) is not None:
-            self._answer(known)
-            return
-        (handled,) = await self._engine.submit([wager], f"mqtt seat {number}")  # the engine calls `_answer`
-        if handled.refusal is not None:  # each is on the record, however often the seat repeats it
-            self._engine.pace.charge(client)
-
-    def _answer(self, answer: Answer) -> None:
-        """Send the answer to a wager on the record: the same message each time. Without a broker it waits."""
-        if not self._outbox.connected:
-            return
-        refusal, seat = answer.refusal, answer.asked.seat
-        message = WagerAnswer(
-            id=f"{self.topic.table}/wager/{answer.seq}",
-            seq=answer.seq,
-            ts=answer.ts,
-            simulation=self._simulation,
-            request=answer.asked.id,
-            seat=seat,
-            accepted=refusal is None,
-            code=None if refusal is None else refusal.code,
-            reason=None if refusal is None else str(refusal),
-        )
-        self._outbox.put(self.topic(topics.wager_result(seat)), message.wire(), answer.was_taken)
+        if (known := self._engine.publication.answers.to(wager, state.round)) is not None:
+            self._engine.publication.answer(state.settings, known)
+        elif wager not in entered:
+            entered[wager] = self._engine.enter([wager], f"mqtt seat {number}")
+            (handled,) = entered[wager].handled
+            if handled.refusal is not None:  # each is on the record, however often the seat repeats it
+                self._engine.pace.charge(client)
+        return []
 
     def _refuse_wager(self, request: str | None, seat: int, code: str, reason: str) -> None:
         """Refuse a request that is not an input. It gets the number of the last one: `seq` must not go back."""

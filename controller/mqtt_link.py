@@ -16,8 +16,8 @@ import secrets
 import socket
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, NoReturn, TypeVar
@@ -213,6 +213,17 @@ class Connection:
         Raises:
             LinkError: the connection is lost.
         """
+        async with aclosing(self.batches()) as batches:
+            async for batch in batches:
+                for message in batch:
+                    yield message
+
+    async def batches(self) -> AsyncGenerator[Sequence[Received], None]:
+        """The received messages, those together that have arrived together: at most AT_ONCE.
+
+        Raises:
+            LinkError: the connection is lost.
+        """
         lost = asyncio.ensure_future(anext(self._client.messages))  # aiomqtt gets no messages, only the end
         lost.add_done_callback(self._end)
         try:
@@ -220,8 +231,7 @@ class Connection:
                 await self._arrived.wait()
                 self._arrived.clear()
                 while self._received:
-                    for _ in range(min(len(self._received), AT_ONCE)):
-                        yield self._received.popleft()
+                    yield [self._received.popleft() for _ in range(min(len(self._received), AT_ONCE))]
                     await asyncio.sleep(0)
                 if lost.done():
                     await lost

@@ -153,7 +153,6 @@ class Requests:
 
     async def _incidents(self, asked: IncidentsRequest) -> Message:
         last = self._engine.seq
-        await self._engine.written()  # also the incidents of these inputs
         found, until = await asyncio.to_thread(
             incidents_after, self._journal.path, asked.after, last, asked.limit
         )
@@ -189,9 +188,6 @@ class Requests:
 
     async def _books(self, asked: BooksRequest, books_of: BooksOf) -> Message:
         now, last = clock.now(), self._engine.seq
-        await (
-            self._engine.written()
-        )  # also what was recorded up to now, so that a day that has ended is whole
         try:
             found = await asyncio.to_thread(
                 books_of, self._journal.path, asked.day, self._engine.calendar, now

@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -11,6 +11,8 @@ from punto.configs.problems import cut
 
 _BESIDE: Final = ("", "-wal", "-shm")
 """The files on which SQLite takes its locks."""
+_READ_MARKS: Final = range(123, 128)
+"""The bytes of the shared memory on which readers take their locks; see https://www.sqlite.org/walformat.html#wal_locks."""
 _LONGEST: Final = 300
 _REMEDIES: Final = {
     sqlite3.SQLITE_FULL: "make room on the disk, and start again",
@@ -52,6 +54,11 @@ def in_words(error: BaseException, path: Path, what: str = "the record") -> str:
     return f"{reason}; {_REMEDIES.get(code, '{what} is damaged: restore a backup').format(what=what)}"
 
 
+def is_busy(error: BaseException) -> bool:
+    """Whether another program holds the lock that the program needs."""
+    return _kind(error) in _BUSY
+
+
 def _kind(error: BaseException) -> int:
     """The primary code of an error: SQLite tells details in the bits above the first eight. 0 without a code."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -59,6 +66,15 @@ def _kind(error: BaseException) -> int:
 
 def locking(path: Path) -> Iterator[str]:
     """The other processes that hold a lock for writing on a database, such as "sqlite3 (process 1234)"; see proc_locks(5)."""
+    return _holding(path, lambda lock: lock[3] == "WRITE")
+
+
+def reading(path: Path) -> Iterator[str]:
+    """The other processes that read a database in a transaction that is still open."""
+    return _holding(path, lambda lock: lock[3] == "READ" and int(lock[6]) in _READ_MARKS)
+
+
+def _holding(path: Path, counts: Callable[[list[str]], bool]) -> Iterator[str]:
     files, database = set(), path.resolve()
     for suffix in _BESIDE:
         with suppress(OSError):
@@ -66,7 +82,7 @@ def locking(path: Path) -> Iterator[str]:
             files.add(f"{os.major(known.st_dev):02x}:{os.minor(known.st_dev):02x}:{known.st_ino}")
     with suppress(OSError):
         locks = [line.split() for line in Path("/proc/locks").read_text(encoding="ascii").splitlines()]
-        pids = {lock[4] for lock in locks if lock[3] == "WRITE" and lock[5] in files}
+        pids = {lock[4] for lock in locks if lock[5] in files and counts(lock)}
         for pid in sorted(pids - {str(os.getpid())}):
             with suppress(OSError):
                 name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()

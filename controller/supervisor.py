@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import structlog
 
-from punto.baccarat.table.events import ClockStepped, ConfigurationKeypad, RecordDiffers
+from punto.baccarat.table.events import ClockStepped, ConfigurationKeypad, LogHeld, RecordDiffers
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations
@@ -47,6 +47,7 @@ from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import Fitted
 from punto.controller.orders.socket_door import SocketDoor
 from punto.controller.outbox import Outbox
+from punto.controller.publication import meter_topics
 from punto.controller.signing.head_signer import HeadSigner
 from punto.drivers.base import Devices, DeviceWatch, LinkHealth
 from punto.version import __version__
@@ -206,7 +207,7 @@ class _Service:
         self.fitted = replace(fitted, links=lambda: _health_of(parts), meter=self._meter)
 
     def _head_signed(self) -> None:
-        if self.engine.restricted:
+        if self.engine.publication.restricted:
             self.outbox.snapshot_due(topics.RESTRICTED_HEAD)
 
     async def _differs(self, place: str) -> None:
@@ -236,7 +237,7 @@ class _Service:
         if console is not None:
             self.opened.callback(console.close)
         exact = ExactExpectations(engine.state, self._expect, self.process.counts)
-        engine.watchers.append(exact.see)
+        engine.watch(exact.see)
         replay = BackgroundReplay(
             config.record.path,
             self.journal,
@@ -289,11 +290,11 @@ class _Service:
         config, engine = self.config, self.engine
         for each in self.doors:
             broker.retain(topics.device(each.device), each.message)
-        if self.signer is not None and engine.restricted:
+        if self.signer is not None and engine.publication.restricted:
             broker.retain(topics.RESTRICTED_HEAD, self._signed_head)
         if config.edge is not None:
             edge = LiveEdge(engine.state.settings, engine.record_name, config.edge.share, self.outbox)
-            engine.watchers.append(edge.see)
+            engine.watch(edge.see)
             edge.see(engine.state, engine.seq)  # the start may be in mid-shoe
             broker.retain(topics.RESTRICTED_EDGE, edge.message)
             tasks.create_task(edge.run(), name="edge")
@@ -301,7 +302,7 @@ class _Service:
         self.authority = link if isinstance(link, Authority) else None
         if link is not None:
             tasks.create_task(link.run(), name="meter")
-            for name in engine.meter_topics:
+            for name in meter_topics(engine.state):
                 broker.retain(name, link.message)
         tasks.create_task(broker.run(), name="broker")
 
@@ -310,7 +311,7 @@ async def _beat(
     engine: Engine, journal: Journal, outbox: Outbox, alive: Callable[[], None] = lambda: None
 ) -> None:
     """Send the state again every second, and call `alive` if the path to the disk still works."""
-    beats, metered, watch = 0, engine.state, ClockWatch(*clock.both())
+    beats, held, metered, watch = 0, "", engine.state, ClockWatch(*clock.both())
     # Tables that start together, in one process or after a power cut, do not send together from then on.
     await asyncio.sleep(random.uniform(0, STATE_EVERY_SECONDS))
     while True:
@@ -320,12 +321,9 @@ async def _beat(
             await engine.submit([ClockStepped(before, after)], "service")
         if floods := [*engine.pace.summed_up()]:
             await engine.submit(floods, "service")
-        async with engine.path:  # if the ordered path is blocked, this sign of life stops too
-            await journal.rounds_after(journal.last_round, 1)
-        alive()
+        await _proven(engine, journal, outbox, alive)
         beats += 1
-        outbox.snapshot_due(topics.STATE, *engine.meter_topics)
-        await engine.turn_day(clock.now())
+        outbox.snapshot_due(topics.STATE, *meter_topics(engine.state))
         state = engine.state
         # Once a second is often enough for people. At each hand, it would delay the cards of a fast shoe.
         if (
@@ -336,9 +334,26 @@ async def _beat(
             outbox.snapshot_due(topics.METERS)
         metered = state
         if beats % health.EVERY_SECONDS == 0:
+            held, before = await journal.held_by(), held
+            if held and not before:
+                await engine.submit([LogHeld(held)], "service")
             outbox.snapshot_due(topics.HEALTH, topics.AVAILABILITY)
-            if engine.restricted:
+            if engine.publication.restricted:
                 outbox.snapshot_due(topics.RESTRICTED_HEAD)
+
+
+async def _proven(engine: Engine, journal: Journal, outbox: Outbox, alive: Callable[[], None]) -> None:
+    """Call `alive` if the path of the inputs to the disk works: this sign of life stops if the path is stuck.
+
+    It does not stop while another program holds the record's lock, because a restart would not end that; the table is as it was.
+    """
+    way = engine.enter([], "service").done  # also begins a gaming day
+    while not (await asyncio.wait([way], timeout=STATE_EVERY_SECONDS))[0]:
+        if journal.blocked:
+            alive()
+            outbox.snapshot_due(topics.STATE, *meter_topics(engine.state))
+    way.result()
+    alive()
 
 
 def _fitted(

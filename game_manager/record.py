@@ -287,14 +287,9 @@ def settings_at(timeline: Sequence[tuple[int, Settings]], place: int) -> Setting
 
 @contextmanager
 def opened(path: Path) -> Iterator[Record]:
-    """Open a record for reading; raises RecordError if it cannot be read, or its version is from before progressives."""
+    """Open a record for reading; raises RecordError if it cannot be read."""
     with schema.reading(path) as connection:
         try:
-            if not schema.is_complete(connection):
-                raise schema.RecordError(
-                    f"an earlier version of the program began the record {path}: start the service with this record once, then make "
-                    "the report"
-                )
             yield Record(connection)
         except ValidationError as error:
             raise schema.RecordError(

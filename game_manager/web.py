@@ -45,13 +45,12 @@ _Read = TypeVar("_Read")
 class House:
     """The services that the Game Manager of one table uses.
 
-    `now` is the table as it is, `written` waits until that state is on the record; `note` records a print of a win page and
+    `now` is the table as it is; `note` records a print of a win page and
     returns the number of its input; `printer` is the slip printer, as in `slip.send`.
     """
 
     record: Path
     now: Callable[[], TableState]
-    written: Callable[[], Awaitable[None]]
     note: Callable[[PrintWinPage], Awaitable[int]]
     calendar: Calendar
     printer: str | None = None
@@ -133,7 +132,6 @@ async def _read(house: House, report: Callable[[Record], _Read]) -> _Read:
         with opened(house.record) as record:
             return report(record)
 
-    await house.written()
     return await asyncio.to_thread(made)
 
 

@@ -209,27 +209,17 @@ class ServiceStarted:
     """The service started, with this version and these settings; the state of the link is not known yet.
 
     `outlawed` is what the law of the day does not allow of the game in play; empty if it allows all of it. `day` is the
-    beginning of the present gaming day, in UTC. `format` is that of the record from this start on, 0 if an earlier version did not
-    say it.
+    beginning of the present gaming day, in UTC.
     """
 
     version: str
     settings: Settings
     outlawed: str = ""
     day: str | None = None
-    format: int = 0
     kind: Literal["service_started"] = "service_started"
 
 
 # --- the record itself
-
-
-@dataclass(frozen=True, slots=True)
-class SnapshotTaken:
-    """A snapshot of the table was taken before this input; `digest` is the SHA-256 of its JSON, in hex."""
-
-    digest: str
-    kind: Literal["snapshot_taken"] = "snapshot_taken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +257,15 @@ class ClockStepped:
     kind: Literal["clock_stepped"] = "clock_stepped"
 
 
-OfTheRecord = SnapshotTaken | RecordDiffers | Flooded | DayBegan | ClockStepped
+@dataclass(frozen=True, slots=True)
+class LogHeld:
+    """The log beside the record grows, because these programs read an old state of the record and do not let it go."""
+
+    by: str
+    kind: Literal["log_held"] = "log_held"
+
+
+OfTheRecord = LogHeld | RecordDiffers | Flooded | DayBegan | ClockStepped
 
 
 # --- other devices

@@ -375,10 +375,23 @@ def serve(turn: Turn, event: TableAsked) -> None:
         books, entries = _carried_out(books, event.orders)
     except RefusedError as refusal:
         refused = Refused(refusal.code, str(refusal))
-    now = ServedTable(event.table, event.record, event.number, tuple(entries), refused)
-    others = tuple(each for each in progressive.served if each is not before)
-    turn.change(progressive=replace(progressive, books=books, served=(*others, now)))
+    turn.change(progressive=replace(progressive, books=books))
+    _keep_served(turn, ServedTable(event.table, event.record, event.number, tuple(entries), refused))
     _enter(turn, entries)
+
+
+def serve_failed(turn: Turn, event: TableAsked, refused: Refused) -> None:
+    """Answer a linked table's next request with the refusal, because the program could not carry the request out."""
+    progressive = of(turn)
+    before = served_table(progressive, event.table)
+    if before is None or (before.record, before.number + 1) == (event.record, event.number):
+        _keep_served(turn, ServedTable(event.table, event.record, event.number, (), refused))
+
+
+def _keep_served(turn: Turn, served: ServedTable) -> None:
+    progressive = of(turn)
+    others = tuple(each for each in progressive.served if each.table != served.table)
+    turn.change(progressive=replace(progressive, served=(*others, served)))
 
 
 def refuse(turn: Turn, event: TableRefused) -> None:

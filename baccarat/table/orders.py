@@ -335,7 +335,7 @@ _NAMELESS: Final = {
 
 
 def on_record(turn: Turn, event: events.OfTheRecord) -> None:
-    """Begin a gaming day; or raise an alarm if the record differs, or for a flood. A snapshot or a set clock changes nothing."""
+    """Begin a gaming day; or raise an alarm if the record differs or its log grows, or for a flood. A set clock changes nothing."""
     if isinstance(event, events.DayBegan):
         _begin_day(turn, event.began)
     if isinstance(event, events.RecordDiffers):
@@ -343,6 +343,12 @@ def on_record(turn: Turn, event: events.OfTheRecord) -> None:
             "record_differs",
             f"{event.found}: the record was damaged, or another program changed it. Keep a copy of the record, run "
             "`punto replay`, and compare the meter and the last rounds with the recordings of surveillance",
+        )
+    if isinstance(event, events.LogHeld):
+        turn.alarm(
+            "record_log",
+            f"the log of the record grows, because {event.by} has read the record in one transaction for a long time: end that program, "
+            "or the disk fills up",
         )
     if isinstance(event, events.Flooded):
         turn.alarm(

@@ -19,6 +19,7 @@ from punto.baccarat.table.dealing import go_on_after_award
 from punto.baccarat.table.definition import DEFINED
 from punto.baccarat.table.devices import on_device
 from punto.baccarat.table.effects import Effect
+from punto.baccarat.table.failing import note_failure
 from punto.baccarat.table.sensors import on_sensors
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.shoe_events import on_shoe_event
@@ -179,6 +180,13 @@ class Table:
     def try_out(self, event: events.Event) -> list[Effect]:
         """Handle an event on a temporary table as if it had the needed approval; raises RefusedError as `handle` does."""
         return self._handle(event, lambda _, __: None)
+
+    def fail(self, event: events.Event, name: str) -> tuple[list[Effect], RefusedError | None]:
+        """Note an event that `handle` failed at, and return the effects, and the answer to a request; see `failing`."""
+        turn = Turn(self.state)
+        refusal = note_failure(turn, event, name)
+        self.state = turn.state
+        return turn.effects, refusal
 
     def _handle(
         self, event: events.Event, refuse: Callable[[TableState, events.Event], None]

@@ -55,7 +55,7 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
         self._late: set[int] = set()
         # The round that the sensors must be in: if a correction opens a game again, the sensors do not start it again.
         self._round = self._game
-        engine.watchers.append(self._watch)
+        engine.watch(self._watch)
 
     # --- the table
 
@@ -156,7 +156,7 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
         if seat in {*hand.sensors, *hand.spent, *self._late}:
             return  # the wager is recorded already, or may be the one that has had its game
         handled = await self._record(game_events.WagerPlaced(seat))
-        if handled is not None and handled.refusal is not None:
+        if handled is not None and handled.refusal is not None and not handled.failed:
             self._late.add(seat)
             _log.warning("wager after the start", seat=seat, round=hand.round)
 

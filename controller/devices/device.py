@@ -154,6 +154,7 @@ _WARNINGS: Final = {
     "keypad": "The keypad is offline: give the keypad's orders at a console.",
     "coin_spot": "The wager sensors are offline: no progressive game can be started.",
     "card_reader": "The card reader is offline: a supervisor signs with name and password.",
+    "record": "Another program has locked the record: play waits until that program ends. Nothing is lost.",
     "broker": "The message broker is offline: displays do not follow the table. Play continues, and every hand is recorded.",
 }
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from punto.baccarat.table.events import ShoeEvent
 from punto.baccarat.table.shoe_orders import ShoeOrders, shoe_orders
 from punto.controller.devices.device import DeviceDoor
-from punto.controller.engine import Engine
+from punto.controller.engine import SHOE, Engine
 from punto.controller.messages.building import shoe_message
 from punto.controller.messages.models import Device
 from punto.controller.outbox import Outbox
@@ -20,7 +20,8 @@ class ShoeDoor(DeviceDoor[ShoeDriver]):
 
     def __init__(self, engine: Engine, outbox: Outbox, driver: ShoeDriver) -> None:
         super().__init__(engine, outbox, driver)
-        engine.direct_shoe = driver.send
+        # After its own events, the driver sends the orders with the acknowledgement.
+        engine.watch(lambda *_: driver.send(), unless=SHOE)
 
     async def take(self, events: Sequence[ShoeEvent]) -> None:
         """Record a batch of events; see `ShoeUser.take`. Raises RecordError if that fails."""
@@ -35,4 +36,4 @@ class ShoeDoor(DeviceDoor[ShoeDriver]):
 
     def message(self, now: datetime) -> Device:
         """The shoe's state by the record: online, offline or not accepted."""
-        return shoe_message(self._engine.state, self._engine.seq, self._engine.shoe_since, now)
+        return shoe_message(self._engine.state, self._engine.seq, self._engine.publication.shoe_since, now)

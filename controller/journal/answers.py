@@ -5,10 +5,11 @@ since the first snapshot after an upgrade of the program.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.turn import RefusedError
+from punto.controller.journal.execution import Step
 
 MOST_KEPT: Final = 2000
 """Two rounds of seats that each ask as fast as they may. Of more, the oldest are forgotten."""
@@ -27,6 +28,11 @@ class Answer:
     asked: SetWager
     refusal: RefusedError | None
     taken: bool = False
+
+    @classmethod
+    def of(cls, step: Step, asked: SetWager) -> Self:
+        """The answer to the wager that the step executed."""
+        return cls(seq=step.seq, ts=step.entry.ts, round=step.state.round, asked=asked, refusal=step.refusal)
 
     def was_taken(self) -> None:
         """Note that the broker has it."""

@@ -22,7 +22,8 @@ from punto.baccarat.progressive.state import Award, AwardState
 from punto.baccarat.table.effects import MeterMoved
 from punto.controller.journal.books import ACCOUNTS
 from punto.controller.journal.entries import Head
-from punto.controller.journal.recovery import Replayed, Step, replay
+from punto.controller.journal.execution import Step
+from punto.controller.journal.recovery import Replayed, replay
 from punto.controller.journal.schema import RecordError
 
 
@@ -56,15 +57,15 @@ def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ())
     found = Audited(Replayed())
 
     def see(step: Step) -> None:
-        state = step.table.state.progressive
+        state = step.state.progressive
         moved = [effect.entry for effect in step.effects if isinstance(effect, MeterMoved)]
         if state is None:
             return
         books = state.books
-        found.table = step.table.state.settings.table
+        found.table = step.state.settings.table
         if books.settings.authority is not None:
             entries = found.shared.setdefault(books.settings.progressive, [])
-            entries += [(step.entry.seq, entry) for entry in moved]
+            entries += [(step.seq, entry) for entry in moved]
         if state.link is not None:
             return
         auditor = auditors.setdefault(books.settings.progressive, _Auditor())
@@ -73,10 +74,10 @@ def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ())
         for account, balance in auditor.balances.items():
             if account is not Account.PAID and getattr(books.ledger, account.value) != balance:
                 raise RecordError(
-                    f"after input {step.entry.seq} the ledger's balance of {account} is not the sum of the postings to this account"
+                    f"after input {step.seq} the ledger's balance of {account} is not the sum of the postings to this account"
                 )
         if moved:
-            auditor.prove(step.entry.seq)
+            auditor.prove(step.seq)
 
     found.replayed = replay(path, see, version=version, noted=noted)
     for name, auditor in auditors.items():

@@ -5,8 +5,7 @@ account pays. So each row sums to zero, and the sum of a column is the account's
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -76,12 +75,14 @@ CREATE INDEX progressive_log_kind ON progressive_log (kind);
 NEVER_EDITED: Final = ("postings", "progressive_rounds", "progressive_log")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row and its table."""
+Value = int | str | None
+
+
+class Row(NamedTuple):
+    """A row of the record and its table."""
 
     table: str
-    values: tuple[int | str | None, ...]
+    values: tuple[Value, ...]
 
 
 def rows_of(seq: int, ts: str, state: TableState, effects: Iterable[TableEffect]) -> list[Row]:

@@ -15,7 +15,7 @@ def difference(recorded: object, derived: object) -> str:
     """The first places where two JSON values differ: `winner: tie on the record, player by the inputs`."""
     places = list(_places((), recorded, derived))
     parts = [
-        f"{' '.join(filter(None, path))}: {_text(this)} on the record, {_text(that)} by the inputs"
+        f"{_name(path)}{_text(this)} on the record, {_text(that)} by the inputs"
         for path, this, that in places[:_MOST_PLACES]
     ]
     if len(places) > _MOST_PLACES:
@@ -41,6 +41,11 @@ def _places(path: tuple[str, ...], this: object, that: object) -> Iterator[tuple
             yield from _places((*path, str(number)), one, other)
     elif this != that:
         yield path, this, that
+
+
+def _name(path: Sequence[str]) -> str:
+    named = " ".join(filter(None, path))
+    return f"{named}: " if named else ""
 
 
 def _text(value: object) -> str:

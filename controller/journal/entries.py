@@ -1,20 +1,21 @@
-"""An input on the record, its JSON, and the hash that chains it to the input before."""
+"""An input on the record, what became of it, and the hash that chains it to the input before."""
 
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, NamedTuple, Self
 
 from pydantic import Field, TypeAdapter
 
 from punto.baccarat.table.events import Event
 from punto.baccarat.table.state import RoundRecord, TableState
+from punto.baccarat.wagers.definition import Game
 from punto.configs.problems import cut
 
 EVENTS: Final[TypeAdapter[Event]] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 STATES: Final = TypeAdapter(TableState)
 ROUNDS: Final = TypeAdapter(RoundRecord)
+GAMES: Final[TypeAdapter[Game]] = TypeAdapter(Game)
 
 
 def repeated_key(text: str) -> str | None:
@@ -70,16 +71,56 @@ class Head(NamedTuple):
 FIRST_HEAD: Final = Head(0, FIRST_LINK)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An input on the record: `seq` from 1 without gaps, `ts` in RFC 3339 and UTC, its source, its JSON."""
+ACCEPTED: Final = "accepted"
+REFUSED: Final = "refused"
+FAILED: Final = "failed"
+"""What the first word of an outcome can be."""
 
-    seq: int
+
+class Recorded(NamedTuple):
+    """An input as the record keeps it; its number follows from its place.
+
+    - `ts`, `source`, `payload`: its time in RFC 3339 and UTC, where it came from, and its JSON.
+    - `outcome`: `accepted`; `refused` and the refusal's code; or `failed` and the SHA-256 of the traceback in the log.
+    - `results`: the SHA-256 in hex of the rows that follow from it (`rows.text`); empty without rows.
+    - `state`: the SHA-256 in hex of the table's state after it, as JSON, if it ends a round, begins a shoe or has a snapshot;
+      otherwise empty.
+    """
+
     ts: str
     source: str
     payload: str
+    outcome: str = ACCEPTED
+    results: str = ""
+    state: str = ""
+
+
+class Entry(NamedTuple):
+    """An input on the record: its number, from 1 without gaps, and what the record keeps of it."""
+
+    seq: int
+    recorded: Recorded
+
+    @property
+    def ts(self) -> str:
+        """Its time."""
+        return self.recorded.ts
+
+    @property
+    def source(self) -> str:
+        """Where it came from."""
+        return self.recorded.source
+
+    @property
+    def payload(self) -> str:
+        """Its JSON."""
+        return self.recorded.payload
 
     def chained_to(self, before: str) -> str:
-        """This entry's hash: SHA-256 in hex over the hash of the entry `before` and this entry."""
-        line = f"{before}\n{self.seq}\n{self.ts}\n{self.source}\n{self.payload}"
-        return hashlib.sha256(line.encode()).hexdigest()
+        """This entry's hash: SHA-256 in hex over the hash of the entry `before` and all of this entry."""
+        return digest("\n".join((before, str(self.seq), *self.recorded)))
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of a text, in hex."""
+    return hashlib.sha256(text.encode()).hexdigest()

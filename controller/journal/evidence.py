@@ -4,35 +4,32 @@ A bundle is a ZIP file:
 
 | File | What it has |
 |---|---|
+| inputs.jsonl | the input from whose state the hand started, every input of the round and its corrections, then those up to a signed head; each with its outcome, the rows of the record that follow from it, and its hash |
+| before.json | the table's whole state after the first of these inputs, with the game and its rules, and the hash before this input |
 | round.json | the round as it ended, and its corrections |
-| inputs.jsonl | every input of the round and its corrections, then those up to a signed head; each with its hash |
-| before.json | the table's whole state before the first of these inputs, and the hash of the input before it |
-| shown.jsonl | after each input: the public state that displays got, the events, and the finished round |
-| incidents.jsonl | refusals and alarms of these inputs |
-| game.json | the game with its rules |
+| shown.jsonl | after each input up to the end of the round, or its last correction: the public state that displays got, the events, and the finished round |
 | heads.json | the signed heads of a witness that cover the inputs, with its countersignatures |
 | manifest.json | the version of the program, the record's name, the SHA-256 of each of these files, and its own |
 
-`evidence_verifier` checks it with nothing but Python. It is not in the bundle: who forged a bundle would forge it too.
+The hash of an input covers its outcome, its rows and, where a hand starts, the digest of the table's state. So a signed head proves
+everything that decides, and not only the inputs. `evidence_verifier` checks it with nothing but Python. It is not in the bundle: who forged a bundle would forge it too.
 """
 
 import hashlib
 import json
 import os
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from punto.baccarat.table.effects import Effect, Happened, RoundEnded
-from punto.baccarat.table.state import RoundRecord, TableState
-from punto.controller.journal import evidence_verifier, schema, store
-from punto.controller.journal.entries import FIRST_LINK, ROUNDS, STATES, Entry, Head
-from punto.controller.journal.incidents import Incident
-from punto.controller.journal.meters import GAMES
-from punto.controller.journal.recovery import Step, replay
+from punto.baccarat.table.effects import Happened, RoundEnded
+from punto.baccarat.table.state import RoundRecord
+from punto.controller.journal import evidence_verifier, rows, schema, store
+from punto.controller.journal.entries import FIRST_LINK, ROUNDS, STATES, Head
+from punto.controller.journal.evidence_verifier import line_of, written
+from punto.controller.journal.execution import StateDigest, Step
+from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
 from punto.controller.messages.building import event_message, round_message, state_message
 
@@ -43,48 +40,32 @@ class NoEvidenceError(Exception):
     """The record has no such round."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Taken:
-    """An input of the bundle with what it gave; the state is the one after it."""
-
-    entry: Entry
-    state: TableState
-    effects: list[Effect]
-    incidents: list[Incident]
-
-    @property
-    def rounds(self) -> list[RoundRecord]:
-        return [each.record for each in self.effects if isinstance(each, RoundEnded)]
-
-
 class _Taker:
-    """Takes the steps of a replay that are the round's: from the round before to the last correction and the head that covers it."""
+    """Takes the steps of a replay that are the round's: from where its hand starts to the last correction and the head that covers it."""
 
     def __init__(self, number: int, heads: Sequence[int]) -> None:
         self._number = number
         self._heads = heads
         self._link = FIRST_LINK
-        self._state: TableState | None = None
-        self._taken: list[_Taken] = []
+        self._taken: list[Step] = []
         self._corrected = True  # whether a correction can still come: only of the last round
-        self._last = 0
-        self.before: tuple[str, TableState | None] = FIRST_LINK, None
+        self.last = 0
+        """The input that ended the round, or its last correction; 0 before it."""
+        self.before = FIRST_LINK
+        """The hash before the first step."""
 
     def see(self, step: Step) -> None:
         """Take a step, if it is one of them."""
-        taken = _Taken(step.entry, step.table.state, step.effects, step.incidents)
-        if not self._taken:
-            self.before = self._link, self._state
-        if self._corrected or step.entry.seq <= self._until:
-            self._taken.append(taken)
-        own = [self.is_own(each) for each in taken.rounds]
+        if self._corrected or step.seq <= self._until:
+            self._taken.append(step)
+        own = [self.is_own(each) for each in step.rounds]
         if any(own) and self._corrected:
-            self._last = step.entry.seq
-        elif own and not self._last:
-            self._taken.clear()
-        if self._last and own and not own[-1]:
+            self.last = step.seq
+        elif step.starts_hand and not self.last:
+            self._taken, self.before = [step], self._link
+        if self.last and own and not own[-1]:
             self._corrected = False
-        self._link, self._state = step.entry.chained_to(self._link), taken.state
+        self._link = step.hash
 
     def is_own(self, record: RoundRecord) -> bool:
         """Whether it is the round, or a correction of it."""
@@ -92,18 +73,18 @@ class _Taker:
 
     @property
     def _until(self) -> int:
-        return min((seq for seq in self._heads if seq >= self._last), default=self._last)
+        return min((seq for seq in self._heads if seq >= self.last), default=self.last)
 
     @property
-    def steps(self) -> list[_Taken]:
+    def steps(self) -> list[Step]:
         """What was taken, in order.
 
         Raises:
             NoEvidenceError: the round has not ended on the record.
         """
-        if not self._last:
+        if not self.last:
             raise NoEvidenceError(f"the record has no round {self._number}")
-        return [each for each in self._taken if each.entry.seq <= self._until]
+        return [each for each in self._taken if each.seq <= self._until]
 
 
 def gather(
@@ -129,22 +110,24 @@ def gather(
         raise RecordError(f"the record proves nothing, because it differs: {found.difference}")
     with schema.reading(record) as connection:
         name = store.name(connection)
-    steps, (link, before) = taker.steps, taker.before
+    steps = taker.steps
     own = [(step, each) for step in steps for each in step.rounds if taker.is_own(each)]
     settings = own[0][0].state.settings
-    first, last = steps[0].entry.seq, steps[-1].entry.seq
+    start, first, last = steps[0], steps[0].seq, steps[-1].seq
+    state = start.state if start.starts_hand else None
+    if state is not None and StateDigest().of(state) != start.entry.recorded.state:
+        raise RecordError(
+            f"another version of the program wrote input {first}, and only that version can prove its state: use that version"
+        )
+    shown = [each for each in (steps if state is None else steps[1:]) if each.seq <= taker.last]
     files = {
-        "round.json": _json([json.loads(ROUNDS.dump_json(each)) for _, each in own]),
-        "before.json": _json(
-            {"hash": link, "state": None if before is None else json.loads(STATES.dump_json(before))}
+        "round.json": written([json.loads(ROUNDS.dump_json(each)) for _, each in own]),
+        "before.json": written(
+            {"hash": taker.before, "state": None if state is None else json.loads(STATES.dump_json(state))}
         ),
-        "inputs.jsonl": _lines(_inputs(steps, link)),
-        "shown.jsonl": _lines(_shown(steps, name)),
-        "incidents.jsonl": _lines(
-            {"seq": step.entry.seq, **asdict(each)} for step in steps for each in step.incidents
-        ),
-        "game.json": GAMES.dump_json(settings.game),
-        "heads.json": _json([each for each in heads if first <= _at(each).seq <= last]),
+        "inputs.jsonl": b"".join(map(line_of, map(_input, steps))),
+        "shown.jsonl": b"".join(map(line_of, _shown(shown, name))),
+        "heads.json": written([each for each in heads if first <= _at(each).seq <= last]),
     }
     manifest = {
         "format": evidence_verifier.FORMAT,
@@ -155,7 +138,7 @@ def gather(
         "files": {file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
     }
     manifest["sha256"] = evidence_verifier.digest_of(manifest)
-    return {"manifest.json": _json(manifest), **files}
+    return {"manifest.json": written(manifest), **files}
 
 
 def differing(bundle: bytes, record: Path, version: str) -> list[str]:
@@ -168,10 +151,10 @@ def differing(bundle: bytes, record: Path, version: str) -> list[str]:
     """
     try:
         files = evidence_verifier.unpacked(bundle)
-        manifest, heads = (json.loads(files[name]) for name in ("manifest.json", "heads.json"))
-        number, written_by = manifest["round"], manifest["program"]
-        own = gather(record, number, heads, version, written_by=written_by)
-    except (zipfile.BadZipFile, KeyError, TypeError, AttributeError) as error:
+        found = evidence_verifier.Bundle(files)
+        number, written_by = found.manifest["round"], found.manifest["program"]
+        own = gather(record, number, found.file("heads.json", set()), version, written_by=written_by)
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"this is not a bundle: {error!r}") from error
     return sorted(name for name in own.keys() | files.keys() if own.get(name) != files.get(name))
 
@@ -192,13 +175,12 @@ def _at(head: dict[str, Any]) -> Head:
     return Head.of(head["head"])
 
 
-def _inputs(steps: Iterable[_Taken], link: str) -> Iterator[dict[str, Any]]:
-    for step in steps:
-        link = step.entry.chained_to(link)
-        yield {**asdict(step.entry), "hash": link}
+def _input(step: Step) -> dict[str, Any]:
+    results = rows.text(step.rows) if step.rows else ""
+    return {"seq": step.seq, **step.entry.recorded._asdict(), "rows": results, "hash": step.hash}
 
 
-def _shown(steps: Iterable[_Taken], name: str) -> Iterator[dict[str, Any]]:
+def _shown(steps: Iterable[Step], name: str) -> Iterator[dict[str, Any]]:
     for step in steps:
         entry, state = step.entry, step.state
         game = state.settings.game
@@ -211,11 +193,3 @@ def _shown(steps: Iterable[_Taken], name: str) -> Iterator[dict[str, Any]]:
                     round_message(state.settings, effect.record, entry.ts, game.name, game.rules_digest, name)
                 )
         yield {"seq": entry.seq, "ts": entry.ts, "messages": [json.loads(each.wire()) for each in messages]}
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, indent=1, ensure_ascii=False).encode() + b"\n"
-
-
-def _lines(values: Iterable[Any]) -> bytes:
-    return b"".join(json.dumps(each, ensure_ascii=False).encode() + b"\n" for each in values)

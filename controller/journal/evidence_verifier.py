@@ -1,9 +1,13 @@
 """Checks a bundle of evidence of a round, with nothing but Python: `python3 evidence_verifier.py BUNDLE --key KEY`.
 
-It checks that a signed head covers the inputs and that the hashes of the inputs are a chain. Then it derives from the inputs what it
-can without the program: the cards of the hand, the wagers, and who ordered what. It names what it cannot derive, and what is
-therefore not proven: `punto evidence --check` derives that again from the record. The exit status is 1 if anything is wrong, or
-if no signed head covers the inputs.
+It checks that a signed head covers the inputs and that the hashes of the inputs are a chain. These hashes cover the outcome and the
+results of each input, and the state from which the hand started, so no other file decides anything. Then it derives from the inputs
+what it can without the program: the cards of the hand, the wagers, and who ordered what. It names what it cannot derive, which
+`punto evidence --check` derives again from the record. The exit status is 1 if anything is wrong, or if no signed head covers the
+inputs.
+
+The bundle can come from a person who wants to deceive. So each file has one text for what it says, with exactly the fields that a
+bundle has, and the program reads a bounded part of it into memory.
 """
 
 from __future__ import annotations
@@ -16,18 +20,24 @@ import json
 import re
 import struct
 import sys
-import zipfile
 import zlib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-FORMAT = "punto evidence 2"
-MEMBERS = {"manifest.json", "round.json", "before.json", "inputs.jsonl", "heads.json"}
-MEMBERS |= {"game.json", "shown.jsonl", "incidents.jsonl"}
+FORMAT = "punto evidence 3"
+MEMBERS = {"manifest.json", "round.json", "before.json", "inputs.jsonl", "shown.jsonl", "heads.json"}
+MANIFEST = {"format", "program", "table", "record", "round", "files", "sha256"}
+INPUT = ["seq", "ts", "source", "payload", "outcome", "results", "state", "rows", "hash"]
+HEAD = {"table", "record", "head", "ts", "key", "signature"}
+WITNESSED = {"witnessed", "witness", "countersignature"}
+LARGEST = 1 << 25  # bytes: several times as many as a bundle of a signer that was away for a day
+LARGEST_LINE = 1 << 20  # bytes of an input: several hundred times as many as most have
+LARGEST_PARSED = 1 << 22  # bytes of JSON whose values are kept: a hundred times as many as those of a hand
 NOT_PROVEN = (
-    "before.json, game.json, shown.jsonl, incidents.jsonl, and what each wager is paid: no signature covers them, and they follow "
-    "from the inputs only by the program. Run `punto evidence --check BUNDLE --record RECORD`"
+    "shown.jsonl, the program that manifest.json names, and that the program's rules give the recorded results: a signed head proves "
+    "that the service recorded them so, at that time. Run `punto evidence --check BUNDLE --record RECORD` to derive them again"
 )
 # What these do to a hand depends on more than the inputs: the table can refuse them, or let cards wait for a person.
 UNCERTAIN = {"card_unread", "card_overdrawn", "key_card", "resume_play", "hold_play", "void_coup"}
@@ -131,17 +141,23 @@ def dealt_by_the_rules(player: list[str], banker: list[str]) -> bool:
     return len(banker) == (3 if draws else 2)
 
 
-def packed(files: dict[str, bytes]) -> bytes:
-    """The bundle of these files: a ZIP file without compression, of which each byte follows from the files."""
-    entries, directory = b"", b""
+def pieces(files: dict[str, bytes]) -> Iterator[bytes]:
+    """The bundle of these files, piece by piece: a ZIP file without compression, of which each byte follows from the files."""
+    directory, start = b"", 0
     for name, content in sorted((name.encode(), content) for name, content in files.items()):
         size = len(content)
         of = struct.pack("<5H3I2H", 20, 0, 0, 0, 33, zlib.crc32(content), size, size, len(name), 0)
+        yield from (b"PK\3\4" + of + name, content)
         directory += b"PK\1\2" + struct.pack("<H", 0x314) + of
-        directory += struct.pack("<3H2I", 0, 0, 0, 0o600 << 16, len(entries)) + name
-        entries += b"PK\3\4" + of + name + content
-    end = struct.pack("<4H2IH", 0, 0, len(files), len(files), len(directory), len(entries), 0)
-    return entries + directory + b"PK\5\6" + end
+        directory += struct.pack("<3H2I", 0, 0, 0, 0o600 << 16, start) + name
+        start += 30 + len(name) + size
+    yield directory
+    yield b"PK\5\6" + struct.pack("<4H2IH", 0, 0, len(files), len(files), len(directory), start, 0)
+
+
+def packed(files: dict[str, bytes]) -> bytes:
+    """The bundle of these files."""
+    return b"".join(pieces(files))
 
 
 def digest_of(manifest: dict[str, Any]) -> str:
@@ -152,39 +168,81 @@ def digest_of(manifest: dict[str, Any]) -> str:
 
 def unpacked(data: bytes) -> dict[str, bytes]:
     """The files of a bundle. A ValueError says that it is not one."""
-    with zipfile.ZipFile(io.BytesIO(data)) as bundle:
-        if any(each.compress_type or each.file_size > len(data) for each in bundle.infolist()):
-            raise ValueError("a file in it is compressed")
-        files = {name: bundle.read(name) for name in bundle.namelist()}
-    if packed(files) != data:
-        raise ValueError("the ZIP file is not as it was written")
+    if len(data) > LARGEST:
+        raise ValueError(f"it has more than {LARGEST} bytes")
+    files: dict[str, bytes] = {}
+    at = 0
+    while data.startswith(b"PK\3\4", at) and len(files) <= len(MEMBERS):
+        header = data[at : at + 30].ljust(30)  # padded, because the file can end here
+        (*_, size, length, _) = struct.unpack("<4x5H3I2H", header)
+        at += 30 + length
+        files[data[at - length : at].decode()] = data[at : at + size]
+        at += size
+    if files.keys() != MEMBERS:
+        raise ValueError(f"it must have the files {', '.join(sorted(MEMBERS))}, and no others")
+    at = 0
+    for piece in pieces(files):
+        if not data.startswith(piece, at):
+            raise ValueError("the ZIP file is not as it was written")
+        at += len(piece)
+    if at != len(data):
+        raise ValueError("the ZIP file does not end with its files")
     return files
+
+
+def written(value: Any) -> bytes:
+    """The text of a JSON file."""
+    return json.dumps(value, indent=1, ensure_ascii=False).encode() + b"\n"
+
+
+def line_of(value: Any) -> bytes:
+    """The text of a line of JSON."""
+    return json.dumps(value, ensure_ascii=False).encode() + b"\n"
 
 
 class Bundle:
     """The files of a bundle; `keys` are the public keys that the signer and the witness must have, None if they are not known."""
 
     def __init__(self, files: dict[str, bytes], keys: Keys = NONE, *, without_heads: bool = False) -> None:
-        if files.keys() != MEMBERS:
-            raise ValueError(f"it must have the files {', '.join(sorted(MEMBERS))}, and no others")
         self.files = files
         self.keys, self.without_heads = keys, without_heads
-        self.manifest: dict[str, Any] = read(files["manifest.json"])
+        self.left = LARGEST_PARSED
+        self.manifest: dict[str, Any] = self.file("manifest.json", MANIFEST)
         self.before: dict[str, Any] = {}
-        self.links: dict[int, str] = {}
-        self.inputs: list[dict[str, Any]] = []
+        self.heads: dict[int, dict[str, Any]] = {}
+        self.links: dict[int, str] = {}  # the hashes of the inputs that have heads
+        self.last = 0
+        self.rounds: list[dict[str, Any]] = []  # the round, and its corrections
+        self.inputs: list[dict[str, Any]] = []  # those that were accepted, while the round could be corrected
+        self.corrected = True  # whether a correction can still come: only of the last round
         self.told: list[str] = []  # what is right, in words
         self.open: list[str] = []  # what is not proven
         self.faults: list[str] = []  # what is wrong
 
+    def file(self, name: str, fields: set[str]) -> Any:
+        """What a file says; an object has exactly these fields. A ValueError says that it is not the file of a bundle."""
+        text = self.files[name]
+        self.keep(text)
+        value = json.loads(text)
+        if written(value) != text:
+            raise ValueError(f"{name} is not as a bundle has it")
+        if isinstance(value, dict) and value.keys() != fields:
+            raise ValueError(f"{name} must have the fields {', '.join(sorted(fields))}, and no others")
+        return value
+
+    def keep(self, text: bytes) -> None:
+        """Count the bytes of JSON whose values are kept."""
+        self.left -= len(text)
+        if self.left < 0:
+            raise ValueError(f"it has more than {LARGEST_PARSED} bytes about a single round")
+
     def check(self) -> None:
         """Check everything."""
-        self.told += [
-            "round {round} of table {table}, record {record}, by {program}".format_map(self.manifest)
-        ]
+        self.told.append("round {round} of table {table}, record {record}".format_map(self.manifest))
         self.check_files()
         if not self.faults:
             self.check_inputs()
+        if not self.faults:
             self.check_heads()
         if not self.faults:
             self.check_rounds()
@@ -192,59 +250,101 @@ class Bundle:
 
     def check_files(self) -> None:
         """Each file is the one that was written."""
-        if [self.manifest["format"], self.manifest["sha256"]] != [FORMAT, digest_of(self.manifest)]:
+        manifest, others = self.manifest, MEMBERS - {"manifest.json"}
+        said = [manifest["format"], manifest["sha256"], manifest["files"].keys(), type(manifest["round"])]
+        if said != [FORMAT, digest_of(manifest), others, int]:
             self.faults.append(
                 f"manifest.json is not the file that was written, or not of the format {FORMAT}"
             )
-        for name in sorted(MEMBERS - {"manifest.json"}):
-            if hashlib.sha256(self.files[name]).hexdigest() != self.manifest["files"][name]:
+            return
+        for name in sorted(others):
+            if hashlib.sha256(self.files[name]).hexdigest() != manifest["files"][name]:
                 self.faults.append(f"{name} is not the file that was written")
 
     def check_inputs(self) -> None:
-        """The hashes of the inputs are a chain, no input is missing, and none can be read in two ways."""
-        self.before = read(self.files["before.json"])
+        """The hashes of the inputs are a chain, which covers their results and the state that the hand started from."""
+        self.before = self.file("before.json", {"hash", "state"})
+        heads = self.file("heads.json", set())
+        self.heads = {int(head["head"].partition(":")[0]): head for head in heads}
+        if [*self.heads.values()] != heads:
+            raise ValueError("heads.json has two heads of an input")
         link: str = self.before["hash"]
-        for line in self.files["inputs.jsonl"].splitlines():
-            entry = read(line)
-            text = "\n".join([link, str(entry["seq"]), entry["ts"], entry["source"], entry["payload"]])
-            link = self.links[entry["seq"]] = hashlib.sha256(text.encode()).hexdigest()
-            if link != entry["hash"]:
-                self.faults.append(f"input {entry['seq']} does not have its hash")
+        file, first = io.BytesIO(self.files["inputs.jsonl"]), 0
+        for line in iter(lambda: file.readline(LARGEST_LINE + 1), b""):
+            entry = input_of(line)
+            seq, rows = entry["seq"], entry["rows"]
+            if first and seq != self.last + 1:
+                self.faults.append("an input is missing")
                 return
+            link = sha256("\n".join([link, str(seq), *(entry[part] for part in INPUT[1:7])]))
+            if link != entry["hash"] or entry["results"] != (sha256(rows) if rows else ""):
+                self.faults.append(
+                    f"input {seq} does not have its hash, or other results than its hash covers"
+                )
+                return
+            self.last = seq
+            if seq in self.heads:
+                self.links[seq] = link
+            if not first:
+                first = seq
+                self.check_start(entry)
+            if (seq > first or self.before["state"] is None) and self.corrected:
+                self.keep(line)
+                self.take(entry)
+        self.told.append(f"inputs {first} to {self.last}, whose hashes are a chain")
+
+    def check_start(self, entry: dict[str, Any]) -> None:
+        """The state that the hand started from is the one after the first of the inputs, or the record begins here."""
+        state = self.before["state"]
+        if state is None:
+            if (entry["seq"], self.before["hash"]) != (1, "0" * 64):
+                self.faults.append("before.json has no state, but the record does not begin here")
+        elif not entry["state"] or state_digest(state) != entry["state"]:
+            self.faults.append("before.json is not the state that the hash of the first input covers")
+        elif state["settings"]["table"] != self.manifest["table"]:
+            self.faults.append("manifest.json names another table")
+
+    def take(self, entry: dict[str, Any]) -> None:
+        """Take an input of the round, and the rounds that it ended."""
+        number = self.manifest["round"]
+        for table, values in read(entry["rows"] or "[]"):
+            if table == "rounds":
+                record = read(values[-1])
+                own = number in {record["round"], record["corrects"]}
+                self.rounds += [record] if own else []
+                self.corrected = own or not self.rounds
+        if entry["outcome"] == "accepted":
             self.inputs.append({**read(entry["payload"]), "seq": entry["seq"]})
-        if list(self.links) != list(range(min(self.links), max(self.links) + 1)):
-            self.faults.append("an input is missing")
-        if (self.before["state"] is None) != (min(self.links) == 1):
-            self.faults.append("before.json is not the state before the first of the inputs")
-        self.told.append(f"inputs {min(self.links)} to {max(self.links)}, whose hashes are a chain")
 
     def check_heads(self) -> None:
         """The heads are of these inputs, their signatures hold, and one covers all inputs."""
         covered = 0
-        for head in read(self.files["heads.json"]):
-            seq, _, digest = head["head"].partition(":")
-            own = [self.links.get(int(seq)), self.manifest["table"], self.manifest["record"]]
-            if own != [digest, head["table"], head["record"]]:
+        for seq, head in self.heads.items():
+            own = [f"{seq}:{self.links.get(seq, '')}", self.manifest["table"], self.manifest["record"]]
+            if own != [head["head"], head["table"], head["record"]]:
                 self.faults.append(f"the signed head {seq} is of another record")
             elif self.check_signatures(head, seq):
-                covered = max(covered, int(seq))
-        if covered < max(self.links):
+                covered = max(covered, seq)
+            if self.faults:
+                return
+        if covered < self.last:
             lacking = f"no signed head covers the inputs after {covered}: nothing proves their origin"
             (self.open if self.without_heads else self.faults).append(lacking)
 
-    def check_signatures(self, head: dict[str, Any], seq: str) -> bool:
+    def check_signatures(self, head: dict[str, Any], seq: int) -> bool:
         """Whether the signatures of a head hold: of the table's signer, and of the witness if it is there or expected."""
         body = "\n".join([head["table"], head["record"], head["head"], head["ts"], ""])
         parts = [("signer", "key", "signature", b"punto head 1\n" + body.encode(), head["ts"], self.keys[0])]
-        if "witness" in head or self.keys[1] is not None:
-            heard = head.get("witnessed", "")
-            message = f"punto witness 1\n{head['signature']}\n{heard}\n".encode()
-            parts.append(("witness", "witness", "countersignature", message, heard, self.keys[1]))
+        if head.keys() != HEAD or self.keys[1] is not None:
+            if head.keys() != HEAD | WITNESSED:
+                self.faults.append(
+                    f"the head {seq} must have the fields {', '.join(sorted(HEAD | WITNESSED))}"
+                )
+                return False
+            message = f"punto witness 1\n{head['signature']}\n{head['witnessed']}\n".encode()
+            parts.append(("witness", "witness", "countersignature", message, head["witnessed"], self.keys[1]))
         for who, its_key, its_signature, message, ts, expected in parts:
-            key, signature = (head.get(part, "").encode() for part in (its_key, its_signature))
-            if not signed(
-                base64.b64decode(key, None, True), base64.b64decode(signature, None, True), message
-            ):
+            if not signed(decoded(head[its_key]), decoded(head[its_signature]), message):
                 self.faults.append(f"the {who}'s signature of the head {seq} does not hold")
             elif expected not in {None, head[its_key]}:
                 self.faults.append(f"the {who}'s key of the head {seq} is {head[its_key]}, not {expected}")
@@ -257,18 +357,18 @@ class Bundle:
 
     def check_rounds(self) -> None:
         """The cards, the wagers and the orders are those of the inputs, and the result follows from the cards."""
-        rounds, number = read(self.files["round.json"]), self.manifest["round"]
-        if not rounds or any(number not in {each["round"], each["corrects"]} for each in rounds):
-            self.faults.append("it has not the round that it names")
-        for record in rounds:
+        number = self.manifest["round"]
+        if not self.rounds or self.files["round.json"] != written(self.rounds):
+            self.faults.append(f"round.json is not the round {number} that the inputs ended")
+            return
+        if self.corrected:
+            self.open.append(f"whether round {number} was corrected after input {self.last}")
+        for record in self.rounds:
             self.check_order(record)
             self.check_result(record)
             if record["status"] != "correction":
                 self.check_cards(record)
                 self.check_wagers(record)
-        ordered = [each["seq"] for each in self.inputs if each["kind"] in {"correct_round", "void_round"}]
-        if len(ordered) > sum(each["status"] == "correction" for each in rounds):
-            self.open.append(f"whether the table refused an order to correct or void: inputs {ordered}")
 
     def check_order(self, record: dict[str, Any]) -> None:
         """An input orders what was done to a round, in the name of the same people."""
@@ -354,7 +454,7 @@ class Deal:
         self.settings: dict[str, Any] = self.state.get("settings", {})
         coup, burning = self.state.get("coup"), self.state["phase"] == "shoe_change"
         self.cards: list[str] = list(coup["cards"] if coup else self.state.get("carried", ()))
-        self.drawn: list[str] = list(self.state.get("drawn", ()))
+        self.drawn = Counter(self.state.get("drawn", ()))
         self.shown: int = self.state.get("shown", 0)
         self.burn: int | None = self.state.get("burn_left", 0) if burning else 0
         self.awaited = (
@@ -404,15 +504,16 @@ class Deal:
         self.doubts += [f"input {given['seq']} ({given['kind']})"] if uncertain else []
 
     def over(self) -> bool:
-        """Whether the hand has all its cards, and its corrections have come."""
-        return not self.corrections and dealt_by_the_rules(*in_hands(self.cards))
+        """Whether the hand has all its cards, and its corrections have come; or more cards than any hand."""
+        done = not self.corrections and dealt_by_the_rules(*in_hands(self.cards))
+        return done or len(self.cards) > 6
 
     def draw(self, given: dict[str, Any]) -> None:
         """Burn a card or deal it."""
         card, dealt, game = given["card"], len(self.cards), self.settings["game"]
         self.doubt(given, given["confidence"] < self.settings["minimum_confidence"])
-        self.doubt(given, self.drawn.count(card) >= game["decks"])
-        self.drawn.append(card)
+        self.doubt(given, self.drawn[card] >= game["decks"])
+        self.drawn[card] += 1
         if self.burn is None:
             self.burn = self.settings["burn_ace"] if card[0] == "A" else value(card) or 10
         elif self.burn:
@@ -430,7 +531,7 @@ class Deal:
         if begun or self.state.get("progressive") is not None:
             self.doubt(given, True)
         else:
-            self.cards, self.doubts, self.drawn, self.expected = [], doubts, [], None
+            self.cards, self.doubts, self.drawn, self.expected = [], doubts, Counter(), None
         burns = {"none": 0, "first_card": None, "fixed": self.settings["burn_cards"]}
         self.burn, self.awaited = burns[self.settings["burn"]], self.opens(closed=False)
 
@@ -447,6 +548,27 @@ class Deal:
             self.cards[at] = given["card"]
 
 
+def sha256(text: str) -> str:
+    """The SHA-256 of a text, in hex."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def state_digest(state: dict[str, Any]) -> str:
+    """The digest of a table's state: over a line for each field, with the field's name and the SHA-256 of its JSON."""
+    if not all(name.isidentifier() for name in state):
+        raise ValueError("a field's name that is not a word could hide the lines of other fields")
+    texts = {
+        name: json.dumps(value, ensure_ascii=False, separators=(",", ":")) for name, value in state.items()
+    }
+    return sha256("".join(f"{name} {sha256(text)}\n" for name, text in texts.items()))
+
+
+def decoded(text: str) -> bytes:
+    """The bytes of a base64 text, of which only one text has these bytes; nothing if it is another text."""
+    found = base64.b64decode(text.encode(), None, True)
+    return found if base64.b64encode(found).decode() == text else b""
+
+
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON that has each key once."""
     if len(dict(pairs)) != len(pairs):
@@ -454,9 +576,26 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def read(text: str | bytes) -> Any:
+def read(text: str) -> Any:
     """What a JSON text says, which has only one meaning."""
     return json.loads(text, object_pairs_hook=once)
+
+
+def input_of(line: bytes) -> dict[str, Any]:
+    """The input of a line. No part has a line break, because the hash is over one part a line."""
+    if len(line) > LARGEST_LINE:
+        raise ValueError(f"an input has more than {LARGEST_LINE} bytes")
+    entry: dict[str, Any] = json.loads(line)
+    if line_of(entry) != line or list(entry) != INPUT or type(entry["seq"]) is not int:
+        raise ValueError("an input is not as a bundle has it")
+    if any("\n" in entry[part] for part in INPUT[1:]):
+        raise ValueError(f"a part of input {entry['seq']} has more than one line")
+    return entry
+
+
+def plain(text: str) -> str:
+    """A text on one line, whose letters do nothing to a terminal."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def in_hands(cards: list[str]) -> tuple[list[str], list[str]]:
@@ -473,8 +612,9 @@ def checked(data: bytes, keys: Keys = NONE, *, without_heads: bool = False) -> t
         found.told.append(f"the SHA-256 of this bundle is {hashlib.sha256(data).hexdigest()}")
         found.check()
     except Exception as error:  # noqa: BLE001 - whatever a stranger wrote into the file
-        return [], [f"this is not a whole bundle: {error!r}"]
-    return [*found.told, *(f"NOT PROVEN: {each}" for each in found.open)], found.faults
+        return [], [plain(f"this is not a whole bundle: {error!r}")]
+    told = [*found.told, *(f"NOT PROVEN: {each}" for each in found.open)]
+    return [*map(plain, told)], [*map(plain, found.faults)]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -486,7 +626,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--without-heads", action="store_true", help="check also what nobody signed")
     asked = parser.parse_args(arguments)
     try:
-        data = asked.bundle.read_bytes()
+        with asked.bundle.open("rb") as file:
+            data = file.read(LARGEST + 1)
     except OSError as error:
         parser.error(f"{asked.bundle} cannot be read: {error.strerror}")
     told, faults = checked(data, (asked.key, asked.witness), without_heads=asked.without_heads)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from punto.baccarat.table.effects import AlarmRaised, CardAwaited, Effect, Happened
 from punto.baccarat.table.events import BooksOrder, Event, GameOrder, Sensed
+from punto.baccarat.table.failing import INTERNAL_ERROR
 from punto.baccarat.table.order_kinds import Order
 from punto.baccarat.table.turn import RefusedError
 
@@ -24,6 +25,7 @@ def incidents_of(event: Event, outcome: Sequence[Effect] | RefusedError) -> list
     if isinstance(outcome, RefusedError):
         # The refusal of a seat's wager is answered to the seat and is not an incident.
         concerns_the_table = isinstance(event, Order | GameOrder | BooksOrder | Sensed)
+        concerns_the_table = concerns_the_table or outcome.code == INTERNAL_ERROR
         return [Incident("refused", outcome.code, str(outcome))] if concerns_the_table else []
     found = []
     for effect in outcome:

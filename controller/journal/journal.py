@@ -11,27 +11,28 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Self, TypeVar
 
-from punto.baccarat.table.effects import Effect
-from punto.baccarat.table.state import RoundRecord, TableState
+import structlog
+
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations
 from punto.controller.journal import schema, store
-from punto.controller.journal.books import rows_of
 from punto.controller.journal.entries import Entry, Head
-from punto.controller.journal.incidents import Incident
+from punto.controller.journal.execution import Step
 from punto.controller.journal.meters import add_expectations
 from punto.controller.journal.schema import RecordError
 from punto.controller.journal.snapshots import Snapshot
 from punto.controller.messages.models import Replay
+from punto.controller.sqlite_errors import in_words, is_busy, locking, reading
 
+_log = structlog.get_logger("punto.controller.journal")
 _T = TypeVar("_T")
 _ROUNDS_SENT: Final = "rounds_sent"
 _SECRET_BYTES: Final = 16
@@ -39,14 +40,21 @@ _SECRET_BYTES: Final = 16
 
 @dataclass(slots=True)
 class _Job:
-    """Work for the writer, inside a transaction, and the future of its result."""
+    """Work for the writer, inside a transaction, and the future of its result.
 
-    work: Callable[[sqlite3.Connection], Any]
+    It is executed inputs with a snapshot after them, or None; or any other `work` with the database. `then` is called in the event
+    loop when the job is on the disk, and its result is the future's.
+    """
+
+    steps: Sequence[Step] = ()
+    snapshot: Snapshot | None = None
+    work: Callable[[sqlite3.Connection], Any] | None = None
     then: Callable[[], Any] | None = None
-    one_statement: bool = False
     done: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
+MOST_FRAMES: Final = 4000
+"""Pages of 4 kB in the log, which SQLite shortens after 1,000, before it is said who holds it up."""
 RESTORING: Final = ".restoring"
 """How the name of a copy ends that will take the place of a record."""
 
@@ -83,14 +91,16 @@ def locked(path: Path) -> int:
 class Journal:
     """The record, open for one service. Call all methods from the event loop.
 
-    `last_seq` is the number of the last input given to `append`; `head` is the last input on the disk.
+    `last_seq` is the number of the last input given to `append`; `head` is the last input on the disk. `blocked` says who holds the
+    record's lock while the writer waits for it, and is empty otherwise.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: int) -> None:
         self.path = path
         self._connection = connection
         self._lock = lock
-        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._entered: list[_Job] = []
+        self._jobs: SimpleQueue[list[_Job] | None] = SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._failed: asyncio.Future[None] = self._loop.create_future()
         self.head = store.last_head(connection)
@@ -98,7 +108,8 @@ class Journal:
         # For the writer's thread only: the head after its last statement, and after its last commit.
         self._given = self._written = self.head
         self.last_round = store.last_round(connection)
-        self.last_award_ts: str | None = None
+        self.blocked = ""
+        self._closing = False
         self.rounds_sent = store.cursor(connection, _ROUNDS_SENT)
         self.last_snapshot = 0
         self.replayed: Replay | None = None
@@ -146,9 +157,11 @@ class Journal:
     def start(self, last_snapshot: int) -> None:
         """Begin to write, after recovery. The last valid snapshot is the one after the input `last_snapshot`."""
         self.last_snapshot = last_snapshot
-        self.last_round = store.last_round(self._connection)
-        self.last_award_ts = store.last_award_ts(self._connection)
         self._thread.start()
+
+    def last_award_ts(self) -> str | None:
+        """When the last award of a meter was locked, None without one, before `start`."""
+        return store.last_award_ts(self._connection)
 
     def raised(self, code: str, text: str) -> tuple[str | None, str | None]:
         """When this alarm was last raised, and by whose input, for recovery before `start`; see `engine.Raised`."""
@@ -168,7 +181,8 @@ class Journal:
 
     async def close(self) -> None:
         """Commit the waiting jobs and close."""
-        await asyncio.sleep(0)  # lets `_put_job` run for the last jobs
+        self._closing = True
+        self._hand_over()
         if self._thread.is_alive():
             self._jobs.put(None)
             await asyncio.to_thread(self._thread.join)
@@ -179,96 +193,82 @@ class Journal:
 
     async def name(self) -> str:
         """A name of this record, which has an input: it does not disclose what the input is."""
-        return await self._put(store.name)
+        return await self._do(store.name)
 
     async def some_entries(self, after: int, until: int, size: int) -> list[tuple[Entry, str]]:
         """The inputs after `after` up to `until` with their hashes, as many as have some `size` bytes, but at least one."""
-        return await self._put(lambda connection: store.some_entries(connection, after, until, size))
+        return await self._do(lambda connection: store.some_entries(connection, after, until, size))
 
     def append(
-        self, ts: str, source: str, payloads: Sequence[str], then: Callable[[], _T]
+        self, steps: Sequence[Step], snapshot: Snapshot | None, then: Callable[[], _T]
     ) -> asyncio.Future[_T]:
-        """Commit inputs, all or none, numbered from `last_seq` + 1. Then call `then`, whose result is the future's.
+        """Commit executed inputs, all or none, with the snapshot after them. Then call `then`, whose result is the future's.
 
         `then` is called in the event loop when the inputs are on the disk, in the order of the inputs. It is called
-        even if the future is cancelled: every input on the record is handled.
+        even if the future is cancelled: what every input on the record did is published.
 
         Raises:
-            RecordError: from the future: the inputs could not be committed.
+            RecordError: the writer has failed. Also from the future: the inputs could not be committed.
         """
-        first = self.last_seq + 1
-        entries = [Entry(first + n, ts, source, payload) for n, payload in enumerate(payloads)]
-        self.last_seq += len(entries)
+        if steps:
+            self.last_seq = steps[-1].seq
+        if snapshot is not None:
+            self.last_snapshot = snapshot.seq
+        return self._put(_Job(steps, snapshot, then=then))
 
-        def work(connection: sqlite3.Connection) -> None:
-            self._given = store.add_entries(connection, entries, self._given)
-
-        self._raise_failure()
-        job = _Job(work, then, one_statement=len(entries) == 1)
-        self._jobs.put(job)
-        return job.done
-
-    def add_round(self, seq: int, ts: str, game: Game, record: RoundRecord) -> asyncio.Future[None]:
-        """Write a round of a game that the input `seq` ended. The future is done when it is committed."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            store.add_round(connection, seq, ts, game, record)
-            self.last_round = max(self.last_round, record.round)
-
-        return self._put(work)
+    @contextmanager
+    def unbroken(self) -> Iterator[None]:
+        """Stop the writing if an error leaves executed inputs behind that are not given to `append`: the chain would have a gap."""
+        try:
+            yield
+        except BaseException as error:
+            self._fail([], f"the service could not execute an input ({error!r}): see its log", error)
+            raise
 
     def add_expectations(self, game: Game, found: Expectations) -> None:
         """Write the expectations of a game that were counted."""
-        self._put(lambda connection: add_expectations(connection, game, found))
-
-    def add_incidents(self, seq: int, incidents: Sequence[Incident]) -> None:
-        """Write the incidents of the input `seq`."""
-        self._put(lambda connection: store.add_incidents(connection, seq, incidents))
-
-    def add_book_rows(self, seq: int, ts: str, state: TableState, effects: Sequence[Effect]) -> None:
-        """Write the rows of what the input `seq` did to a table's progressive; `state` is the state after the input."""
-        self._put(lambda connection: store.add_book_rows(connection, rows_of(seq, ts, state, effects)))
-
-    def add_snapshot(self, snapshot: Snapshot) -> None:
-        """Write a snapshot, which the input after it names."""
-        self.last_snapshot = snapshot.seq
-        self._put(lambda connection: store.add_snapshot(connection, *snapshot.row))
+        self._do(lambda connection: add_expectations(connection, game, found))
 
     def rounds_were_sent(self, number: int) -> None:
         """Write that the broker has every round up to this number."""
         self.rounds_sent = number
-        self._put(lambda connection: store.set_cursor(connection, _ROUNDS_SENT, number))
+        self._do(lambda connection: store.set_cursor(connection, _ROUNDS_SENT, number))
 
     async def rounds_after(self, number: int, limit: int) -> list[store.EndedRound]:
         """At most `limit` committed rounds after this number."""
-        return await self._put(lambda connection: store.ended_after(connection, number, limit))
+        return await self._do(lambda connection: store.ended_after(connection, number, limit))
 
-    async def written(self) -> None:
-        """Wait until all earlier jobs are committed. Call it before you read the record through another connection.
-
-        Raises:
-            RecordError: the record could not be written.
-        """
-        await self._put(lambda _: None)
+    async def held_by(self) -> str:
+        """Who reads an old state of the record, so that SQLite cannot shorten its log; empty unless the log has become large."""
+        frames = await asyncio.to_thread(store.log_frames, self.path)
+        return (" and ".join(reading(self.path)) or "another program") if frames > MOST_FRAMES else ""
 
     # --- the writer
 
-    def _put(self, work: Callable[[sqlite3.Connection], _T]) -> asyncio.Future[_T]:
-        """Give the writer a job that follows from an input, after the input has been answered.
+    def _do(self, work: Callable[[sqlite3.Connection], _T]) -> asyncio.Future[_T]:
+        """Give the writer other work than inputs."""
+        return self._put(_Job(work=work))
 
-        If the writer began at once, its thread would take the interpreter from the answer.
+    def _put(self, job: _Job) -> asyncio.Future[Any]:
+        """Give the writer a job, together with all others of this turn of the event loop.
+
+        If the writer began with the first of them, its thread would take the interpreter from what enters the next.
         """
-        self._raise_failure()
-        job = _Job(work)
-        self._loop.call_soon(self._put_job, job)
+        self.raise_failure()
+        if not self._entered:
+            self._loop.call_soon(self._hand_over)
+        self._entered.append(job)
         return job.done
 
-    def _put_job(self, job: _Job) -> None:
-        self._jobs.put(job)
-        if self._failed.done():  # the writer has ended and does not take it
-            self._fail_all(self._left())
+    def _hand_over(self) -> None:
+        jobs, self._entered = self._entered, []
+        if self._failed.done():  # the writer has ended, and does not take them
+            self._fail_all(jobs)
+        elif jobs:
+            self._jobs.put(jobs)
 
-    def _raise_failure(self) -> None:
+    def raise_failure(self) -> None:
+        """Raise the writer's failure as a RecordError, if it has failed."""
         if self._failed.done():
             self._failed.result()
 
@@ -281,7 +281,7 @@ class Journal:
         jobs, last = self._take()
         if jobs:
             try:
-                results = self._commit(jobs)
+                results = self._commit_when_free(jobs)
             except BaseException as error:  # noqa: BLE001 - every error is passed to the loop and ends the process
                 self._loop.call_soon_threadsafe(self._fail, jobs, self._reason(error), error)
                 return False
@@ -291,29 +291,64 @@ class Journal:
     def _take(self) -> tuple[list[_Job], bool]:
         """All waiting jobs, at least one, and whether they are the last."""
         jobs: list[_Job] = []
-        job = self._jobs.get()
-        while job is not None:
-            jobs.append(job)
+        entered = self._jobs.get()
+        while entered is not None:
+            jobs += entered
             try:
-                job = self._jobs.get_nowait()
+                entered = self._jobs.get_nowait()
             except Empty:
                 return jobs, False
         return jobs, True
 
-    def _commit(self, jobs: Sequence[_Job]) -> list[Any]:
-        if len(jobs) == 1 and jobs[0].one_statement:
-            results = [jobs[0].work(self._connection)]  # SQLite commits a single statement itself
-        else:
-            self._connection.execute("BEGIN IMMEDIATE")
+    def _commit_when_free(self, jobs: Sequence[_Job]) -> list[Any]:
+        """Commit, as soon as no other program holds the record's lock: an administrator's shell is no reason to end play."""
+        blocked = False
+        while True:
             try:
-                results = [job.work(self._connection) for job in jobs]
+                results = self._commit(jobs)
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or self._closing:
+                    raise
+                blocked = True
+                holders = " and ".join(locking(self.path)) or "another program"
+                reason = (
+                    f"{holders} has a lock on the record: play waits until that program ends or lets it go"
+                )
+                self._loop.call_soon_threadsafe(self._set_blocked, reason)
+            else:
+                if blocked:
+                    self._loop.call_soon_threadsafe(self._set_blocked, "")
+                return results
+
+    def _commit(self, jobs: Sequence[_Job]) -> list[Any]:
+        steps = [step for job in jobs for step in job.steps]
+        alone = len(jobs) == len(steps) == 1 and not steps[0].rows and jobs[0].snapshot is None
+        if not alone:
+            self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            if steps:
+                store.add_steps(self._connection, steps)
+                self._given = steps[-1].head
+            results = [self._carry_out(job) for job in jobs]
+            if not alone:  # SQLite commits a single statement itself
                 self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
         self._written = self._given
         return results
+
+    def _carry_out(self, job: _Job) -> Any:
+        if job.snapshot is not None:
+            store.add_snapshot(self._connection, job.snapshot)
+        return None if job.work is None else job.work(self._connection)
+
+    def _set_blocked(self, reason: str) -> None:
+        if bool(reason) is not bool(self.blocked):
+            log = _log.warning if reason else _log.info
+            log("record locked" if reason else "record free again", path=str(self.path), reason=reason)
+        self.blocked = reason
 
     def _reason(self, cause: BaseException) -> str:
         """The error's message. It is made in the writer's thread, which owns the connection."""
@@ -324,10 +359,12 @@ class Journal:
                     "one service opens the record and that nobody removes its .lock file. Then run `punto replay` on the "
                     "record, and start the service again"
                 )
-        return f"the record could not be written ({cause}): check the disk's space and health"
+        return f"the record could not be written: {in_words(cause, self.path)}"
 
     def _finish(self, jobs: Sequence[_Job], results: Sequence[Any], head: Head) -> None:
         self.head = head
+        ended = [record.round for job in jobs for step in job.steps for record in step.rounds]
+        self.last_round = max(self.last_round, *ended) if ended else self.last_round
         for job, result in zip(jobs, results, strict=True):
             try:
                 answer = result if job.then is None else job.then()
@@ -362,6 +399,5 @@ class Journal:
         left: list[_Job] = []
         with suppress(Empty):
             while True:
-                if (job := self._jobs.get_nowait()) is not None:
-                    left.append(job)
+                left += self._jobs.get_nowait() or []
         return left

@@ -9,18 +9,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from pydantic import TypeAdapter
-
-from punto.baccarat.coup import Coup
-from punto.baccarat.table.after_settlement import as_dealt
-from punto.baccarat.table.meters import NATURAL, deciding, every
+from punto.baccarat.table.meters import NATURAL, every
 from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import HOLD, Expectation, Expectations, shipped
 from punto.configs.problems import cut
-from punto.controller.journal.entries import ROUNDS
-
-GAMES: Final[TypeAdapter[Game]] = TypeAdapter(Game)
+from punto.controller.journal.entries import GAMES, ROUNDS
 
 # A game's row is at the first round that was played with its rules after a round of others.
 TABLES: Final = """
@@ -126,17 +120,6 @@ CREATE VIEW meters_wagers AS
 # --- writing
 
 
-def add_meters(connection: sqlite3.Connection, game: Game, record: RoundRecord) -> None:
-    """Add the rows of a round of a game, unless the record has them, as it may in recovery."""
-    if game_of(connection, record.round) != (game.name, game.rules_digest):
-        connection.execute("INSERT INTO games VALUES (?, ?, ?, ?)", game_row(game, record))
-        add_expectations(connection, game, shipped(game))
-    connection.executemany(
-        "INSERT INTO decided SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM decided WHERE round = ?1 AND wager = ?2)",
-        decided_rows(game, record),
-    )
-
-
 def add_expectations(connection: sqlite3.Connection, game: Game, found: Expectations) -> None:
     """Add those expectations of a game that the record does not have."""
     connection.executemany(
@@ -144,19 +127,6 @@ def add_expectations(connection: sqlite3.Connection, game: Game, found: Expectat
         "WHERE NOT EXISTS (SELECT 1 FROM expectations WHERE rules = ?1 AND wager = ?2 AND rule = ?3)",
         [(game.rules_digest, wager or "", rule, *figures) for (wager, rule), figures in found.items()],
     )
-
-
-def game_row(game: Game, record: RoundRecord) -> tuple[int | str, ...]:
-    """A game as its row in `games`, at the first of its rounds."""
-    return (record.round, game.name, game.rules_digest, GAMES.dump_json(game).decode())
-
-
-def decided_rows(game: Game, record: RoundRecord) -> list[tuple[int | str, ...]]:
-    """The rules that decided a round as their rows in `decided`; none of a round without a result."""
-    if record.status not in {"played", "correction"} or record.winner is None:
-        return []
-    coup = Coup(as_dealt(record.player, record.banker))
-    return [(record.round, wager, rule) for wager, rule in deciding(game, coup) if wager is not None]
 
 
 def game_of(connection: sqlite3.Connection, number: int) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, get_args
 
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import Access, BooksOrder, GameOrder, Sensed
+from punto.baccarat.table.failing import INTERNAL_ERROR
 from punto.configs.problems import cut
 from punto.controller.journal import schema
 from punto.controller.messages.models import Part, Timestamp
@@ -66,7 +67,7 @@ def _kinds(*kinds: str) -> str:
 
 _INCIDENTS_OF: Final = "SELECT input FROM incidents WHERE input BETWEEN :first AND :last"
 INCIDENTS: Final = (
-    f"({_kinds(*_ORDERS, *_DEVICES)} OR seq IN ({_INCIDENTS_OF} AND kind != 'refused') "
+    f"({_kinds(*_ORDERS, *_DEVICES)} OR seq IN ({_INCIDENTS_OF} AND (kind != 'refused' OR code = '{INTERNAL_ERROR}')) "
     f"OR ({_kinds(*_OF_THE_METER)} AND seq IN ({_INCIDENTS_OF} AND kind = 'refused')))"
 )
 """The inputs with incidents, as an SQL condition for `noted`."""
@@ -199,8 +200,8 @@ def incidents_after(
 ) -> tuple[tuple[RecordedIncident, ...], int]:
     """At most `limit` incidents and entrances of the inputs after `after`, and the number of the input up to which these are all.
 
-    They are in order. Those of one input are together: at most `MOST_OF_ONE`, also if `limit` is less. Call it when all rows of
-    the inputs up to `last` are written: later inputs are not read. It works in any thread.
+    They are in order. Those of one input are together: at most `MOST_OF_ONE`, also if `limit` is less. Inputs after `last` are not
+    read. It works in any thread.
 
     Raises:
         RecordError: the record cannot be read.

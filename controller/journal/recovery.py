@@ -1,8 +1,8 @@
 """Restores the table from the record: from a snapshot for a start, from the first input for a replay."""
 
 import sqlite3
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -10,66 +10,53 @@ from typing import Any, Final
 import structlog
 from pydantic import TypeAdapter, ValidationError
 
-from punto.baccarat.table.effects import Effect, RoundEnded
-from punto.baccarat.table.events import Event, ServiceStarted, SetWager
-from punto.baccarat.table.state import RoundRecord
+from punto.baccarat.table.events import ServiceStarted, SetWager
 from punto.baccarat.table.table import Table
-from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
-from punto.configs.problems import cut
-from punto.controller.journal import balances, meters, schema, store
+from punto.controller.journal import balances, meters, rows, schema, store
 from punto.controller.journal.answers import Answer, Answers
-from punto.controller.journal.books import LOGGED, Row, rows_of
+from punto.controller.journal.books import LOGGED, Row
 from punto.controller.journal.differing import difference, row_of
 from punto.controller.journal.entries import (
-    EVENTS,
     FIRST_HEAD,
     FIRST_LINK,
+    GAMES,
     ROUNDS,
     Entry,
     Head,
     repeated_key,
 )
-from punto.controller.journal.incidents import Incident, incidents_of
+from punto.controller.journal.execution import Execution, StateDigest, Step, is_written, results_of
 from punto.controller.journal.schema import RecordError
 from punto.controller.journal.snapshots import Snapshot
 
 FEW_INPUTS: Final = 2000
-"""A start handles a record of up to this number of inputs from its first, without a snapshot."""
+"""A start executes a record of up to this number of inputs from its first, without a snapshot."""
+MOST_DIFFERENCES: Final = 20
+"""How many differences a replay keeps."""
 _OTHER_TABLE: Final = "the snapshot after input {} differs from the table that was computed again"
 
 _log = structlog.get_logger("punto.controller.journal")
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """An input handled again: its entry, its event, the table after it, its effects, incidents and refusal."""
-
-    entry: Entry
-    event: Event
-    table: Table
-    effects: list[Effect]
-    incidents: list[Incident]
-    refusal: RefusedError | None = None
-
-    @property
-    def book_rows(self) -> list[Row]:
-        """The rows of what it did to the table's progressive."""
-        return rows_of(self.entry.seq, self.entry.ts, self.table.state, self.effects)
-
-
 @dataclass(slots=True)
 class Recovered:
-    """The result of a recovery: the table, None of an empty record; the last valid snapshot's input, 0 without one.
+    """The result of a recovery: the table and its record's head; the last valid snapshot's input, 0 without one.
 
     `answers` are those to the seats' last wagers. `differences` describes snapshots and rows that were ignored
-    because they differ from what the inputs give.
+    because they differ from what the inputs give; `otherwise` is the first input that this version would handle otherwise.
     """
 
-    table: Table | None = None
+    execution: Execution = field(default_factory=Execution)
     snapshot: int = 0
     answers: Answers = field(default_factory=Answers, compare=False)
     differences: list[str] = field(default_factory=list)
+    otherwise: str | None = None
+
+    @property
+    def table(self) -> Table | None:
+        """The table, None of an empty record."""
+        return None if self.execution.is_empty else self.execution.table
 
     def ignore(self, difference: str) -> None:
         """Log and keep a difference; the recovered table follows from the inputs instead."""
@@ -78,9 +65,9 @@ class Recovered:
 
 
 def recover(connection: sqlite3.Connection) -> Recovered:
-    """Restore the table at the end of the record, and add rows that follow from the inputs and are missing.
+    """Restore the table at the end of the record, which stays as it is.
 
-    A snapshot is used only if the inputs name it, if the inputs since the snapshot before lead to it, and if the
+    A snapshot is used only if the inputs cover it, if the inputs since the snapshot before lead to it, and if the
     resulting table agrees with the record's rows.
 
     Raises:
@@ -88,85 +75,88 @@ def recover(connection: sqlite3.Connection) -> Recovered:
     """
     found = Recovered()
     with schema.readable(schema.path_of(connection)):
-        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("BEGIN")
         _refuse(schema.schema_difference(connection))
-        complete = schema.is_current(connection)
-        if not complete:
-            schema.complete(connection)
         sound = _sound_snapshots(connection, found)
-        base = [snapshot for snapshot in sound[:1] if complete and snapshot.seq > FEW_INPUTS]
-        seq = _derive(connection, found, base, sound[len(base) :])
+        base = sound[0] if sound and sound[0][0].seq > FEW_INPUTS else None
+        _execute_again(connection, found, base, sound)
         differs = _differs(connection, found)
-        if differs is not None and base:
+        if differs is not None and base is not None:
             found.ignore(differs)
-            seq = _derive(connection, found, [], sound)
+            _execute_again(connection, found, None, sound)
             differs = _differs(connection, found)
         if differs is not None:
             found.ignore(f"{differs}: its rows were changed")
-        # The record may have been cut off after the input `seq`: then there are rows of later inputs.
-        ended = store.last_round_input(connection)
+        # The record may have been cut off after the last input: then there are rows of later inputs.
+        seq, ended = found.execution.head.seq, store.last_round_input(connection)
         if ended > seq:
             raise RecordError(
                 f"input {ended} is missing from the record, but the record has the round that this input ended: restore a backup"
             )
         rounds = 0 if found.table is None else found.table.state.round - 1
-        _refuse(store.stray_row(connection, seq, rounds))
+        stray = store.stray_row(connection, seq, rounds)
+        if stray is not None and found.otherwise is not None:
+            raise RecordError(
+                f"{found.otherwise}, so it cannot go on with this record: use the version of the program that wrote the record"
+            )
+        _refuse(stray)
         connection.execute("COMMIT")
     return found
 
 
-def _sound_snapshots(connection: sqlite3.Connection, found: Recovered) -> list[Snapshot]:
-    """The snapshots that the inputs name and that this version can read, in order.
+_Sound = list[tuple[Snapshot, Table]]
+
+
+def _sound_snapshots(connection: sqlite3.Connection, found: Recovered) -> _Sound:
+    """The snapshots that the inputs cover and that this version can read, in order, each with its table.
 
     Raises:
         RecordError: the input before a snapshot is missing.
     """
-    sound = []
+    sound: _Sound = []
     last = store.last_head(connection).seq
-    for snapshot in (Snapshot(*row) for row in store.snapshots(connection)):
+    for snapshot in store.snapshots(connection):
         if snapshot.seq > last:
             raise RecordError(
                 f"input {snapshot.seq} is missing from the record, but the record has the snapshot after this input: restore a backup"
             )
-        difference = snapshot.difference(connection)
-        if difference is not None:
-            found.ignore(difference)
-        elif snapshot.table() is not None:
-            sound.append(snapshot)
-        else:
+        if not snapshot.is_the_one(store.state_digest_of(connection, snapshot.seq)):
+            found.ignore(_not_taken(snapshot))
+        elif (state := snapshot.state()) is None:
             _log.warning("snapshot ignored", seq=snapshot.seq, reason="another version wrote it")
+        else:
+            sound.append((snapshot, Table(state)))
     return sound
 
 
-def _derive(
-    connection: sqlite3.Connection, found: Recovered, base: Sequence[Snapshot], later: Sequence[Snapshot]
-) -> int:
-    """Handle the inputs after the snapshot `base`, or all inputs, and compare the `later` snapshots with the result.
+def _not_taken(snapshot: Snapshot) -> str:
+    return f"the snapshot after input {snapshot.seq} is not the one that was taken"
 
-    Returns the number of the last input.
-    """
-    on = base[0] if base else Snapshot()
-    awaited = {snapshot.seq: snapshot for snapshot in later}
-    seq, found.snapshot, found.table, found.answers = on.seq, on.seq, on.table(), Answers()
-    for step in _steps(store.checked_entries(connection, seq, on.link), found.table):
-        seq, found.table = step.entry.seq, step.table
-        game = step.table.state.settings.game
-        for effect in step.effects:
-            if isinstance(effect, RoundEnded):
-                store.add_round(connection, seq, step.entry.ts, game, effect.record)
-        if isinstance(asked := step.event, SetWager):
-            round_ = step.table.state.round
-            found.answers.add(
-                Answer(seq=seq, ts=step.entry.ts, round=round_, asked=asked, refusal=step.refusal)
-            )
-        store.add_incidents(connection, seq, step.incidents)
-        store.add_book_rows(connection, step.book_rows)
-        if (snapshot := awaited.get(seq)) is not None:
-            if snapshot == Snapshot.of(seq, snapshot.link, step.table.state):
-                found.snapshot = seq
+
+def _execute_again(
+    connection: sqlite3.Connection, found: Recovered, base: tuple[Snapshot, Table] | None, sound: _Sound
+) -> None:
+    """Execute the inputs after the snapshot `base`, or all inputs, and compare the later snapshots with the result."""
+    found.snapshot, found.answers, head, table = 0, Answers(), FIRST_HEAD, None
+    if base is not None:
+        found.snapshot, table = base[0].seq, Table(base[1].state)
+        head = Head(found.snapshot, store.link_of(connection, found.snapshot) or "")
+    game = meters.game_of(connection, 0 if table is None else table.state.round - 1)
+    found.execution = Execution(table, head, game)
+    awaited = {snapshot.seq: of for snapshot, of in sound}
+    for entry in store.checked_entries(connection, *head):
+        step = found.execution.again(entry)
+        if step.otherwise is not None:
+            # The table follows the record; a replay says whether the record differs.
+            _log.warning("input handled otherwise", found=step.otherwise)
+            found.otherwise = found.otherwise or step.otherwise
+        if isinstance(step.event, SetWager):
+            found.answers.add(Answer.of(step, step.event))
+        if (snapshot := awaited.get(step.seq)) is not None:
+            if snapshot.state == step.state:
+                found.snapshot = step.seq
             else:
-                found.ignore(_OTHER_TABLE.format(seq))
-    return seq
+                found.ignore(_OTHER_TABLE.format(step.seq))
 
 
 def _differs(connection: sqlite3.Connection, found: Recovered) -> str | None:
@@ -179,47 +169,18 @@ def _refuse(difference: str | None) -> None:
         raise RecordError(difference)
 
 
-def _steps(entries: Iterator[Entry], table: Table | None) -> Iterator[Step]:
-    for entry in entries:
-        event = _event_of(entry)
-        if table is None:
-            if not isinstance(event, ServiceStarted):
-                raise RecordError(f"the record begins with {event.kind}, not with the start of a service")
-            table = Table.new(event.settings)
-        try:
-            effects = table.handle(event)
-        except RefusedError as refusal:  # it was refused the first time too
-            yield Step(entry, event, table, [], incidents_of(event, refusal), refusal)
-        else:
-            yield Step(entry, event, table, effects, incidents_of(event, effects))
-
-
-def _event_of(entry: Entry) -> Event:
-    try:
-        event = EVENTS.validate_json(entry.payload, strict=True)
-    except ValidationError as error:
-        raise RecordError(f"input {entry.seq} cannot be read: {error.errors()[0]['msg']}") from error
-    # What this version would write has no key twice, so only the inputs of other versions take this time.
-    if not _is_written(entry, event) and (key := repeated_key(entry.payload)) is not None:
-        raise RecordError(
-            f"input {entry.seq} has the key {cut(key, 100)} twice, so programs read it differently: restore a backup"
-        )
-    return event
-
-
-def _is_written(entry: Entry, event: Event) -> bool:
-    """Whether the text of an input is what this version writes for its event."""
-    return EVENTS.dump_json(event).decode() == entry.payload
+def _steps(entries: Iterator[Entry]) -> Iterator[Step]:
+    return map(Execution().again, entries)
 
 
 def history(path: Path) -> Iterator[Step]:
-    """Handle every input of a record again, in order, without changing the record. The service may be running.
+    """Execute every input of a record again, in order, without changing the record. The service may be running.
 
     Raises:
         RecordError: the file cannot be opened as a record, or its next input is broken.
     """
     with schema.reading(path) as connection:
-        yield from _steps(store.checked_entries(connection, 0, FIRST_LINK), None)
+        yield from _steps(store.checked_entries(connection, 0, FIRST_LINK))
 
 
 # --- replay
@@ -227,10 +188,9 @@ def history(path: Path) -> Iterator[Step]:
 
 @dataclass(slots=True)
 class Replayed:
-    """The result of a replay: its numbers of inputs and rounds, and the first difference, None without one.
+    """The result of a replay: its numbers of inputs and rounds, and its differences, at most MOST_DIFFERENCES.
 
-    - `waiting` counts the last inputs whose rows are missing: the service was killed, or is at work, between them and the rows,
-      and its next start adds the rows. More inputs than a kill can leave without rows are a difference.
+    - `otherwise` describes inputs that another version handled and that this version would handle otherwise.
     - `reworded` counts the incidents that another version, one of `versions`, wrote with another text than this
       version would. They cannot be compared.
     - `head` is the record's head, `title` the table's name for people.
@@ -238,12 +198,22 @@ class Replayed:
 
     inputs: int = 0
     rounds: int = 0
-    waiting: int = 0
+    otherwise: list[str] = field(default_factory=list)
     reworded: int = 0
     versions: list[str] = field(default_factory=list)
     head: Head = FIRST_HEAD
     title: str = "a table without a start"
-    difference: str | None = None
+    differences: list[str] = field(default_factory=list)
+
+    @property
+    def difference(self) -> str | None:
+        """The first difference, None without one."""
+        return self.differences[0] if self.differences else None
+
+    def differs(self, difference: str | None) -> None:
+        """Keep a difference, if there is one."""
+        if difference is not None and len(self.differences) < MOST_DIFFERENCES:
+            self.differences.append(difference)
 
 
 def replay(
@@ -254,6 +224,9 @@ def replay(
     noted: Sequence[Head] = (),
 ) -> Replayed:
     """Derive everything again from the first input, and compare it with the record.
+
+    The replay follows the recorded outcome of each input. If this version would handle an input otherwise, the replay says so and
+    goes on; it is a difference only if this version wrote the input.
 
     - `see` is called with each step; a RecordError that it raises is a difference.
     - `version` is this program's. Rows that it wrote are compared exactly. In rows of other versions, fields that have
@@ -276,7 +249,7 @@ def replay(
         except schema.UnavailableError:
             raise  # it is no difference
         except RecordError as difference:
-            found.difference = str(difference)
+            found.differs(str(difference))
     return found
 
 
@@ -295,178 +268,168 @@ def _compare_heads(connection: sqlite3.Connection, noted: Sequence[Head], last: 
             )
 
 
+_Place = tuple[str, int]
+"""A table, and the number of the round or input whose rows they are."""
+_Rows = Mapping[str, Sequence[Any]]
+"""The rows of a place, by their names for people."""
+
+
 class _Comparison:
-    """Compares a record with what its inputs give. Each method raises a RecordError at a difference."""
+    """Compares a record with what its inputs give, and keeps what differs.
+
+    The chain of hashes covers the digest of each input's rows. So the rows on the record are compared with the digest, and what
+    the inputs give with the rows.
+    """
 
     def __init__(self, connection: sqlite3.Connection, found: Replayed, version: str | None) -> None:
         self._connection = connection
         self._found = found
         self._version = version
-        self._snapshots = {row[0]: Snapshot(*row) for row in store.snapshots(connection)}
-        self._rules: tuple[str, str] | None = None  # the name and the rules of the last round's game
+        self._snapshots = {each.seq: each for each in store.snapshots(connection)}
+        self._execution = Execution()
+        self._digests = StateDigest()
         self._wrote: str | None = None  # the version that wrote the current input
         self._games: dict[str, Game] = {}  # all games of the table, by the digests of their rules
+        self._seen: Counter[str] = Counter()  # the rows of each table
 
     def all(self, see: Callable[[Step], None] | None) -> None:
         # The chain alone first: to derive a year again takes hours, and a damaged input is known after a minute.
         deque(store.checked_entries(self._connection, 0, FIRST_LINK), maxlen=0)
-        recorded = store.last_round(self._connection)
-        rows_until = store.rows_until(self._connection)
-        has_incidents = schema.is_complete(self._connection)
-        complete_until = max(rows_until, store.derived_until(self._connection)) if has_incidents else 0
         found = self._found
-        for step in _steps(store.checked_entries(self._connection, 0, FIRST_LINK), None):
-            found.inputs = step.entry.seq
-            game = step.table.state.settings.game
+        for entry in store.checked_entries(self._connection, 0, FIRST_LINK):
+            step = self._execution.again(entry)
+            found.inputs = step.seq
+            found.rounds += len(step.rounds)
+            game = step.state.settings.game
             self._games[game.rules_digest] = game
             self._input(step)
-            waits = has_incidents and found.inputs > complete_until and bool(step.incidents or step.book_rows)
-            for effect in step.effects:
-                if isinstance(effect, RoundEnded):
-                    found.rounds += 1
-                    if effect.record.round > recorded and found.inputs > rows_until:
-                        waits = True
-                    else:
-                        self._round(step, effect)
-            if found.inputs <= complete_until:
-                self._incidents(step)
-                self._book_rows(step)
-            found.waiting += waits
-            self._snapshot(step)
+            self._rows(step)
+            self._state(step)
             if see is not None:
                 see(step)
         _refuse(store.stray_row(self._connection, found.inputs, found.rounds))
-        # The settlements of the record's rounds have been compared above.
-        stray = store.stray_settlement(self._connection)
-        if stray is not None:
-            raise RecordError(f"the record has a settlement of round {stray}, but not the round")
-        if schema.has_meters(self._connection):
-            _refuse(meters.stray_expectation(self._connection, self._games))
+        for table, count in store.counts(self._connection).items():
+            if count != self._seen[table]:
+                raise RecordError(
+                    f"{table} has {count} rows, but {self._seen[table]} of them are of the inputs and rounds on the record"
+                )
+        _refuse(meters.stray_expectation(self._connection, self._games))
+
+    @property
+    def _is_own(self) -> bool:
+        return self._wrote == self._version
 
     def _input(self, step: Step) -> None:
         if isinstance(step.event, ServiceStarted):
             self._wrote, self._found.title = step.event.version, step.event.settings.title
-            _refuse(schema.format_difference(self._connection, step.event.format))
-        if self._wrote == self._version and not _is_written(step.entry, step.event):
+        if self._is_own and not is_written(step.entry, step.event):
             raise RecordError(
-                f"the text of input {step.entry.seq} is not what version {self._version} writes for it: restore a backup"
+                f"the text of input {step.seq} is not what version {self._version} writes for it: restore a backup"
             )
+        if self._is_own:
+            self._found.differs(step.otherwise)
+        elif step.otherwise is not None and len(self._found.otherwise) < MOST_DIFFERENCES:
+            self._found.otherwise.append(step.otherwise)
 
-    def _round(self, step: Step, ended: RoundEnded) -> None:
-        number, game = ended.record.round, step.table.state.settings.game
-        expected = store.round_row(step.entry.seq, step.entry.ts, game.name, ended.record)
-        found = self._connection.execute("SELECT * FROM rounds WHERE round = ?", (number,)).fetchone()
-        if found is None:
-            raise RecordError(
-                f"round {number} is missing from the record, but input {step.entry.seq} ended this round"
+    def _state(self, step: Step) -> None:
+        """Compare the state that the chain covers, and a snapshot, with the state after an input."""
+        recorded = step.entry.recorded.state
+        if self._is_own and (recorded or step.starts_hand) and recorded != self._digests.of(step.state):
+            self._found.differs(
+                f"the state after input {step.seq} is not the one that follows from the inputs"
             )
-        self._same(
-            f"round {number} differs",
-            "rounds",
-            {"": (*found[:-1], self._read(ROUNDS, found[-1]))},
-            {"": expected},
-        )
-        paid = self._connection.execute("SELECT * FROM settlements WHERE round = ?", (number,))
-        self._same(
-            f"the settlements of round {number} differ",
-            "settlements",
-            {_settlement(row): row for row in paid},
-            {_settlement(row): row for row in store.settlement_rows(ended.record)},
-        )
-        if schema.has_meters(self._connection):
-            self._meters(game, ended.record)
+        if (snapshot := self._snapshots.get(step.seq)) is not None:
+            if not snapshot.is_the_one(recorded):
+                self._found.differs(_not_taken(snapshot))
+            elif (state := snapshot.state()) is not None and state != step.state:
+                self._found.differs(_OTHER_TABLE.format(step.seq))
 
-    def _meters(self, game: Game, record: RoundRecord) -> None:
-        begins = self._rules != (game.name, game.rules_digest)
-        self._rules = game.name, game.rules_digest
-        began = self._connection.execute("SELECT * FROM games WHERE round = ?", (record.round,))
-        self._same(
-            f"the game of round {record.round} differs",
-            "games",
-            {row[1]: (*row[:-1], self._read(meters.GAMES, row[-1])) for row in began},
-            {game.name: meters.game_row(game, record)} if begins else {},
-        )
-        of_this = self._wrote == self._version
-        if begins and meters.expectations_differ(self._connection, game, complete=of_this):
+    def _rows(self, step: Step) -> None:
+        """Compare the rows that follow from an input."""
+        recorded = self._recorded(step)
+        self._seen.update(row.table for row in recorded)
+        self._expectations(step)
+        if self._is_own and results_of(step.rows) == step.entry.recorded.results == results_of(recorded):
+            return
+        own, derived = _by_place(recorded), _by_place(step.rows)
+        for place in sorted(own.keys() | derived.keys(), key=_order):
+            this, that = own.get(place, {}), derived.get(place, {})
+            self._same(place, this if self._is_own else self._as_now(place[0], this, that), that)
+        if results_of(recorded) != step.entry.recorded.results:
+            self._found.differs(f"the rows of input {step.seq} are not those that the input's hash covers")
+
+    def _recorded(self, step: Step) -> list[Row]:
+        if not step.entry.recorded.results and not step.rows:
+            return []  # a row of this input would be counted
+        return store.rows_of(self._connection, step.seq, [each.round for each in step.rounds])
+
+    def _expectations(self, step: Step) -> None:
+        game = step.state.settings.game
+        if any(row.table == "games" for row in step.rows) and meters.expectations_differ(
+            self._connection, game, complete=self._is_own
+        ):
             raise RecordError(f"the expectations on the record do not follow from the rules of {game.name}")
-        decided = self._connection.execute("SELECT * FROM decided WHERE round = ?", (record.round,))
-        self._same(
-            f"the rules that decided round {record.round} differ",
-            "decided",
-            {row[1]: row for row in decided},
-            {str(row[1]): row for row in meters.decided_rows(game, record)},
-        )
 
-    def _incidents(self, step: Step) -> None:
-        seq = step.entry.seq
-        found = self._connection.execute("SELECT * FROM incidents WHERE input = ?", (seq,)).fetchall()
-        expected = store.incident_rows(seq, step.incidents)
-        if not found and not expected:
-            return
-        if self._wrote != self._version:
-            texts = {row[:-1]: row[-1] for row in expected}
-            others = [row for row in found if texts.get(row[:-1], row[-1]) != row[-1]]
-            if others:
-                self._found.reworded += len(others)
-                if self._wrote is not None and self._wrote not in self._found.versions:
-                    self._found.versions.append(self._wrote)
-            found = [(*row[:-1], texts.get(row[:-1], row[-1])) for row in found]
-        self._same(
-            f"the incidents of input {seq} differ",
-            "incidents",
-            {f"place {row[1]}": row for row in found},
-            {f"place {row[1]}": row for row in expected},
-        )
+    def _as_now(self, table: str, recorded: _Rows, derived: _Rows) -> _Rows:
+        """The rows that another version wrote, as this version would write them."""
+        if (kind := _JSON.get(table)) is not None:
+            return {name: (*row[:-1], _as_now(kind, str(row[-1]))) for name, row in recorded.items()}
+        if table != "incidents":
+            return recorded
+        texts = {name: row[-1] for name, row in derived.items() if row[:-1] == recorded.get(name, ())[:-1]}
+        if others := [name for name, row in recorded.items() if texts.get(name, row[-1]) != row[-1]]:
+            self._found.reworded += len(others)
+            if self._wrote is not None and self._wrote not in self._found.versions:
+                self._found.versions.append(self._wrote)
+        return {name: (*row[:-1], texts.get(name, row[-1])) for name, row in recorded.items()}
 
-    def _book_rows(self, step: Step) -> None:
-        seq, derived = step.entry.seq, step.book_rows
-        recorded = [self._row_as_now(row) for row in store.book_rows(self._connection, seq)]
-        for table in dict.fromkeys(row.table for row in (*recorded, *derived)):
-            self._same(
-                f"the meter's rows of input {seq} differ in {table}",
-                table,
-                {f"place {row.values[1]}": row.values for row in recorded if row.table == table},
-                {f"place {row.values[1]}": row.values for row in derived if row.table == table},
-            )
-
-    def _row_as_now(self, row: Row) -> Row:
-        if row.table != "progressive_log":
-            return row
-        return Row(row.table, (*row.values[:-1], self._read(LOGGED, str(row.values[-1]))))
-
-    def _read(self, kind: TypeAdapter[Any], written: str) -> str:
-        """The JSON that was written; if another version wrote it, as this version would write it."""
-        return written if self._wrote == self._version else _as_now(kind, written)
-
-    def _same(
-        self,
-        what: str,
-        table: str,
-        recorded: Mapping[str, Sequence[Any]],
-        derived: Mapping[str, Sequence[Any]],
-    ) -> None:
-        """Refuse rows that differ. The keys of both are the rows' names for people."""
+    def _same(self, place: _Place, recorded: _Rows, derived: _Rows) -> None:
+        """Note rows that differ."""
         if recorded != derived:
-            columns = store.columns(self._connection, table)
+            columns = store.columns(self._connection, place[0])
             read = [
-                {name: row_of(columns, row) for name, row in rows.items()} for rows in (recorded, derived)
+                {name: row_of(columns, row) for name, row in each.items()} for each in (recorded, derived)
             ]
-            raise RecordError(f"{what}: {difference(*read)}")
-
-    def _snapshot(self, step: Step) -> None:
-        seq = step.entry.seq
-        if seq not in self._snapshots:
-            return
-        snapshot = self._snapshots[seq]
-        if schema.names_snapshots(self._connection):
-            _refuse(snapshot.difference(self._connection))
-        # A start ignores a snapshot of another version too.
-        if snapshot.table() is not None and snapshot != Snapshot.of(seq, snapshot.link, step.table.state):
-            raise RecordError(_OTHER_TABLE.format(seq))
+            self._found.differs(f"{_differ(*place)}: {difference(*read)}")
 
 
-def _settlement(row: Sequence[Any]) -> str:
-    return f"seat {row[1]} {row[2]}"
+_JSON: Final[dict[str, TypeAdapter[Any]]] = {"rounds": ROUNDS, "games": GAMES, "progressive_log": LOGGED}
+"""The tables whose rows end with a JSON text, and what it is."""
+_DIFFER: Final = {
+    "rounds": "round {} differs",
+    "settlements": "the settlements of round {} differ",
+    "games": "the game of round {} differs",
+    "decided": "the rules that decided round {} differ",
+    "incidents": "the incidents of input {} differ",
+}
+
+
+def _differ(table: str, number: int) -> str:
+    return _DIFFER.get(table, f"the meter's rows of input {{}} in {table} differ").format(number)
+
+
+def _by_place(found: Iterable[Row]) -> dict[_Place, dict[str, Sequence[Any]]]:
+    places: dict[_Place, dict[str, Sequence[Any]]] = {}
+    for row in found:
+        places.setdefault((row.table, int(row.values[0] or 0)), {})[_name(row)] = row.values
+    return places
+
+
+def _order(place: _Place) -> tuple[int, int]:
+    return rows.TABLES.index(place[0]), place[1]
+
+
+def _name(row: Row) -> str:
+    """The name of a row among those of its place, for people."""
+    match row.table:
+        case "rounds" | "games":
+            return ""
+        case "settlements":
+            return f"seat {row.values[1]} {row.values[2]}"
+        case "decided":
+            return str(row.values[1])
+        case _:
+            return f"place {row.values[1]}"
 
 
 def _as_now(kind: TypeAdapter[Any], written: str) -> str:

@@ -19,12 +19,7 @@ from punto.controller.journal import books, meters, wal
 from punto.controller.sqlite_errors import in_words, is_damage
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
-FORMAT: Final = 4
-_EARLIER: Final = frozenset({1, 2, 3})
-"""Formats that recovery completes. 1 has only rounds and settlements; in 2, no input names a snapshot; 3 has no meters."""
-_HAS_METERS: Final = 4
-_NAMES_SNAPSHOTS: Final = 3
-_ROUNDS_ALONE: Final = 1
+FORMAT: Final = 1
 
 _TABLES: Final = """
 CREATE TABLE inputs (
@@ -32,6 +27,9 @@ CREATE TABLE inputs (
     ts TEXT NOT NULL,
     source TEXT NOT NULL,
     payload TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    results TEXT NOT NULL,
+    state TEXT NOT NULL,
     hash TEXT NOT NULL
 ) STRICT;
 CREATE TABLE rounds (
@@ -63,15 +61,12 @@ CREATE TABLE settlements (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE snapshots (
     seq INTEGER PRIMARY KEY REFERENCES inputs (seq),
-    hash TEXT NOT NULL,
     state TEXT NOT NULL
 ) STRICT;
 CREATE TABLE cursors (
     name TEXT PRIMARY KEY,
     at INTEGER NOT NULL
 ) STRICT;
-"""
-_INCIDENTS: Final = """
 CREATE TABLE incidents (
     input INTEGER NOT NULL REFERENCES inputs (seq),
     place INTEGER NOT NULL,
@@ -81,7 +76,6 @@ CREATE TABLE incidents (
     PRIMARY KEY (input, place)
 ) STRICT, WITHOUT ROWID;
 """
-_LATER_TABLES: Final = _INCIDENTS + books.TABLES
 FOLLOWING: Final = ("incidents", *books.NEVER_EDITED)
 """The tables whose key is an input's number and the row's place among the rows of that input."""
 _KEYS: Final = {
@@ -240,7 +234,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _begin(connection: sqlite3.Connection) -> None:
-    statements = _TABLES + _LATER_TABLES + meters.TABLES + meters.VIEWS + "".join(_triggers())
+    statements = _TABLES + books.TABLES + meters.TABLES + meters.VIEWS + "".join(_triggers())
     connection.executescript(
         f"BEGIN; {statements} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
     )
@@ -309,39 +303,6 @@ def _same(key: Sequence[str]) -> str:
     return " AND ".join(f"{column} = NEW.{column}" for column in key)
 
 
-def is_complete(connection: sqlite3.Connection) -> bool:
-    """Whether the record has incidents and books; a record of format 1 does not."""
-    return _format(connection) != _ROUNDS_ALONE
-
-
-def is_current(connection: sqlite3.Connection) -> bool:
-    """Whether the record has the present format; the next start completes a record of an earlier format."""
-    return _format(connection) == FORMAT
-
-
-def has_meters(connection: sqlite3.Connection) -> bool:
-    """Whether the record has the tables and views of meters."""
-    return _format(connection) >= _HAS_METERS
-
-
-def names_snapshots(connection: sqlite3.Connection) -> bool:
-    """Whether the inputs of the record name its snapshots."""
-    return _format(connection) >= _NAMES_SNAPSHOTS
-
-
-def complete(connection: sqlite3.Connection) -> None:
-    """Add the missing tables, views and triggers to a record of an earlier format, and delete snapshots that no input names.
-
-    The caller fills the tables in the same transaction.
-    """
-    missing = ("" if is_complete(connection) else _LATER_TABLES) + meters.TABLES + meters.VIEWS
-    forgotten = ["DELETE FROM snapshots"] if not names_snapshots(connection) else []
-    added = [each for each in missing.split(";") if each.strip()]
-    statements = (*forgotten, *added, *_triggers(), f"PRAGMA user_version = {FORMAT}")
-    for statement in statements:
-        connection.execute(statement)
-
-
 def damage(connection: sqlite3.Connection) -> str | None:
     """The first fault that SQLite finds when it reads all pages and compares each index with its table, None without one."""
     (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
@@ -351,8 +312,7 @@ def damage(connection: sqlite3.Connection) -> str | None:
 def schema_difference(connection: sqlite3.Connection) -> str | None:
     """The first difference of the record's tables, indexes, triggers and views from this program's, None without one.
 
-    A changed or an additional trigger could allow a change or discard a row. In a record of an earlier format, parts
-    that the format did not have may be missing.
+    A changed or an additional trigger could allow a change or discard a row.
     """
     expected, found = _own_schema(), _schema(connection)
     for kind, name in sorted({*expected, *found}, key=lambda each: (each[0] != "table", each)):
@@ -362,9 +322,8 @@ def schema_difference(connection: sqlite3.Connection) -> str | None:
         if (kind, name) not in expected:
             return f"{what} is in the record, but this program did not make it: restore a backup"
         if (kind, name) not in found:
-            if is_current(connection):
-                return f"{what} is missing from the record: restore a backup"
-        elif found[kind, name] != expected[kind, name]:
+            return f"{what} is missing from the record: restore a backup"
+        if found[kind, name] != expected[kind, name]:
             return f"{what} in the record differs from this program's: restore a backup"
     return None
 
@@ -389,26 +348,13 @@ def _schema(connection: sqlite3.Connection) -> _Schema:
     }
 
 
-def format_difference(connection: sqlite3.Connection, stated: int) -> str | None:
-    """The error of a record that has an earlier format than a start of the service has stated; None if it has not."""
-    found = _format(connection)
-    if found >= stated:
-        return None
-    return f"the record has format {found}, but its inputs say that it had format {stated}: restore a backup"
-
-
-def _format(connection: sqlite3.Connection) -> int:
-    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return found
-
-
 def _check_format(connection: sqlite3.Connection, path: Path) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     if application != APPLICATION_ID:
         check_log(path)  # all of a new record can be in its log
         raise RecordError(f"{path} is an SQLite file but not a record of this program: give another path")
-    found = _format(connection)
-    if found not in {FORMAT, *_EARLIER}:
+    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    if found != FORMAT:
         raise RecordError(
             f"{path} has record format {found}, but this program reads {FORMAT}: use the version of the program that wrote this "
             "record"

@@ -2,110 +2,105 @@
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from functools import cache
-from typing import Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from punto.baccarat.table.state import RoundRecord
-from punto.baccarat.wagers.definition import Game
-from punto.controller.journal import books
-from punto.controller.journal.entries import FIRST_HEAD, ROUNDS, Entry, Head
-from punto.controller.journal.incidents import Incident
-from punto.controller.journal.meters import KEYS, OF_ROUNDS, add_meters, game_of
-from punto.controller.journal.schema import FOLLOWING, SNAPSHOTS_KEPT, RecordError, has_meters, is_complete
+from punto.configs.expectations import shipped
+from punto.controller.journal import rows
+from punto.controller.journal.books import Row, Value
+from punto.controller.journal.entries import FIRST_HEAD, GAMES, ROUNDS, Entry, Head, Recorded
+from punto.controller.journal.execution import Step
+from punto.controller.journal.meters import OF_ROUNDS, add_expectations, game_of
+from punto.controller.journal.schema import FOLLOWING, SNAPSHOTS_KEPT, RecordError
+from punto.controller.journal.snapshots import Snapshot
 
-_BESIDE_THE_PAYLOAD = 100
+_BESIDE_THE_PAYLOAD = 300
 """About the bytes of an entry's other columns."""
-MOST_BEHIND: Final = 20
-"""Inputs that can be on the record, besides the last ones that came together, before the rows of an earlier input are."""
 
 # --- writing, inside a transaction
 
 
-def add_entries(connection: sqlite3.Connection, entries: Sequence[Entry], head: Head) -> Head:
-    """Add entries after the record's head and return the new one."""
-    rows = []
-    for entry in entries:
-        head = Head(entry.seq, entry.chained_to(head.hash))
-        rows.append((entry.seq, entry.ts, entry.source, entry.payload, head.hash))
-    if len(rows) == 1:
-        connection.execute("INSERT INTO inputs VALUES (?, ?, ?, ?, ?)", rows[0])
+def add_steps(connection: sqlite3.Connection, steps: Iterable[Step]) -> None:
+    """Add executed inputs with the rows that follow from them."""
+    inputs: list[tuple[int | str, ...]] = []
+    following: dict[str, list[tuple[Value, ...]]] = {}
+    for step in steps:
+        inputs.append((step.entry.seq, *step.entry.recorded, step.hash))
+        for row in step.rows:
+            following.setdefault(row.table, []).append(row.values)
+    # Most transactions have one input and no rows: a single statement takes half the time of two.
+    if len(inputs) == 1:
+        connection.execute(_insert("inputs", len(inputs[0])), inputs[0])
     else:
-        connection.executemany("INSERT INTO inputs VALUES (?, ?, ?, ?, ?)", rows)
-    return head
-
-
-def add_round(connection: sqlite3.Connection, seq: int, ts: str, game: Game, record: RoundRecord) -> None:
-    """Add a round of a game that the input `seq` ended, unless the record has it, as it may in recovery."""
-    if not _value(connection, "SELECT 1 FROM rounds WHERE round = ?", (record.round,)):
-        _add_round_alone(connection, seq, ts, game.name, record)
-    add_meters(connection, game, record)
-
-
-def _add_round_alone(
-    connection: sqlite3.Connection, seq: int, ts: str, game: str, record: RoundRecord
-) -> None:
-    connection.execute(
-        "INSERT INTO rounds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", round_row(seq, ts, game, record)
-    )
-    connection.executemany(
-        "INSERT INTO settlements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", settlement_rows(record)
-    )
-
-
-def add_incidents(connection: sqlite3.Connection, seq: int, incidents: Sequence[Incident]) -> None:
-    """Add the incidents of the input `seq`, unless the record has them, as it may in recovery."""
-    connection.executemany(_insert("incidents", 5), incident_rows(seq, incidents))
-
-
-def add_book_rows(connection: sqlite3.Connection, rows: Sequence[books.Row]) -> None:
-    """Add a progressive's rows, unless the record has them, as it may in recovery."""
-    for row in rows:
-        connection.execute(_insert(row.table, len(row.values)), row.values)
+        connection.executemany(_insert("inputs", len(inputs[0])), inputs)
+    for table in sorted(following, key=rows.TABLES.index):
+        connection.executemany(_insert(table, len(following[table][0])), following[table])
+    for *_, definition in following.get("games", ()):
+        game = GAMES.validate_json(str(definition))
+        add_expectations(connection, game, shipped(game))
 
 
 @cache
 def _insert(table: str, columns: int) -> str:
-    """The statement that adds a row unless there is one with the same input and place, its first two columns."""
-    marks = ", ".join(f"?{n}" for n in range(1, columns + 1))
-    # Not OR IGNORE, which would also ignore a posting that does not sum to zero.
-    return (
-        f"INSERT INTO {table} SELECT {marks} "  # noqa: S608 - literals
-        f"WHERE NOT EXISTS (SELECT 1 FROM {table} WHERE input = ?1 AND place = ?2)"
+    return f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})"  # noqa: S608 - literals
+
+
+def add_snapshot(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
+    """Add a snapshot, and delete all but the last `SNAPSHOTS_KEPT`."""
+    connection.execute("INSERT INTO snapshots VALUES (?, ?)", snapshot)
+    connection.execute(
+        "DELETE FROM snapshots WHERE seq NOT IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT ?)",
+        (SNAPSHOTS_KEPT,),
     )
 
 
-def book_rows(connection: sqlite3.Connection, seq: int) -> list[books.Row]:
-    """A progressive's rows on the record that follow from an input, in order."""
-    found = [
-        books.Row(table, row)
-        for table in books.NEVER_EDITED
-        for row in connection.execute(f"SELECT * FROM {table} WHERE input = ?", (seq,))  # noqa: S608
+def set_cursor(connection: sqlite3.Connection, name: str, at: int) -> None:
+    """Store the position of a reader of the record."""
+    connection.execute("INSERT OR REPLACE INTO cursors VALUES (?, ?)", (name, at))
+
+
+# --- reading
+
+
+def log_frames(path: Path) -> int:
+    """Bring what is possible of the log into the record's file, and return the number of pages that the log still has."""
+    with closing(sqlite3.connect(path, timeout=0)) as connection:
+        _, frames, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        return int(frames)
+
+
+def rows_of(connection: sqlite3.Connection, seq: int, rounds: Iterable[int]) -> list[Row]:
+    """The rows on the record that follow from an input, which ended these `rounds`."""
+    of_input = [(table, "input", seq) for table in FOLLOWING]
+    of_rounds = [(table, "round", each) for each in rounds for table in ("rounds", "settlements", *OF_ROUNDS)]
+    return [
+        Row(table, row)
+        for table, column, key in (*of_input, *of_rounds)
+        for row in connection.execute(f"SELECT * FROM {table} WHERE {column} = ?", (key,))  # noqa: S608
     ]
-    return sorted(found, key=lambda row: row.values[:2])
+
+
+def counts(connection: sqlite3.Connection) -> dict[str, int]:
+    """The number of rows in each table whose rows follow from inputs."""
+    return {table: _value(connection, f"SELECT count(*) FROM {table}") for table in rows.TABLES}  # noqa: S608
 
 
 def stray_row(connection: sqlite3.Connection, inputs: int, rounds: int) -> str | None:
     """The error of a row whose input or round is not among the record's `inputs` and `rounds`; None without one.
 
     Only the first and last keys are read, so a start does not read a year of rows. A wrong row between them is not
-    found here: a replay compares the rows of each input, and `stray_settlement` reads all settlements.
+    found here: a replay compares the rows of each input, and counts all rows.
     """
     places = [
         *(("inputs", "seq", inputs), ("snapshots", "seq", inputs)),
         *(("rounds", "round", rounds), ("settlements", "round", rounds), ("cursors", "at", rounds)),
     ]
-    later = None
-    if is_complete(connection):
-        places += [(table, "input", inputs) for table in FOLLOWING]
-    else:
-        later = _has_table(connection, *FOLLOWING)
-    if has_meters(connection):
-        places += [(table, "round", rounds) for table in OF_ROUNDS]
-    else:
-        later = later or _has_table(connection, *KEYS)
-    if later is not None:
-        return f"the record has the table {later}, but the format of the record has no such table: restore a backup"
+    places += [(table, "input", inputs) for table in FOLLOWING]
+    places += [(table, "round", rounds) for table in OF_ROUNDS]
     for table, column, last in places:
         for end in ("min", "max"):
             found = _value(connection, f"SELECT {end}({column}) FROM {table}")  # noqa: S608 - literals
@@ -113,21 +108,6 @@ def stray_row(connection: sqlite3.Connection, inputs: int, rounds: int) -> str |
                 what = "round" if column in {"round", "at"} else "input"
                 return f"{table} has a row of {what} {found}, but the {what}s on the record are 1 to {last}: restore a backup"
     return None
-
-
-def _has_table(connection: sqlite3.Connection, *names: str) -> str | None:
-    """One of these tables that the record has, None if it has none of them."""
-    found = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
-    return next((name for (name,) in found if name in names), None)
-
-
-def stray_settlement(connection: sqlite3.Connection) -> int | None:
-    """A round that has a settlement but no row in `rounds`, None if there is none."""
-    found: int | None = _value(
-        connection,
-        "SELECT round FROM settlements AS s WHERE NOT EXISTS (SELECT 1 FROM rounds WHERE round = s.round) LIMIT 1",
-    )
-    return found
 
 
 def last_award_ts(connection: sqlite3.Connection) -> str | None:
@@ -150,76 +130,15 @@ def raised(connection: sqlite3.Connection, code: str, text: str) -> tuple[str | 
     return (None, None) if row is None else row
 
 
-def round_row(seq: int, ts: str, game: str, record: RoundRecord) -> tuple[int | str | None, ...]:
-    """A round as its row in `rounds`."""
-    return (
-        record.round,
-        seq,
-        ts,
-        game,
-        record.shoe,
-        record.coup,
-        record.status,
-        " ".join(record.player),
-        " ".join(record.banker),
-        record.player_total,
-        record.banker_total,
-        record.winner,
-        ROUNDS.dump_json(record).decode(),
-    )
-
-
-def settlement_rows(record: RoundRecord) -> list[tuple[int | str, ...]]:
-    """A round's settlements as their rows in `settlements`."""
-    return [
-        (
-            record.round,
-            each.seat,
-            each.wager,
-            each.outcome,
-            each.stake,
-            each.returned,
-            each.net,
-            each.rule,
-            each.remainder,
-        )
-        for each in record.settlements
-    ]
-
-
-def incident_rows(seq: int, incidents: Sequence[Incident]) -> list[tuple[int | str, ...]]:
-    """The incidents of an input as their rows in `incidents`."""
-    return [(seq, place, each.kind, each.code, each.text) for place, each in enumerate(incidents)]
-
-
 def columns(connection: sqlite3.Connection, table: str) -> list[str]:
     """The names of a table's columns, in order."""
     return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
 
 
-def add_snapshot(connection: sqlite3.Connection, seq: int, link: str, state: str) -> None:
-    """Add the state after the input `seq`, whose hash is `link`, and delete all but the last `SNAPSHOTS_KEPT`."""
-    connection.execute("INSERT INTO snapshots VALUES (?, ?, ?)", (seq, link, state))
-    connection.execute(
-        "DELETE FROM snapshots WHERE seq NOT IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT ?)",
-        (SNAPSHOTS_KEPT,),
-    )
-
-
-def set_cursor(connection: sqlite3.Connection, name: str, at: int) -> None:
-    """Store the position of a reader of the record."""
-    connection.execute("INSERT OR REPLACE INTO cursors VALUES (?, ?)", (name, at))
-
-
-# --- reading
-
-
 def entries_after(connection: sqlite3.Connection, seq: int) -> Iterator[tuple[Entry, str]]:
     """Every entry after `seq` with its hash, in order."""
-    rows = connection.execute(
-        "SELECT seq, ts, source, payload, hash FROM inputs WHERE seq > ? ORDER BY seq", (seq,)
-    )
-    return ((Entry(*row[:4]), row[4]) for row in rows)
+    found = connection.execute("SELECT * FROM inputs WHERE seq > ? ORDER BY seq", (seq,))
+    return ((Entry(row[0], Recorded(*row[1:-1])), row[-1]) for row in found)
 
 
 def checked_entries(connection: sqlite3.Connection, seq: int, before: str) -> Iterator[Entry]:
@@ -275,15 +194,14 @@ def last_ts(connection: sqlite3.Connection) -> str | None:
     return None if row is None else str(row[0])
 
 
-def payload_of(connection: sqlite3.Connection, seq: int) -> str | None:
-    """The JSON of an entry, None if there is no such entry."""
-    payload: str | None = _value(connection, "SELECT payload FROM inputs WHERE seq = ?", (seq,))
-    return payload
+def state_digest_of(connection: sqlite3.Connection, seq: int) -> str:
+    """The digest of the state after an input, empty if the input does not cover it or is not there."""
+    return str(_value(connection, "SELECT state FROM inputs WHERE seq = ?", (seq,)) or "")
 
 
-def snapshots(connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
-    """The snapshots in order: the input before each, that input's hash, and the state's JSON."""
-    return connection.execute("SELECT seq, hash, state FROM snapshots ORDER BY seq").fetchall()
+def snapshots(connection: sqlite3.Connection) -> list[Snapshot]:
+    """The snapshots in order."""
+    return [Snapshot(*row) for row in connection.execute("SELECT seq, state FROM snapshots ORDER BY seq")]
 
 
 def cursor(connection: sqlite3.Connection, name: str) -> int:
@@ -295,32 +213,6 @@ def last_round_input(connection: sqlite3.Connection) -> int:
     """The number of the input that ended the last round on the record, 0 without a round."""
     # By the key `round`: searching for the highest input would read a year of rounds.
     return _value(connection, "SELECT input FROM rounds ORDER BY round DESC LIMIT 1") or 0
-
-
-def derived_until(connection: sqlite3.Connection) -> int:
-    """The last input whose incidents and book rows must be on the record: they are written in the order of the inputs."""
-    if not is_complete(connection):
-        return 0
-    places = [("input", table) for table in FOLLOWING] + [("seq", "snapshots")]
-    found = (_value(connection, f"SELECT max({column}) FROM {table}") for column, table in places)  # noqa: S608
-    # A round's row is written after all rows of the inputs before the one that ended it.
-    return max(last_round_input(connection) - 1, *(number or 0 for number in found))
-
-
-def rows_until(connection: sqlite3.Connection) -> int:
-    """The last input whose rows cannot be missing because the service was killed.
-
-    A start adds the missing rows of all inputs before it. After that, the rows of an input wait at most until the inputs are
-    written that came while it was handled. Inputs that came together have one time.
-    """
-    before = "SELECT seq FROM inputs WHERE ts != (SELECT ts FROM inputs ORDER BY seq DESC LIMIT 1) ORDER BY seq DESC LIMIT 1"
-    until = max(0, (_value(connection, before) or 0) - MOST_BEHIND)
-    started = _value(
-        connection,
-        "SELECT max(seq) FROM inputs WHERE seq > ? AND json_extract(payload, '$.kind') = 'service_started'",
-        (until,),
-    )
-    return until if started is None else int(started) - 1
 
 
 def first_since(connection: sqlite3.Connection, table: str, number: str, since: str) -> int:
@@ -349,10 +241,10 @@ def rounds_after(
     connection: sqlite3.Connection, number: int, limit: int
 ) -> list[tuple[str, str, RoundRecord]]:
     """At most `limit` rounds after this number: time, game's name, record."""
-    rows = connection.execute(
+    found = connection.execute(
         "SELECT ts, game, record FROM rounds WHERE round > ? ORDER BY round LIMIT ?", (number, limit)
     )
-    return [(ts, game, ROUNDS.validate_json(record, strict=True)) for ts, game, record in rows]
+    return [(ts, game, ROUNDS.validate_json(record, strict=True)) for ts, game, record in found]
 
 
 class EndedRound(NamedTuple):

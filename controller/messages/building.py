@@ -19,6 +19,7 @@ from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.baccarat.table.state import Phase, RoundRecord, TablesProgressive, TableState
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.words import words
+from punto.controller.journal.answers import Answer
 from punto.controller.messages.models import (
     AskMarks,
     Bead,
@@ -40,6 +41,7 @@ from punto.controller.messages.models import (
     ScoreStreak,
     ShoeStatus,
     State,
+    WagerAnswer,
     WagerLimits,
 )
 from punto.controller.messages.restricted import RestrictedHead
@@ -91,6 +93,22 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
         limits=wager_limits(settings.game),
         maximum_wagers=settings.game.maximum_wagers,
         revealing_seat=state.revealing_seat,
+    )
+
+
+def wager_answer(settings: Settings, answer: Answer) -> WagerAnswer:
+    """The answer to a wager on the record."""
+    refusal = answer.refusal
+    return WagerAnswer(
+        id=f"{settings.table}/wager/{answer.seq}",
+        seq=answer.seq,
+        ts=answer.ts,
+        simulation=settings.simulation,
+        request=answer.asked.id,
+        seat=answer.asked.seat,
+        accepted=refusal is None,
+        code=None if refusal is None else refusal.code,
+        reason=None if refusal is None else str(refusal),
     )
 
 

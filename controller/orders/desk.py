@@ -37,6 +37,7 @@ from punto.controller.orders import requests
 from punto.controller.orders.countersigning import APPROVAL_SECONDS, Countersigning, Waiting
 from punto.controller.orders.doors import NOTHING_FITTED, Answer, Caller, Fitted, OrderAnswer, Peer, Preview
 from punto.controller.orders.games import game_names
+from punto.controller.orders.meter_answer import meter_answered
 from punto.controller.orders.one_signature import refusals_at_a_desk, signed_together
 from punto.controller.orders.requests import Credentials, UnreadableError
 from punto.controller.pace import PROGRAM
@@ -353,7 +354,7 @@ class Desk:
             if each.refusal is not None:
                 reason = f"{each.refusal}{self._advice(each.refusal.code, caller)}"
                 return OrderAnswer(accepted=False, seq=each.seq, code=each.refusal.code, reason=reason)
-        refused = await self.engine.meter_answered(orders[-1])
+        refused = await meter_answered(self.engine, orders[-1])
         if refused is not None:
             return OrderAnswer(accepted=False, seq=self.engine.seq, code=refused.code, reason=refused.text)
         return OrderAnswer(accepted=True, seq=handled[-1].seq)

@@ -14,7 +14,7 @@ from punto.controller.journal.entries import Head
 from punto.controller.journal.journal import Journal
 from punto.controller.messages.building import timestamp
 from punto.controller.signing.heads import HeadStatement, SignedHead
-from punto.controller.signing.signer import HeadRequest, Refused, Told
+from punto.controller.signing.signer import HeadRequest, Refused
 from punto.drivers.base import LinkHealth
 
 EVERY_SECONDS: Final = 10.0
@@ -105,7 +105,7 @@ class HeadSigner:
             head=str(head),
             ts=timestamp(clock.now()),
             since=since or 0,
-            inputs=tuple(Told(entry.ts, entry.source, entry.payload) for entry, _ in told),
+            inputs=tuple(entry.recorded for entry, _ in told),
         )
 
     async def _take(self, statement: HeadStatement, answer: SignedHead | Refused) -> bool:

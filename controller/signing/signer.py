@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Final, Literal, NamedTuple, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from punto.configs.faults import first_fault
-from punto.controller.journal.entries import Entry, Head
+from punto.controller.journal.entries import Entry, Head, Recorded
 from punto.controller.local_socket import Limits
 from punto.controller.messages.building import timestamp
 from punto.controller.signing.heads import LARGEST_SEQ, HeadStatement, SignedHead
@@ -74,19 +74,11 @@ class Refused(BaseModel):
     seq: Annotated[int, Field(ge=0, le=LARGEST_SEQ)] = 0
 
 
-class Told(NamedTuple):
-    """An input as a request has it; its number follows from its place."""
-
-    ts: str
-    source: str
-    payload: str
-
-
 class HeadRequest(HeadStatement):
     """A statement to be signed, with the record's inputs from the one after `since`, which was signed last, to the head."""
 
     since: Annotated[int, Field(ge=0, le=LARGEST_SEQ)] = 0
-    inputs: tuple[Told, ...] = ()
+    inputs: tuple[Recorded, ...] = ()
 
     @property
     def statement(self) -> HeadStatement:
@@ -233,8 +225,8 @@ def _contradiction(before: Head, asked: HeadRequest) -> Refused | None:
             refused="since", text=f"the inputs after input {before.seq} are needed", seq=before.seq
         )
     link = before.hash
-    for seq, told in enumerate(inputs, before.seq + 1):
-        link = Entry(seq, *told).chained_to(link)
+    for seq, recorded in enumerate(inputs, before.seq + 1):
+        link = Entry(seq, recorded).chained_to(link)
     if link != at.hash:
         return Refused(
             refused="forked",

@@ -13,7 +13,7 @@ from punto.baccarat.wagers.definition import Game
 from punto.configs.faults import first_fault
 from punto.configs.problems import cut
 from punto.controller.broker_login import BrokerConfig
-from punto.controller.journal.meters import GAMES
+from punto.controller.journal.entries import GAMES
 from punto.controller.messages.bounds import (
     LONGEST_PAYLOAD,
     books_in_bounds,

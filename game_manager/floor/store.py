@@ -36,7 +36,7 @@ from punto.baccarat.wagers.definition import Game
 from punto.configs.game_files import load_game, shipped_games
 from punto.configs.problems import cut
 from punto.controller.gaming_days import Calendar
-from punto.controller.journal.meters import GAMES as DEFINITIONS
+from punto.controller.journal.entries import GAMES as DEFINITIONS
 from punto.controller.journal.out_of_the_ordinary import words_of_access
 from punto.game_manager.floor import schema
 from punto.game_manager.floor.databases import Lead, set_up_sqlite

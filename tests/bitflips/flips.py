@@ -21,15 +21,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, Protocol
 
 from punto.controller.components import own_version
-from punto.controller.journal import schema
 from punto.controller.journal.entries import Head
-from punto.controller.journal.recovery import recover, replay
+from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
 from tests.share import ALL
 
 FOUND: Final = "are found"
 BY_HEAD: Final = "are found by a noted head alone"
-MADE_AGAIN: Final = "are made good by the next start"
 
 _PIECES: Final = 64
 _MANY: Final = 2000
@@ -100,7 +98,7 @@ def _flipped_in(folder: Path, name: str, asked: Reader, bits: Sequence[int]) -> 
     tally, known = Tally(), dict[Hashable, str | None]()
     whole, before = (folder / name).read_bytes(), asked.content()
     assert before is not None
-    assert asked.found() in {None, MADE_AGAIN}
+    assert asked.found() is None
     file = os.open(folder / name, os.O_RDWR)
     for bit in bits:
         byte = bit // 8
@@ -127,14 +125,10 @@ def _flipped_in(folder: Path, name: str, asked: Reader, bits: Sequence[int]) -> 
 
 @dataclass(frozen=True)
 class OfRecord:
-    """Reads a record row by row, and checks it as `punto replay` does, without heads and then with those that were `noted`.
-
-    Rows that follow from an input can be missing: then the next start must make the `whole` of them.
-    """
+    """Reads a record row by row, and checks it as `punto replay` does, without heads and then with those that were `noted`."""
 
     record: Path
     noted: tuple[Head, ...] = ()
-    whole: Hashable = None
 
     def content(self) -> Hashable:
         try:
@@ -159,19 +153,7 @@ class OfRecord:
     def found(self) -> str | None:
         if self._differs():
             return FOUND
-        if self.noted and self._differs(*self.noted):
-            return BY_HEAD
-        return MADE_AGAIN if self.whole is not None and self.after_a_start() == self.whole else None
-
-    def after_a_start(self) -> Hashable:
-        """All that is read of a copy after a start."""
-        with TemporaryDirectory() as folder:
-            copy = Path(folder) / self.record.name
-            for file in self.record.parent.glob(f"{self.record.name}*"):
-                shutil.copy(file, folder)
-            with closing(schema.open_for_writing(copy)) as connection:
-                recover(connection)
-            return OfRecord(copy).content()
+        return BY_HEAD if self.noted and self._differs(*self.noted) else None
 
     def _differs(self, *noted: Head) -> bool:
         try:

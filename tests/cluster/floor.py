@@ -119,8 +119,8 @@ class FloorTable(Table):
     def progressive(self) -> TablesProgressive:
         """The progressive, as its record gives it."""
         *_, last = history(self.record)
-        assert last.table.state.progressive is not None
-        return last.table.state.progressive
+        assert last.state.progressive is not None
+        return last.state.progressive
 
 
 class Ear:

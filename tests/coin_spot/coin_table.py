@@ -106,6 +106,10 @@ class Record:
             await asyncio.sleep(self._chance.random() * WRITTEN_SECONDS)
             return Handled(self.seq, refusal)
 
+    def watch(self, look: Callable[[TableState, int], None]) -> None:
+        """As the engine's."""
+        self.watchers.append(look)
+
     def _tell(self, before: TableState) -> None:
         if self.state is not before:
             for watcher in self.watchers:

@@ -164,7 +164,7 @@ class Bench(ABC):
     device: ClassVar[str]
     things: ClassVar[Sequence[Any]]
     """What the user gets of the things that `do` does, by their number; at least seven."""
-    user_type: ClassVar[Callable[[], User]]
+    user_type: ClassVar[type[User]]
     enrolled: ClassVar[bytes | None] = None
     """The device's key, for version 2 of the link."""
 

@@ -221,7 +221,7 @@ def _states() -> list[TableState]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "t.db"
         path.write_bytes(_record())
-        return [step.table.state for step in history(path)][::4]
+        return [step.state for step in history(path)][::4]
 
 
 # --- records and bundles

@@ -1,7 +1,6 @@
 """The books of a day compared: whatever is changed in one table of the record and not in the others is found."""
 
 import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -9,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from punto.baccarat.progressive.events import ChangeSettings, CountCoins, Retire
-from punto.controller.journal import schema, store
 from punto.controller.journal.audit import audit
-from punto.controller.journal.entries import FIRST_HEAD, Entry
 from punto.controller.journal.recovery import replay
 from punto.controller.messages.books import Reconciliation
 from punto.game_manager.reconciliation import reconcile
@@ -22,11 +19,9 @@ from tests.game_manager.house import (
     House,
     a_change_of_meter,
     a_weekend,
-    another,
     at_the_house,
     house,
 )
-from tests.service.table_in_this_process import edited, rows, table
 from tests.table.croupier import settings
 
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
@@ -118,17 +113,12 @@ async def test_the_coins_of_a_retired_meter_are_counted_when_the_next_one_is_at_
         await a_change_of_meter(here)
         here.clock.at("2026-11-21 10:00")
         await here.give(CountCoins("2026-11-20", 250, "eve", "dragon"), CountCoins("2026-11-20", 100, "omar"))
-        before = here.table.state
 
     retired, own = (each.coins for each in reconciled(here.record).progressives)
     assert (retired.taken, retired.counted, retired.difference, retired.who) == (300, 250, -50, "eve")
     assert (own.taken, own.counted, own.difference, own.who) == (100, 100, 0, "omar")
     assert replay(here.record).difference is None
     assert audit(here.record).difference is None
-    _forget_what_follows(here.record)
-    async with table(here.record, another("dragon-2")) as again:
-        assert again.state.progressive == before.progressive
-    assert reconciled(here.record).progressives[0].coins == retired
 
 
 async def test_the_coins_of_a_retired_meter_are_counted_at_a_table_that_has_none_any_more(tmp_path):
@@ -142,39 +132,6 @@ async def test_the_coins_of_a_retired_meter_are_counted_at_a_table_that_has_none
     assert (coins.counted, coins.difference) == (100, 0)
     assert replay(here.record).difference is None
     assert audit(here.record).difference is None
-
-
-async def test_a_count_that_an_earlier_version_wrote_is_the_tables_own_meters(tmp_path):
-    async with at_the_house(tmp_path, "2026-11-20 19:00") as here:
-        await a_weekend(here)
-    old = tmp_path / "old.db"
-    inputs = [
-        Entry(
-            seq,
-            ts,
-            source,
-            payload.replace('"progressive":null,"kind":"count_coins"', '"kind":"count_coins"'),
-        )
-        for seq, ts, source, payload in rows(
-            here.record, "SELECT seq, ts, source, payload FROM inputs ORDER BY seq"
-        )
-    ]
-    assert [each.payload for each in inputs if '"who":"eve","kind":"count_coins"' in each.payload]
-    with closing(schema.open_for_writing(old)) as connection:
-        store.add_entries(connection, inputs, FIRST_HEAD)
-
-    async with table(old, house()):
-        pass
-
-    assert reconciled(old) == reconciled(here.record)
-    assert replay(old).difference is None
-
-
-def _forget_what_follows(path: Path) -> None:
-    """As if the service had been killed before it wrote the log."""
-    with edited(path) as connection:
-        connection.execute("DELETE FROM progressive_log")
-        connection.execute("DELETE FROM snapshots")
 
 
 async def test_where_wagers_stay_on_the_sensor_nothing_is_dropped(tmp_path):

@@ -120,18 +120,18 @@ async def test_the_overview_has_the_settings_in_force_with_the_sheets_advice_and
 
 async def test_the_meters_have_what_the_table_shows_however_slow_the_disk_is(tmp_path, monkeypatch):
     await played(tmp_path)
-    add_book_rows = store.add_book_rows
+    add_steps = store.add_steps
 
     def late(*args: Any) -> None:
         time.sleep(0.3)
-        add_book_rows(*args)
+        add_steps(*args)
 
     async with consoles(tmp_path, house()) as here:
         here.account("eve", "executive")
         here.account("ida", "executive")
         browser = await here.signed_on("eve")
         approval = {"name": "ida", "password": PASSWORD}
-        monkeypatch.setattr(store, "add_book_rows", late)
+        monkeypatch.setattr(store, "add_steps", late)
         (before,) = (await browser.get("/api/progressive")).json["meters"]
         done = await browser.order("adjust", cause="increase", amount=2500, reason="r", approval=approval)
         (after,) = (await browser.get("/api/progressive")).json["meters"]

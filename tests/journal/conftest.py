@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from punto.baccarat.cards import Card
+from punto.baccarat.progressive.events import ChangeSettings
 from punto.baccarat.table.events import CardUnread, ReverseMovement, SetWager
 from punto.baccarat.table.order_kinds import CallSupervisor, KeyCard
 from tests.service.table_in_this_process import rows, table
+from tests.service.test_progressive_record import AWARD, to_the_win
+from tests.service.test_progressive_record import settings as progressive_settings
 
 
 @pytest.fixture(scope="session")
@@ -66,3 +69,19 @@ def troubled(tmp_path: Path) -> Path:
 
     asyncio.run(play())
     return record
+
+
+@pytest.fixture
+async def stopped(tmp_path):
+    """A record with a meter that has paid an award and holds another open, changed settings, and no snapshot."""
+    path = tmp_path / "t.db"
+    async with table(path, progressive_settings()) as here:
+        await to_the_win(here)
+        await here.do(*AWARD)
+        changed = progressive_settings(reserve="2%").progressive
+        assert changed is not None
+        await here.order(ChangeSettings(changed, "a trial", "eve", "bob"))
+        await here.do(
+            "wager 1 player 500", "start game 1", "draw 2H KC 3H JC 4H KD", "hand 1", "turn jph", "j-pot"
+        )
+    return path

@@ -1,14 +1,15 @@
 """What the record's tests share."""
 
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 from punto.baccarat.table.events import SessionEnded
+from punto.baccarat.table.order_kinds import CallSupervisor
 from punto.controller.engine import SNAPSHOT_EVERY
-from punto.controller.journal import books, meters, schema
-from punto.controller.journal.entries import FIRST_LINK, STATES, Entry
+from punto.controller.journal import schema, store
+from punto.controller.journal.entries import FIRST_LINK, Entry, Recorded
+from punto.controller.journal.execution import Step
 from punto.controller.journal.recovery import Recovered, recover
 from tests.service.table_in_this_process import Table, edited, table
 
@@ -31,47 +32,27 @@ def recovered(record: Path) -> Recovered:
         return recover(connection)
 
 
-def table_of(record: Path) -> str:
-    """The table on a record, as JSON."""
-    found = recovered(record).table
-    assert found is not None
-    return STATES.dump_json(found.state).decode()
-
-
-def make_earlier(record: Path, version: int = 2) -> None:
-    """Leave of a record what a program of an earlier format would have made."""
-    _leave_the_format_unsaid(record)
-    with closing(sqlite3.connect(record, isolation_level=None)) as shell:
-        triggers = (
-            "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name IN ('snapshots', 'cursors')"
-        )
-        for (name,) in shell.execute(triggers).fetchall() if version < 3 else ():
-            shell.execute(f"DROP TRIGGER {name}")
-        for (name,) in shell.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall():
-            shell.execute(f"DROP VIEW {name}")
-        later = (*meters.KEYS, *(("incidents", *books.NEVER_EDITED) if version == 1 else ()))
-        for name in later:
-            shell.execute(f"DROP TABLE {name}")
-        shell.execute(f"PRAGMA user_version = {version}")
-
-
-def rewrite(record: Path, change: Callable[[str], str]) -> None:
-    """Change the payloads of inputs, and make all hashes again, as a person can who knows how."""
+def rewrite(record: Path, change: Callable[[Entry], Recorded]) -> None:
+    """Change inputs, and make all hashes again, as a person can who knows how."""
     link = FIRST_LINK
     with edited(record) as shell:
-        for seq, ts, source, payload in shell.execute(
-            "SELECT seq, ts, source, payload FROM inputs ORDER BY seq"
-        ).fetchall():
-            entry = Entry(seq, ts, source, change(payload))
-            link = entry.chained_to(link)
-            shell.execute("UPDATE inputs SET payload = ?, hash = ? WHERE seq = ?", (entry.payload, link, seq))
-        shell.execute(
-            "UPDATE snapshots SET hash = (SELECT hash FROM inputs WHERE inputs.seq = snapshots.seq)"
-        )
+        for entry, _ in list(store.entries_after(shell, 0)):
+            changed = Entry(entry.seq, change(entry))
+            link = changed.chained_to(link)
+            shell.execute(
+                "UPDATE inputs SET ts = ?, source = ?, payload = ?, outcome = ?, results = ?, state = ?, hash = ? WHERE seq = ?",
+                (*changed.recorded, link, changed.seq),
+            )
 
 
-def _leave_the_format_unsaid(record: Path) -> None:
-    rewrite(record, lambda payload: payload.replace(f',"format":{schema.FORMAT},', ","))
+def with_payload(change: Callable[[str], str]) -> Callable[[Entry], Recorded]:
+    """A change of payloads."""
+    return lambda entry: entry.recorded._replace(payload=change(entry.payload))
+
+
+def call(here: Table, reason: str = "a dispute") -> Step:
+    """An input that the service has executed, but not given to the record."""
+    return here.engine.execution.execute("now", "test", CallSupervisor("mei", reason))
 
 
 async def take_snapshot(here: Table) -> None:

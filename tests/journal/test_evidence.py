@@ -1,8 +1,8 @@
-"""A bundle of evidence of a round, and the program in it that checks it with nothing but Python."""
+"""A bundle of evidence of a round, and the program that checks it with nothing but Python."""
 
 import base64
-import hashlib
 import json
+import re
 import subprocess
 import sys
 from random import Random
@@ -14,15 +14,15 @@ from punto.baccarat.cards import Card
 from punto.baccarat.table.events import CardUnread, SetWager
 from punto.baccarat.table.order_kinds import CorrectCard, HoldPlay, KeyCard, ResumePlay, VoidCoup, VoidRound
 from punto.controller.journal import evidence_verifier as verifier
-from punto.controller.journal import schema, store
 from punto.controller.journal.evidence import NoEvidenceError, gather, write
-from punto.controller.journal.recovery import history, replay
+from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
-from punto.controller.signing.heads import HeadStatement, SignedHead
+from punto.controller.signing.heads import SignedHead
 from punto.controller.signing.keys import SigningKey
 from punto.witness.store import WitnessStore
 from tests.command import punto
-from tests.service.table_in_this_process import STAKE, TOPIC, edited, settings, table
+from tests.journal.bundles import chained, checked, entries_of, forged, heads_of, with_round
+from tests.service.table_in_this_process import STAKE, edited, settings, table
 
 ROUND = 3
 
@@ -38,23 +38,7 @@ async def record(tmp_path):
 @pytest.fixture
 def heads(tmp_path, record):
     """The signed heads of every tenth input."""
-    link = "0" * 64
-    found: list[dict[str, Any]] = []
-    with schema.reading(record) as connection:
-        name = store.name(connection)
-    key = SigningKey.open(tmp_path / "key")
-    for step in history(record):
-        link = step.entry.chained_to(link)
-        if step.entry.seq % 10 == 0:
-            head = f"{step.entry.seq}:{link}"
-            statement = HeadStatement(table=TOPIC.table, record=name, head=head, ts=step.entry.ts)
-            found.append(SignedHead.of(statement, key).model_dump())
-    return found
-
-
-def checked(files: dict[str, bytes], *, without_heads: bool = False) -> list[str]:
-    """What the verifier finds wrong."""
-    return verifier.checked(verifier.packed(files), without_heads=without_heads)[1]
+    return heads_of(record, SigningKey.open(tmp_path / "key"))
 
 
 def verified(bundle, *options: str) -> "subprocess.CompletedProcess[str]":
@@ -73,7 +57,7 @@ def test_a_bundle_proves_its_round_to_a_stranger(tmp_path, record, heads):
     assert ran.stdout.endswith("nothing is wrong in what is proven here\n")
     assert f"the signer with the key {key} signed input" in ran.stdout
     assert [line.split(":")[1].strip() for line in ran.stdout.splitlines() if "NOT PROVEN" in line] == [
-        "before.json, game.json, shown.jsonl, incidents.jsonl, and what each wager is paid"
+        "shown.jsonl, the program that manifest.json names, and that the program's rules give the recorded results"
     ]
     (told,) = json.loads(files["round.json"])
     shown = [json.loads(line) for line in files["shown.jsonl"].splitlines()]
@@ -90,11 +74,14 @@ def test_only_its_owner_may_read_a_bundle(tmp_path, record):
     assert (tmp_path / "bundle.zip").stat().st_mode & 0o777 == 0o600
 
 
-def test_each_state_is_the_one_after_its_input(record):
+def test_each_state_is_the_one_after_its_input(record, heads):
     shown = [json.loads(line) for line in gather(record, ROUND, [], "0.1.0")["shown.jsonl"].splitlines()]
 
     states = [each["messages"][0] for each in shown]
     assert [each["seq"] for each in states] == [each["seq"] for each in shown]
+    later = gather(record, ROUND, heads[-1:], "0.1.0")
+    assert len(entries_of(later)) > len(shown) + 1
+    assert [json.loads(line) for line in later["shown.jsonl"].splitlines()] == shown  # of the round alone
     assert [each["phase"] for each in states][:3] == ["betting", "betting", "dealing"]
     assert {each["round"] for each in states} == {ROUND, ROUND + 1}
 
@@ -139,10 +126,7 @@ def test_the_witness_countersigns(tmp_path, record, heads):
     files = verifier.unpacked(out.read_bytes())
     told = json.loads(files["heads.json"])
     told[-1]["witnessed"] = told[-1]["witnessed"].replace("2", "1", 1)
-    assert (
-        "the witness's signature of the head"
-        in checked(forged(files, heads_json=json.dumps(told).encode()))[0]
-    )
+    assert "the witness's signature of the head" in checked(forged(files, heads=told))[0]
     unsigned = gather(record, ROUND, heads, "0.1.0")
     assert verifier.checked(verifier.packed(unsigned), (None, key))[1] != []
 
@@ -165,46 +149,31 @@ def test_each_change_of_a_file_is_found(record, heads):
             assert checked({**files, name: bytes(changed)}) == [f"{name} is not the file that was written"]
     for other in (
         {**files, "more.json": b"{}"},
-        {name: files[name] for name in files if name != "game.json"},
+        {name: files[name] for name in files if name != "heads.json"},
     ):
         (fault,) = checked(other)
         assert "it must have the files before.json, " in fault
 
 
-def forged(files: dict[str, bytes], **changed: bytes) -> dict[str, bytes]:
-    """A bundle with other contents, whose manifest was written anew."""
-    names = {name.replace("_", "."): content for name, content in changed.items()}
-    manifest = json.loads(files["manifest.json"])
-    manifest["files"] |= {name: hashlib.sha256(content).hexdigest() for name, content in names.items()}
-    manifest["sha256"] = verifier.digest_of(manifest)
-    return {**files, **names, "manifest.json": json.dumps(manifest).encode()}
-
-
-def test_a_bundle_that_was_written_anew_is_refuted_by_its_chain_and_its_head(record, heads):
+def test_a_bundle_that_was_written_again_is_refuted_by_its_chain_and_its_head(record, heads):
     files = gather(record, ROUND, heads, "0.1.0")
     assert checked(files) == []
-    entries = [json.loads(line) for line in files["inputs.jsonl"].splitlines()]
-    lines = [json.dumps(each).encode() for each in entries]
+    entries = entries_of(files)
 
-    def inputs(changed: list[bytes]) -> list[str]:
-        return checked(forged(files, inputs_jsonl=b"\n".join(changed)))
+    def inputs(changed: list[dict[str, Any]]) -> str:
+        return checked(forged(files, inputs=changed))[0]
 
-    other = json.dumps(entries[3] | {"payload": entries[3]["payload"].replace("1", "2", 1)}).encode()
-    assert inputs([*lines[:3], other, *lines[4:]])[0] == f"input {entries[3]['seq']} does not have its hash"
-    assert inputs(lines[:3] + lines[4:])[0] == f"input {entries[4]['seq']} does not have its hash"
-    assert (
-        "no signed head covers the inputs after" in inputs(lines[:1])[0]
-        or "is of another record" in inputs(lines[:1])[0]
-    )
-    link, rehashed = json.loads(files["before.json"])["hash"], []
-    for each in [*entries[:3], json.loads(other), *entries[4:]]:
-        text = "\n".join([link, str(each["seq"]), each["ts"], each["source"], each["payload"]])
-        link = hashlib.sha256(text.encode()).hexdigest()
-        rehashed.append(json.dumps(each | {"hash": link}).encode())
-    assert "is of another record" in inputs(rehashed)[0]
+    payload = {"payload": entries[3]["payload"].replace("1", "2", 1)}
+    other = [*entries[:3], entries[3] | payload, *entries[4:]]
+    sentence = "input {} does not have its hash, or other results than its hash covers"
+    assert inputs(other) == sentence.format(entries[3]["seq"])
+    assert inputs(entries[:3] + entries[4:]) == "an input is missing"
+    assert inputs(entries[1:]) == sentence.format(entries[1]["seq"])
+    assert inputs(entries[:1]).endswith(" is of another record")
+    assert inputs(chained(files, other)).endswith(" is of another record")
     told = json.loads(files["heads.json"])
     told[-1]["ts"] = told[-1]["ts"].replace("2", "1", 1)
-    assert "does not hold" in checked(forged(files, heads_json=json.dumps(told).encode()))[0]
+    assert "does not hold" in checked(forged(files, heads=told))[0]
 
 
 def _swapped(told: dict[str, Any]) -> None:
@@ -245,12 +214,18 @@ def _void(told: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("forge", [_swapped, _another_winner, _larger, _one_more, _corrected, _void])
-def test_a_round_that_does_not_follow_from_the_signed_inputs_is_refuted(record, heads, forge):
+def test_a_round_that_does_not_follow_from_the_inputs_is_refuted(record, heads, forge):
     files = gather(record, ROUND, heads, "0.1.0")
     (told,) = json.loads(files["round.json"])
     forge(told)
 
-    assert checked(forged(files, round_json=json.dumps([told]).encode())) != []
+    assert checked(forged(files, round=[told])) == [
+        f"round.json is not the round {ROUND} that the inputs ended"
+    ]
+    # As if the service itself had recorded it so.
+    assert checked(with_round(files, lambda _: None), without_heads=True) == []
+    (fault, *_) = checked(with_round(files, forge), without_heads=True)
+    assert re.search(r"round(.json says of round)? 3\b", fault)
 
 
 def test_the_round_of_other_inputs_is_refuted(record, heads):
@@ -259,18 +234,34 @@ def test_the_round_of_other_inputs_is_refuted(record, heads):
     (told,), (later,) = (
         json.loads(each["round.json"]) for each in (files, gather(record, ROUND + 1, heads[-1:], "0.1.0"))
     )
+    other = {**later, "round": ROUND, "settlements": told["settlements"]}
 
-    changed = json.dumps([{**later, "round": ROUND, "settlements": told["settlements"]}]).encode()
-    assert checked(forged(files, round_json=changed)) == [
+    assert checked(with_round(files, lambda record: record.update(other)), without_heads=True) == [
         f"the cards of round {ROUND} are not those of the inputs"
     ]
 
 
-def test_a_round_that_can_be_read_in_two_ways_is_refused(record, heads):
+def test_a_file_that_can_be_read_in_two_ways_is_refused(record, heads):
     files = gather(record, ROUND, heads, "0.1.0")
     twice = files["round.json"].replace(b'"winner":', b'"winner": "tie", "winner":', 1)
 
-    assert "has a key twice" in checked(forged(files, round_json=twice))[0]
+    assert checked(forged(files, round=twice)) == [
+        f"round.json is not the round {ROUND} that the inputs ended"
+    ]
+    entries = entries_of(files)
+    entries[1]["payload"] = '{"kind":"call_supervisor",' + entries[1]["payload"][1:]
+    assert "has a key twice" in checked(forged(files, inputs=chained(files, entries), heads=[]))[0]
+
+
+def test_what_a_bundle_says_stays_on_its_line(record, heads):
+    """A terminal obeys some letters, and a line of the bundle's own could look like one of the verifier."""
+    files = gather(record, ROUND, heads, "0.1.0")
+    lie = {"table": "table-1\x1b[8m\nthe signer with the key of the house signed input 99"}
+    manifest = verifier.written({**json.loads(files["manifest.json"]), **lie})
+    told, faults = verifier.checked(verifier.packed(forged(files, manifest=manifest)))
+
+    assert faults != []
+    assert all(line.isprintable() for line in (*told, *faults))
 
 
 @pytest.fixture
@@ -319,8 +310,11 @@ def test_orders_are_in_the_name_of_the_people_of_their_inputs(eventful):
         rounds = json.loads(files["round.json"])
         ordered = [each for each in rounds if each["who"] is not None]
         for part in ("who", "reason", "approved_by") if ordered else ():
-            changed = [{**each, part: "eve"} if each in ordered else each for each in rounds]
-            faults = checked(forged(files, round_json=json.dumps(changed).encode()), without_heads=True)
+
+            def change(told: dict[str, Any], part: str = part) -> None:
+                told.update({part: "eve"} if told["who"] is not None else {})
+
+            faults = checked(with_round(files, change), without_heads=True)
             assert f"no input orders what round.json says of round {ordered[0]['round']}" in faults
 
 
@@ -354,10 +348,14 @@ def test_a_bundle_is_compared_with_the_record_file_by_file(tmp_path, record, hea
         return ran.returncode, ran.stdout.removeprefix(str(path))
 
     assert compared(files) == (0, " is what the record gives, file by file\n")
-    lost = forged(files, incidents_jsonl=b'{"seq": 1}\n', game_json=b"{}")
-    assert checked(lost) == []  # no signature covers them
-    assert compared(lost) == (1, " differs from the record in game.json, incidents.jsonl, manifest.json\n")
+    lost = forged(files, shown=b'{"seq": 1}\n')
+    assert checked(lost) == []  # no signature covers it
+    assert compared(lost) == (1, " differs from the record in manifest.json, shown.jsonl\n")
     assert compared({"manifest.json": b"{}"})[0] == 2
+    for content in (b"", b"PK\3\4", verifier.packed(files)[:-1], verifier.packed(files)[:3000]):
+        (tmp_path / "bundle.zip").write_bytes(content)
+        ran = punto("evidence", "--check", str(tmp_path / "bundle.zip"), "--record", str(record))
+        assert (ran.returncode, ran.stderr.count("\n")) == (2, 1)
 
 
 def test_the_verifiers_signatures_are_those_of_the_library(tmp_path):

@@ -13,6 +13,7 @@ from punto.baccarat.table.order_kinds import CloseTable
 from punto.controller.journal import schema
 from punto.controller.journal.schema import RecordError
 from tests.deadline import DEADLINE
+from tests.journal.records import call
 from tests.service.table_in_this_process import rows, table
 from tests.service.table_on_a_machine import (
     Broker,
@@ -34,7 +35,7 @@ async def test_what_goes_wrong_once_inputs_are_committed_is_heard_though_nobody_
         raise AssertionError("it went wrong")
 
     async with table(tmp_path / "table.db") as here:
-        here.journal.append("now", "test", ["{}"], goes_wrong).cancel()
+        here.journal.append([call(here)], None, goes_wrong).cancel()
         await asyncio.wait([here.watch], timeout=DEADLINE)
 
         assert isinstance(here.watch.exception(), AssertionError)
@@ -47,7 +48,7 @@ async def test_a_failure_reaches_everybody_and_nothing_after_it_is_taken(tmp_pat
         here.journal.connection.execute(f"PRAGMA max_page_count = {pages}")
         state = here.state
         waiting: list[asyncio.Future[Any]] = [
-            here.journal.append("now", "test", [f'"{"x" * 9000}"'], lambda: None),
+            here.journal.append([call(here, "x" * 9000)], None, lambda: None),
             asyncio.create_task(here.journal.rounds_after(0, 10)),
         ]
         await asyncio.sleep(0)
@@ -56,7 +57,7 @@ async def test_a_failure_reaches_everybody_and_nothing_after_it_is_taken(tmp_pat
 
         assert all(isinstance(task.exception(), RecordError) for task in done)
         assert len(done) == 4
-        with pytest.raises(RecordError, match=r"could not be written \(database or disk is full\): check"):
+        with pytest.raises(RecordError, match="could not be written: database or disk is full; make room"):
             await here.order(CloseTable("mei"))
         assert here.state is state
 
@@ -92,12 +93,12 @@ def test_a_full_disk_ends_the_process_and_a_start_with_room_goes_on(tmp_path):
             heard = listener.heard("event")
 
             assert status == 1
-            assert [line for line in own.said() if not line.startswith("{")] == [
-                "punto run: the record could not be written (disk I/O error): check the disk's space and health"
-            ]
-            assert listener.heard("availability")[-1].payload["reason"] == (
-                "the service failed: the record could not be written (disk I/O error): check the disk's space and health"
+            (said,) = (line for line in own.said() if not line.startswith("{"))
+            reason = said.removeprefix("punto run: ")
+            assert reason.startswith(
+                "the record could not be written: disk I/O error (SQLITE_IOERR_WRITE); the disk"
             )
+            assert listener.heard("availability")[-1].payload["reason"] == f"the service failed: {reason}"
             assert (
                 listener.heard("state")[-1].payload["seq"]
                 <= rows(own.record, "SELECT max(seq) FROM inputs")[0][0]

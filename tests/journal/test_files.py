@@ -65,7 +65,7 @@ async def _some_inputs(path: Path) -> None:
 NO_RECORDS: list[tuple[Callable[[Path], None], str]] = [
     (_no_database, "file is not a database"),
     (_other_program, "is an SQLite file but not a record of this program: give another path"),
-    (_newer, "has record format 5, but this program reads 4: "),
+    (_newer, "has record format 2, but this program reads 1: "),
     (_half_a_record, "no such table: inputs"),
     (_damaged, "malformed|damaged"),
     (Path.mkdir, "unable to open|Is a directory"),

@@ -9,7 +9,7 @@ from punto.controller.journal import store
 from punto.controller.journal.audit import audit
 from punto.controller.journal.entries import FIRST_LINK, Head
 from punto.controller.journal.recovery import replay
-from tests.journal.records import start_on
+from tests.journal.records import call, start_on
 from tests.service.table_in_this_process import edited, rows, table
 from tests.service.table_on_a_machine import (
     replayed,
@@ -95,7 +95,7 @@ async def test_the_head_is_of_what_is_on_the_disk(tmp_path):
         assert here.journal.head == head_of(record)
         await here.begin_shoe()
         assert here.journal.head == head_of(record)
-        waiting = here.journal.append("now", "test", ["{}", "{}"], lambda: None)
+        waiting = here.journal.append([call(here), call(here)], None, lambda: None)
         assert here.journal.head.seq == here.journal.last_seq - 2
         await waiting
         assert here.journal.head == head_of(record)

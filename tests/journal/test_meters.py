@@ -1,9 +1,7 @@
 """The meters of the record: its SQL views, the shift report's and the table's own agree, whatever was corrected."""
 
 import asyncio
-from contextlib import closing
 from dataclasses import replace
-from sqlite3 import connect
 
 import pytest
 
@@ -17,11 +15,9 @@ from punto.baccarat.table.order_kinds import (
 from punto.baccarat.table.state import TableState
 from punto.configs.expectations import HOLD, Expectation, shipped
 from punto.configs.game_files import load_game
-from punto.controller.journal import recovery, schema
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.journal.recovery import replay
 from punto.controller.messages.metering import metered, meters_of
-from tests.journal.records import make_earlier, recovered
 from tests.service.table_in_this_process import STAKE, Table, edited, rows, settings, table
 from tests.table.croupier import PLAYER_NATURAL, TIE, cards
 
@@ -247,32 +243,3 @@ def test_what_cannot_vary_has_no_standard_errors(corrected):
     certain = metered(of_game(state.meters, game), game, {(None, "tie"): Expectation(1.0, 0.0)}).counts[2]
 
     assert (certain.expected, certain.errors) == (29, None)
-
-
-def test_a_record_of_an_earlier_format_gets_the_meters_of_all_its_hands_and_keeps_its_snapshots(
-    record, monkeypatch
-):
-    monkeypatch.setattr(recovery, "FEW_INPUTS", 0)  # a start of a current record goes on from a snapshot
-    found = "SELECT * FROM meters_rules"
-    before, snapshots = rows(record, found), rows(record, "SELECT seq FROM snapshots")
-    make_earlier(record, 3)
-    assert replay(record).difference is None
-
-    assert recovered(record).differences == []
-
-    assert rows(record, found) == before
-    assert rows(record, "SELECT hands FROM meters_hands") == [(200,)]
-    assert rows(record, "SELECT seq FROM snapshots") == snapshots
-    assert replay(record).difference is None
-    with closing(connect(record)) as shell:
-        assert schema.schema_difference(shell) is None
-
-
-def test_a_start_adds_the_rules_of_a_round_that_a_kill_kept_back(short):
-    before = rows(short, "SELECT * FROM decided")
-    with edited(short) as shell:
-        shell.execute("DELETE FROM decided WHERE round = 2")
-
-    recovered(short)
-
-    assert rows(short, "SELECT * FROM decided") == before

@@ -54,7 +54,6 @@ async def _unusual_evening(here: Table) -> None:
     await here.draw(CARDS_WHILE_HELD)
     await here.order(order_kinds.ResumePlay("mei", "settled"))
     await here.engine.submit([*ORDINARY * 10, ev.LinkNoise(99, 10)], "operator mei")
-    await here.engine.written()
 
 
 @pytest.fixture(scope="module")

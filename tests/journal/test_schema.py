@@ -7,7 +7,7 @@ import pytest
 
 from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
-from tests.journal.records import make_earlier, start_on
+from tests.journal.records import start_on
 from tests.service.table_in_this_process import edited
 
 CHANGES = [
@@ -66,17 +66,6 @@ async def test_another_schema_is_refused_by_a_start_and_found_by_a_replay(short,
     with pytest.raises(
         RecordError, match=sentence if "cursors" not in sentence else "no such table: cursors"
     ):
-        await start_on(short)
-
-
-async def test_a_record_of_an_earlier_format_may_lack_triggers_and_have_no_others(short):
-    make_earlier(short)
-    assert replay(short).difference is None
-    with closing(sqlite3.connect(short)) as shell:
-        shell.execute("CREATE TRIGGER own BEFORE INSERT ON incidents BEGIN SELECT RAISE(IGNORE); END")
-
-    assert str(replay(short).difference).startswith("trigger own is in the record, but ")
-    with pytest.raises(RecordError, match="trigger own is in the record, but "):
         await start_on(short)
 
 

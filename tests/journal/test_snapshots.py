@@ -1,4 +1,4 @@
-"""A start takes nothing from a snapshot that does not follow from the inputs, and says what it has passed over."""
+"""A start takes nothing from a snapshot that does not follow from the inputs, and reports what it ignored."""
 
 import json
 import re
@@ -10,47 +10,31 @@ from typing import Any, cast
 
 import pytest
 
-from punto.baccarat.progressive.events import ChangeSettings
+from punto.baccarat.table.events import SessionEnded
 from punto.baccarat.table.state import TableState
 from punto.controller.journal import recovery, schema, store
-from punto.controller.journal.entries import EVENTS, STATES, Entry
+from punto.controller.journal.entries import EVENTS, STATES, Entry, Head, Recorded
+from punto.controller.journal.evidence_verifier import state_digest
 from punto.controller.journal.recovery import recover, replay
 from punto.controller.journal.snapshots import Snapshot
 from tests.journal.records import recovered, take_snapshot
 from tests.service.table_in_this_process import rows, table
-from tests.service.test_progressive_record import AWARD, settings, to_the_win
+from tests.service.test_progressive_record import settings
 
 FORGED = 90_750_084
 SHOWN = 750_030
 
 
-@pytest.fixture
-async def stopped(tmp_path):
-    """A record with a meter that has paid an award and holds another open, changed settings, and no snapshot."""
-    path = tmp_path / "t.db"
-    async with table(path, settings()) as here:
-        await to_the_win(here)
-        await here.do(*AWARD)
-        changed = settings(reserve="2%").progressive
-        assert changed is not None
-        await here.order(ChangeSettings(changed, "a trial", "eve", "bob"))
-        await here.do(
-            "wager 1 player 500", "start game 1", "draw 2H KC 3H JC 4H KD", "hand 1", "turn jph", "j-pot"
-        )
-    return path
-
-
-def last_table(path: Path) -> tuple[int, str, dict[str, Any]]:
-    """The last input of a record, its hash, and the table after it, as JSON to be changed."""
+def last_table(path: Path) -> tuple[Head, dict[str, Any]]:
+    """The head of a record, and the table after the last input, as JSON to be changed."""
     *_, step = recovery.history(path)
-    ((seq, link),) = rows(path, "SELECT seq, hash FROM inputs ORDER BY seq DESC LIMIT 1")
-    return seq, link, json.loads(STATES.dump_json(step.table.state))
+    return step.head, json.loads(STATES.dump_json(step.state))
 
 
-def put(path: Path, state: dict[str, Any], *, named: bool = False, posted: int = 0) -> None:
+def put(path: Path, state: dict[str, Any], *, covered: bool = False, posted: int = 0) -> None:
     """Add a snapshot after the last input, as anyone with write access to the file can, without touching a trigger."""
-    seq, link, _ = last_table(path)
-    snapshot = Snapshot(seq, link, json.dumps(state, separators=(",", ":"), ensure_ascii=False))
+    head, _ = last_table(path)
+    text = json.dumps(state, separators=(",", ":"), ensure_ascii=False)
     with closing(sqlite3.connect(path, isolation_level=None)) as shell:
         if posted:
             shell.execute(
@@ -58,14 +42,17 @@ def put(path: Path, state: dict[str, Any], *, named: bool = False, posted: int =
                 "NULL, NULL, NULL, 'eve', 'nothing', NULL FROM postings ORDER BY number DESC LIMIT 1",
                 (posted,),
             )
-        if named:
-            payload = EVENTS.dump_json(snapshot.named).decode()
-            entry = Entry(seq + 1, "2026-11-22T00:00:00.000000+00:00", "service", payload)
-            link = entry.chained_to(link)
-            shell.execute(
-                "INSERT INTO inputs VALUES (?, ?, 'service', ?, ?)", (seq + 1, entry.ts, payload, link)
+        if covered:
+            payload = EVENTS.dump_json(SessionEnded("eve", "signed off")).decode()
+            recorded = Recorded(
+                "2026-11-22T00:00:00.000000+00:00", "console", payload, state=state_digest(state)
             )
-        shell.execute("INSERT INTO snapshots VALUES (?, ?, ?)", snapshot.row)
+            entry = Entry(head.seq + 1, recorded)
+            head = Head(entry.seq, entry.chained_to(head.hash))
+            shell.execute(
+                "INSERT INTO inputs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (entry.seq, *recorded, head.hash)
+            )
+        shell.execute("INSERT INTO snapshots VALUES (?, ?)", (head.seq, text))
 
 
 def shown(state: TableState) -> int:
@@ -74,12 +61,12 @@ def shown(state: TableState) -> int:
 
 
 @pytest.mark.parametrize(
-    ("named", "posted"),
+    ("covered", "posted"),
     [(False, False), (True, False), (True, True)],
-    ids=["a snapshot", "and an input that names it", "and a posting of the money"],
+    ids=["a snapshot", "and an input that covers it", "and a posting of the money"],
 )
-async def test_a_snapshot_that_another_program_adds_never_moves_the_meter(stopped, named, posted):
-    _, _, state = last_table(stopped)
+async def test_a_snapshot_that_another_program_adds_never_moves_the_meter(stopped, covered, posted):
+    _, state = last_table(stopped)
     ledger = state["progressive"]["books"]["ledger"]
     before = ledger["primary"]
     more = FORGED * 1_000_000 - before
@@ -87,13 +74,12 @@ async def test_a_snapshot_that_another_program_adds_never_moves_the_meter(stoppe
     ledger["adjustments"] += more
     if posted:
         ledger["last"] += 1
-    put(stopped, state, named=named, posted=more if posted else 0)
+    put(stopped, state, covered=covered, posted=more if posted else 0)
 
     async with table(stopped, settings()) as here:
         assert here.state.progressive is not None
         assert here.state.progressive.books.ledger.primary == before
         (alarm,) = here.state.alarms
-        await here.engine.written()
 
     assert alarm.code == "record_differs"
     assert re.search(r"the snapshot after input \d+ (is not the one that was taken|differs)", alarm.text)
@@ -177,14 +163,14 @@ BOOKS = "progressive books"
         ("", {"round": 90}, "the table has had 89 rounds, but its record has 2 rounds"),
     ],
 )
-async def test_a_start_holds_a_snapshot_against_the_rows_of_the_record(
+async def test_a_start_compares_a_snapshot_with_the_rows_of_the_record(
     stopped, monkeypatch, where, change, sentence
 ):
     monkeypatch.setattr(recovery, "FEW_INPUTS", 0)
-    _, _, state = last_table(stopped)
+    _, state = last_table(stopped)
     right = STATES.validate_json(json.dumps(state), strict=True)
     _of(where)(state).update(change)
-    put(stopped, state, named=True)
+    put(stopped, state, covered=True)
 
     found = recovered(stopped)
 
@@ -195,8 +181,8 @@ async def test_a_start_holds_a_snapshot_against_the_rows_of_the_record(
     assert found.snapshot == 0
 
 
-async def test_rows_that_no_input_gave_are_told_of_and_the_table_is_what_the_inputs_give(stopped):
-    seq, _, state = last_table(stopped)
+async def test_rows_that_no_input_gave_are_reported_and_the_table_is_what_the_inputs_give(stopped):
+    _, state = last_table(stopped)
     with closing(sqlite3.connect(stopped, isolation_level=None)) as shell:
         shell.execute(
             "INSERT INTO postings SELECT input, 99, ts, progressive, number + 1, 'increase', 0, 0, -5, 5, 0, 0, 0, NULL, "
@@ -210,10 +196,9 @@ async def test_rows_that_no_input_gave_are_told_of_and_the_table_is_what_the_inp
     ]
     assert found.table is not None
     assert found.table.state == STATES.validate_json(json.dumps(state), strict=True)
-    assert seq
 
 
-async def test_a_digit_of_a_snapshot_that_was_changed_is_always_told_of_and_never_used(stopped, monkeypatch):
+async def test_a_changed_digit_of_a_snapshot_is_always_reported_and_never_used(stopped, monkeypatch):
     monkeypatch.setattr(recovery, "FEW_INPUTS", 0)
     async with table(stopped, settings()) as here:
         await take_snapshot(here)
@@ -227,15 +212,16 @@ async def test_a_digit_of_a_snapshot_that_was_changed_is_always_told_of_and_neve
             "SELECT sql FROM sqlite_schema WHERE name = 'snapshots_no_update'"
         ).fetchone()
         (_, last) = store.snapshots(connection)
-        digits = [match.start() for match in re.finditer(r"\d", last[2])]
+        covered = store.state_digest_of(connection, last.seq)
+        digits = [match.start() for match in re.finditer(r"\d", last.content)]
         assert len(digits) > 100
-        sentence = f"the snapshot after input {last[0]} is not the one that was taken"
+        sentence = f"the snapshot after input {last.seq} is not the one that was taken"
         for place, at in enumerate(digits):
-            other = str((int(last[2][at]) + 1) % 10)
-            content = last[2][:at] + other + last[2][at + 1 :]
-            assert Snapshot(last[0], last[1], content).difference(connection) == sentence, at
+            other = str((int(last.content[at]) + 1) % 10)
+            content = last.content[:at] + other + last.content[at + 1 :]
+            assert not Snapshot(last.seq, content).is_the_one(covered), at
             if place % 50 == 0:
-                _write(connection, update, last[0], content)
+                _write(connection, update, last.seq, content)
                 found = recover(connection)
 
                 assert found.differences == [sentence], at

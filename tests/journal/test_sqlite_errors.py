@@ -1,5 +1,6 @@
 """What SQLite could not do with a record, in words: only a damaged record is a reason to restore a backup."""
 
+import asyncio
 import re
 import resource
 import sqlite3
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import structlog
 
 from punto.controller.journal import background, schema
 from punto.controller.journal.backup import back_up
@@ -19,7 +21,7 @@ from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
 from punto.controller.sqlite_errors import in_words, is_damage
 from tests.command import punto
-from tests.service.table_in_this_process import table
+from tests.service.table_in_this_process import eventually, table
 
 HOLDS: Final = """
 import sqlite3, sys
@@ -136,17 +138,22 @@ def test_each_kind_of_error_says_what_is_wrong_and_what_to_do(fault, short):
     assert damage is ("restore a backup" in said)
 
 
-async def test_a_start_that_waits_in_vain_for_a_lock_names_the_program_that_has_it(short):
-    with holding(short) as pid, pytest.raises(RecordError) as error:
+async def test_a_start_waits_for_a_lock_and_names_the_program_that_has_it(short):
+    async def start() -> None:
         async with table(short):
             pass
 
-    assert re.fullmatch(
-        rf"the record cannot be read: python\S* \(process {pid}\) has a lock on the record, .*",
-        str(error.value),
-    )
-    async with table(short):
-        pass
+    def locked() -> list[str]:
+        return [each["reason"] for each in logs if each["event"] == "record locked"]
+
+    with structlog.testing.capture_logs() as logs:
+        with holding(short) as pid:
+            starting = asyncio.create_task(start())
+            await eventually(locked, "the log names the program")
+            assert not starting.done()
+        await starting
+
+    assert re.match(rf"python\S* \(process {pid}\) has a lock on the record: ", locked()[0])
     assert replay(short).difference is None
 
 

@@ -80,7 +80,6 @@ class Overheard:
 
     async def gather(self) -> None:
         """Ask for all that can be asked for, and note what has come on each topic, and what a display now sends."""
-        await self.here.engine.written()
         await eventually(lambda: self.here.journal.rounds_sent == self.here.journal.last_round, "the rounds")
         asked = len(self.listening.wire)
         await self.listening.publish("request/rounds", {"id": f"r{len(self.told)}", "after": 0})
@@ -145,7 +144,9 @@ async def overheard(folder: Path, port: int, game: str, words: str) -> list[tupl
         if meter is not None:
             broker.retain(
                 topics.progressive("dragon"),
-                lambda now: progressive_message(engine.state, engine.seq, engine.award_since, now),
+                lambda now: progressive_message(
+                    engine.state, engine.seq, engine.publication.award_since, now
+                ),
             )
         at = Overheard(here, listening)
         await at.hears({topics.AVAILABILITY, topics.METERS})

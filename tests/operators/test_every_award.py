@@ -422,9 +422,9 @@ class Doors:
         self.journal = Journal.open(self.record)
         self.outbox = Outbox()
         self.engine = await Engine.start(self.journal, self.outbox, TOPIC, self.own, "0.1.0")
-        seen = Witnessed(self.engine.table.state)
+        seen = Witnessed(self.engine.execution.table.state)
         seen.witness = self.witness
-        self.engine.table = seen
+        self.engine.execution._table = seen
         self.watch = asyncio.create_task(self.journal.watch())
         self.gate = gate_of(
             AccountsConfig.model_validate(

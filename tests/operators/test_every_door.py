@@ -367,7 +367,8 @@ def stand(at: Doors, step: str, **changes: Any) -> list[Order]:
     """Put the table at a step, and return an order of each kind."""
     house, so_far = STEPS[step]
     state = Croupier(**house, **changes).do(*so_far).state
-    at.here.table.engine.table.state = state
+    engine = at.here.table.engine
+    engine.state = engine.execution.table.state = state
     at.here.clock.now += 61  # refusals of the minute before count no more
     return orders(state)
 

@@ -233,7 +233,6 @@ async def test_coins_are_counted_of_the_progressive_that_is_named_if_it_is_one_o
         assert [answer.status for answer in answers] == [200, 200, 409, 422]
         assert answers[2].json["code"] == "unknown_progressive"
         assert "never had a progressive tiger: write dragon" in answers[2].json["reason"]
-        await here.table.engine.written()
         counted = rows(here.record, "SELECT progressive FROM progressive_log WHERE kind = 'coins_counted'")
         assert counted == [("dragon",)] * 2
 
@@ -268,7 +267,6 @@ async def test_two_adjustments_at_once_are_one_after_the_other_on_the_record(tmp
         assert [answer.status for answer in answers] == [200] * 8
         assert len({answer.json["seq"] for answer in answers}) == 8
         assert progressive(here).books.shown == 1_000_800
-        await here.table.engine.written()
         numbers = rows(here.record, "SELECT number FROM postings ORDER BY input, place")
         assert numbers == [(n,) for n in range(1, 10)]
 

@@ -83,13 +83,13 @@ async def test_rounds_are_read_newest_first_and_page_by_page(tmp_path):
 
 
 async def test_what_the_table_shows_is_read_however_slow_the_disk_is(tmp_path, monkeypatch):
-    add_round = store.add_round
+    add_steps = store.add_steps
 
     def late(*args: Any) -> None:
         time.sleep(0.3)
-        add_round(*args)
+        add_steps(*args)
 
-    monkeypatch.setattr(store, "add_round", late)
+    monkeypatch.setattr(store, "add_steps", late)
     async with consoles(tmp_path) as here:
         browser = await opened(here)
         await deal(here, PLAYER_NATURAL)
@@ -145,7 +145,7 @@ async def test_inputs_tell_no_card_that_the_round_does_not_show(overdraw, comman
         here.account("Mei", "supervisor")
         browser = await here.signed_on("Mei")
         croupier = Croupier(overdraw=overdraw)
-        croupier.table = here.table.engine.table
+        croupier.table = here.table.engine.execution.table
         for command in ["hello", "change shoe", *([] if burned else ["open"]), *commands.split(", ")]:
             verb = next(verb for verb in COMMANDS if f"{command} ".startswith(f"{verb} "))
             for event in COMMANDS[verb](croupier, command.removeprefix(verb).split()):
@@ -345,7 +345,6 @@ async def test_a_shift_without_a_hand_has_the_last_games_meters_and_a_new_table_
         browser = await opened(here)
         assert (await browser.get("/api/shift")).json["meters"] == []
         await deal(here, TIE)
-        await here.table.engine.written()
         with edited(here.record) as record:
             record.execute("UPDATE rounds SET ts = '2026-01-01T00:00:00.000000+00:00'")
         (meters,) = (await browser.get("/api/shift")).json["meters"]

@@ -362,12 +362,11 @@ async def test_an_alarm_says_when_it_came_and_who_called_over_a_restart_too(tmp_
         await here.order(SignOn("mei"))
         await here.order(CallSupervisor("mei", "A dispute"))
         await here.shoe(LinkNoise(40, 10))
-        before = here.engine.raised
-        await here.engine.written()
+        before = here.engine.publication.raised
     async with table(tmp_path / "record.db") as here:
         engine = here.engine
-        assert engine.raised == before
-        moments = Moments(NOW, engine.raised)
+        assert engine.publication.raised == before
+        moments = Moments(NOW, engine.publication.raised)
         view = view_of(engine.state, 7, NOW, Peer("Mei", (Role.DEALER,)), None, moments=moments)
         recorded = rows(tmp_path / "record.db", "SELECT ts FROM inputs ORDER BY seq")
 

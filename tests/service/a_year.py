@@ -1,7 +1,7 @@
 """A table's record of many days, dealt as fast as the rules can: what the service would have written, without its waiting.
 
-The inputs are handled by the table itself and written with the journal's own functions, a day in a transaction. So the
-record is one that a service would take up, and only the time that it took is not the table's.
+The inputs are executed and written with the journal's own functions, a day in a transaction. So the record is one that a
+service would take up, and only the time that it took is not the table's.
 """
 
 import sqlite3
@@ -19,17 +19,12 @@ from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, C
 from punto.baccarat.progressive.game_events import HandButton, NobodyWon, StartGame
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.state import AwardState
-from punto.baccarat.table.effects import RoundEnded
 from punto.baccarat.table.events import CardDrawn, CutCardSeen, Event, ServiceStarted, ShoeHello
 from punto.baccarat.table.order_kinds import ChangeShoe, OpenBetting, SignOn
 from punto.baccarat.table.settings import Settings
-from punto.baccarat.table.state import TablesProgressive
-from punto.baccarat.table.table import Table
-from punto.baccarat.table.turn import RefusedError
+from punto.baccarat.table.state import TablesProgressive, TableState
 from punto.controller.journal import schema, store
-from punto.controller.journal.books import rows_of
-from punto.controller.journal.entries import EVENTS, FIRST_HEAD, Entry
-from punto.controller.journal.incidents import incidents_of
+from punto.controller.journal.execution import Execution
 from punto.controller.journal.snapshots import Snapshot
 from punto.simulators.shoe.order import shuffled
 
@@ -64,28 +59,36 @@ def play(path: Path, settings: Settings, *, days: int, rounds_a_day: int, seed: 
 
 class _Year:
     def __init__(self, connection: sqlite3.Connection, settings: Settings, chance: Random) -> None:
-        self.seq = 0
         self.rounds = 0
         self._connection = connection
         self._chance = chance
-        self._head = FIRST_HEAD
+        self._settings = settings
+        self._execution = Execution()
         self._snapshot = 0
         self._now = FIRST_DAY
         self._record = 1
         self._cards: Iterator[Card] = iter(())
         self._left = 0
-        self._table = Table.new(settings)
 
     def open(self) -> None:
         """The first start of the service, and everything until betting."""
-        settings = self._table.state.settings
-        self._do(ServiceStarted("0.1.0", settings))
-        self._do(ShoeHello("IS-1", 1, 1, 1, settings.game.decks), SignOn("ann"), OpenMeter("eve", "bob"))
+        decks = self._settings.game.decks
+        self._do(ServiceStarted("0.1.0", self._settings))
+        self._do(ShoeHello("IS-1", 1, 1, 1, decks), SignOn("ann"), OpenMeter("eve", "bob"))
         self._change_shoe()
 
     @property
+    def seq(self) -> int:
+        """The number of the last input."""
+        return self._execution.head.seq
+
+    @property
+    def _state(self) -> TableState:
+        return self._execution.state
+
+    @property
     def progressive(self) -> TablesProgressive:
-        found = self._table.state.progressive
+        found = self._state.progressive
         if found is None:
             raise ValueError("this table has no progressive")
         return found
@@ -111,9 +114,9 @@ class _Year:
     def _play(self, seats: tuple[int, ...]) -> None:
         if self._left < 20:
             self._change_shoe()
-        self._do(StartGame(self._table.state.round, "ann", seats))
-        before = self._table.state.round
-        while self._table.state.round == before:
+        self._do(StartGame(self._state.round, "ann", seats))
+        before = self._state.round
+        while self._state.round == before:
             self._left -= 1
             self._do(CardDrawn(self._next_record(), next(self._cards), 99))
         self.rounds += 1
@@ -135,7 +138,7 @@ class _Year:
         if self._record > 1:
             self._do(CutCardSeen(self._next_record()))
         self._do(ChangeShoe("ann"), OpenBetting("ann"))
-        state = self._table.state
+        state = self._state
         cards = shuffled("a year", state.shoe, state.settings.game.decks)
         self._cards, self._left = iter(cards), len(cards)
 
@@ -159,7 +162,7 @@ class _Year:
             self._do(ChangeSettings(others, "a trial", "eve", "bob"))
         elif books.awards and books.awards[-1].state is AwardState.BOOKED:
             self._do(BackOut(books.awards[-1].id, "paid by mistake", "eve", "bob"))
-            if self._table.state.award_waits:  # it was the last hand's, which is open again
+            if self._state.award_waits:  # it was the last hand's, which is open again
                 self._nobody_won()
                 self._do(GameOver("ann"))
 
@@ -167,29 +170,10 @@ class _Year:
 
     def _do(self, *events: Event) -> None:
         for event in events:
-            if self.seq - self._snapshot >= SNAPSHOT_EVERY:
-                snapshot = Snapshot.of(*self._head, self._table.state)
-                self._snapshot = snapshot.seq
-                self._add(snapshot.named)
-                store.add_snapshot(self._connection, *snapshot.row)
-            self._add(event)
-
-    def _add(self, event: Event) -> None:
-        self.seq += 1
-        ts = self._now.isoformat(timespec="microseconds")
-        entry = Entry(self.seq, ts, "a year", EVENTS.dump_json(event).decode())
-        self._head = store.add_entries(self._connection, [entry], self._head)
-        self._handle(event, ts)
-
-    def _handle(self, event: Event, ts: str) -> None:
-        try:
-            effects = self._table.handle(event)
-        except RefusedError as refusal:
-            store.add_incidents(self._connection, self.seq, incidents_of(event, refusal))
-            return
-        state = self._table.state
-        for effect in effects:
-            if isinstance(effect, RoundEnded):
-                store.add_round(self._connection, self.seq, ts, state.settings.game, effect.record)
-        store.add_incidents(self._connection, self.seq, incidents_of(event, effects))
-        store.add_book_rows(self._connection, rows_of(self.seq, ts, state, effects))
+            due = self.seq + 1 - self._snapshot >= SNAPSHOT_EVERY
+            ts = self._now.isoformat(timespec="microseconds")
+            step = self._execution.execute(ts, "a year", event, snapshot=due)
+            store.add_steps(self._connection, [step])
+            if due:
+                self._snapshot = step.seq
+                store.add_snapshot(self._connection, Snapshot.of(step.seq, step.state))

@@ -31,8 +31,8 @@ class Service(Table):
     def progressive(self) -> TablesProgressive:
         """The progressive, as its record gives it."""
         *_, last = history(self.record)
-        assert last.table.state.progressive is not None
-        return last.table.state.progressive
+        assert last.state.progressive is not None
+        return last.state.progressive
 
     @property
     def contributions(self) -> int:

@@ -107,7 +107,6 @@ async def test_a_table_without_a_meter_of_its_own_says_so(tmp_path, mosquitto):
 
 async def test_a_record_that_another_program_changed_is_said_and_the_service_goes_on(here, mosquitto):
     await here.order(CountCoins(today(), 300, "eve"))
-    await here.engine.written()
     with edited(here.journal.path) as record:
         record.execute("UPDATE progressive_log SET record = '{}'")
     async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):

@@ -231,7 +231,7 @@ async def test_an_answer_that_the_broker_did_not_take_is_sent_on_the_next_connec
             await online(listening)
             await listening.publish("wagers/3/set", wager(id="taken"))
             await eventually(lambda: wager_answers(listening), "the answer")
-            await eventually(lambda: not here.engine.answers.not_taken(2), "the broker has it")
+            await eventually(lambda: not here.engine.publication.answers.not_taken(2), "the broker has it")
             cable.hang()
             await here.order(SetWager("on a dead line", 3, "player", 2 * STAKE, 2))
         await eventually(lambda: not here.outbox.connected, "it is away")
@@ -248,15 +248,15 @@ async def test_an_answer_that_the_broker_did_not_take_is_sent_on_the_next_connec
 
 async def test_a_wager_that_is_on_its_way_to_the_record_is_not_recorded_again(here, mosquitto, monkeypatch):
     """A slow disk: the connection is lost while a wager is written, and its terminal asks again at once."""
-    writing, add_entries = threading.Event(), store.add_entries
+    writing, add_steps = threading.Event(), store.add_steps
 
-    def slowly(connection: Any, entries: Any, head: Any) -> Any:
-        if not writing.is_set() and entries[0].source == "mqtt seat 3":
+    def slowly(connection: Any, steps: Any) -> Any:
+        if not writing.is_set() and steps[0].entry.source == "mqtt seat 3":
             writing.set()
             time.sleep(3)  # longer than the table waits before it connects again
-        return add_entries(connection, entries, head)
+        return add_steps(connection, steps)
 
-    monkeypatch.setattr(store, "add_entries", slowly)
+    monkeypatch.setattr(store, "add_steps", slowly)
     cable = Cable(mosquitto.port)
     async with ear(mosquitto.port) as listening, connected(here, cable.port):
         before = here.engine.seq
@@ -302,7 +302,7 @@ async def test_a_start_knows_the_wagers_of_a_round_with_many_inputs(tmp_path, mo
         while here.engine.seq < last:
             await here.order(SetWager(f"other-{here.engine.seq}", 4, "player", STAKE, 4))
     async with table(record) as here:
-        assert here.engine.answers.to(asked, here.state.round) is not None
+        assert here.engine.publication.answers.to(asked, here.state.round) is not None
 
 
 async def test_answers_older_than_the_last_round_are_forgotten(here, mosquitto):
@@ -311,15 +311,15 @@ async def test_answers_older_than_the_last_round_are_forgotten(here, mosquitto):
         asked = SetWager("old", 3, "player", STAKE, 2)
         await here.order(asked)
         await here.play(1)
-        assert here.engine.answers.to(asked, here.state.round) is not None
+        assert here.engine.publication.answers.to(asked, here.state.round) is not None
         await here.play(1)
-        assert here.engine.answers.to(asked, here.state.round) is None
+        assert here.engine.publication.answers.to(asked, here.state.round) is None
         for number in range(MOST_KEPT + 2):
             await here.order(SetWager(str(number), 3, "player", STAKE, 4))
 
-        assert len(here.engine.answers.not_taken(4)) <= MOST_KEPT
-        assert here.engine.answers.to(SetWager("0", 3, "player", STAKE, 4), 4) is None
-        assert here.engine.answers.to(SetWager("2", 3, "player", STAKE, 4), 4) is not None
+        assert len(here.engine.publication.answers.not_taken(4)) <= MOST_KEPT
+        assert here.engine.publication.answers.to(SetWager("0", 3, "player", STAKE, 4), 4) is None
+        assert here.engine.publication.answers.to(SetWager("2", 3, "player", STAKE, 4), 4) is not None
 
 
 async def test_a_seats_flood_is_summed_up_and_no_other_seat_waits_for_it(here, mosquitto, monkeypatch):

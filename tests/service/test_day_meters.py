@@ -69,10 +69,9 @@ async def test_a_day_without_a_hand_begins_too(tmp_path):
     async with table(tmp_path / "table.db", OWN) as here:
         await here.do(*OPENED, f"key {PLAYER_NATURAL}")
 
-        await here.engine.turn_day(NIGHT - timedelta(seconds=1))
-        assert day(here).hands == 1
-        await here.engine.turn_day(NIGHT)
-        assert day(here).hands == 0
+        for Clock.at, hands in ((NIGHT - timedelta(seconds=1), 1), (NIGHT, 0)):
+            await here.engine.submit([], "service")
+            assert day(here).hands == hands
 
 
 async def test_the_meters_are_published_when_a_day_begins(tmp_path, monkeypatch):

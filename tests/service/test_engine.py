@@ -159,13 +159,13 @@ async def test_many_at_once_are_handled_in_the_order_of_the_record(tmp_path):
         await here.begin_shoe()
         await here.play(1)
         handled_order: list[int] = []
-        handle = here.engine.table.handle
+        handle = here.engine.execution.table.handle
 
         def noting(event: Event) -> Any:
-            handled_order.append(here.engine.seq)
+            handled_order.append(here.engine.execution.head.seq + 1)
             return handle(event)
 
-        here.engine.table.handle = noting  # type: ignore[method-assign]
+        here.engine.execution.table.handle = noting  # type: ignore[method-assign]
         before = here.journal.last_seq
 
         async def seat(number: int) -> list[int]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from punto.controller.mqtt_link import Received
 from punto.controller.pace import Pace
 from tests.ports import free_port
 from tests.service.table_in_this_process import (
@@ -58,15 +59,13 @@ async def test_whatever_seats_send_they_do_not_fill_the_record(tmp_path, asked, 
         await here.play(1)
         here.engine.pace = Pace(clock=lambda: now[0])
         broker = broker_of(here, free_port())
-        await here.engine.written()
         before = _record_bytes(record)
         for number in range(60 * 30):
             now[0] += 1 / 30
             sent = {"id": "w", "round": 2, "wager": "player", "amount": STAKE + 500 * (number % 2)}
             wire = json.dumps(sent | asked).encode()
             for seat in range(1, seats + 1):
-                await broker._wager(str(seat), wire)
-        await here.engine.written()
+                await broker._take([Received(TOPIC(f"wagers/{seat}/set"), wire, retained=False)])
 
         assert _record_bytes(record) - before <= MOST_A_MINUTE
 

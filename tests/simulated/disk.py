@@ -1,26 +1,44 @@
-"""The simulated disk: SQLite's own commits, in steps between which the process can be killed and the disk can fail."""
+"""The simulated disk, and the path of inputs over it: SQLite's own commits, in steps between which the process can be killed.
+
+An input is executed, committed, and then published and answered. The process can end between any two of these steps, and in the
+middle of what is published.
+"""
 
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from queue import SimpleQueue
 from random import Random
 from typing import Any, Final, Protocol
 
+from punto.controller.journal.execution import Step
 from punto.controller.journal.journal import Journal
+from punto.controller.journal.snapshots import Snapshot
+from punto.controller.outbox import Outbox
 from tests.simulated.loop import InTurn
 
 FULL: Final = "database or disk is full"
 BROKEN: Final = "disk I/O error"
+NEXT: Final = frozenset(
+    {
+        *("kill executed", "kill before", "kill after", "kill publishing", "kill at a round"),
+        *("full", "broken", "broken after"),
+    }
+)
+"""The faults that happen at the next commit, or on the way to it or from it."""
+GONE: Final = "the process was killed"
+MOST_PUBLISHED: Final = 3
+"""A kill in the middle of what is published comes before one of the first so many messages, or after all of them."""
 
 
 class Process(Protocol):
     """The process of a service, as its disk and its network see it."""
 
     dead: bool
+    journal: "SteppedJournal | None"
 
     @property
     def disk(self) -> "Disk": ...
@@ -28,6 +46,8 @@ class Process(Protocol):
     def kill(self, when: str) -> None: ...
 
     def committed(self) -> None: ...
+
+    def published(self) -> None: ...
 
 
 PROCESS: ContextVar[Process] = ContextVar("process")
@@ -43,6 +63,8 @@ class Disk:
         self.slow_until = 0.0
         self.failed = False
         """Whether the process that runs has seen an error of it."""
+        self.publishes = 0
+        """Before how many-th message of those that are published now the process is killed; 0 if it is not."""
 
     def seconds(self, now: float) -> float:
         """How long a commit takes."""
@@ -58,26 +80,37 @@ class Disk:
 
 
 class _Connection:
-    """A connection whose commits can fail."""
+    """A connection whose commits can fail, and which a killed process has no more."""
 
-    def __init__(self, connection: sqlite3.Connection, disk: Disk) -> None:
+    def __init__(self, connection: sqlite3.Connection, process: Process) -> None:
         self._connection = connection
-        self._disk = disk
+        self._process = process
+        self._changes = connection.total_changes
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)
 
     def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+        disk, process = self._process.disk, self._process
         commits = statement == "COMMIT" or (
             statement.startswith("INSERT") and not self._connection.in_transaction
         )
-        fault = self._disk.take("full", "broken", "broken after") if commits else None
+        if commits and disk.take("kill before"):
+            process.kill("before a commit")
+        if process.dead and statement != "ROLLBACK":
+            raise sqlite3.OperationalError(GONE)
+        fault = disk.take("full", "broken", "broken after") if commits else None
         if fault in {"full", "broken"}:
-            self._disk.failed = True
+            disk.failed = True
             raise sqlite3.OperationalError(FULL if fault == "full" else BROKEN)
         done = self._connection.execute(statement, *values)
+        if commits and self._connection.total_changes != self._changes:
+            self._changes = self._connection.total_changes
+            process.committed()
+        if commits and disk.take("kill after"):
+            process.kill("after a commit, before its results are handed back")
         if fault is not None:  # the disk reports an error although the commit is on it
-            self._disk.failed = True
+            disk.failed = True
             raise sqlite3.OperationalError(BROKEN)
         return done
 
@@ -139,8 +172,11 @@ class SteppedJournal(Journal):
         self._later = InTurn(loop)
         self._waits = False
         self._writer = _Writer(self)
+        self.ends = {self.head.seq}
+        """The last inputs of what was given to `append`: the record ends with one of them, because it has all of them or none."""
         stepped: Any = self
-        stepped._connection = _Connection(connection, self.process.disk)
+        stepped._connection = _Connection(connection, self.process)
+        self.process.journal = self
         stepped._jobs = _Jobs(self.wake)
         stepped._thread = self._writer
         stepped._loop = _Handing(self, loop)
@@ -159,15 +195,57 @@ class SteppedJournal(Journal):
 
     def step(self) -> None:
         """One commit."""
-        disk, process = self.process.disk, self.process
-        if disk.take("kill before"):
-            process.kill("before a commit")
-            return
-        before = self.connection.total_changes
         self._writer.running = self._write_waiting()
-        if self.connection.total_changes != before:
-            process.committed()
-        if disk.take("kill after"):
-            process.kill("after a commit, before its results are handed back")
-            return
         self.wake()
+
+    def append(
+        self, steps: Sequence[Step], snapshot: Snapshot | None, then: Callable[[], Any]
+    ) -> "asyncio.Future[Any]":
+        """As the journal's own, with kills before and after it."""
+        disk, process = self.process.disk, self.process
+        self.ends.update(step.seq for step in steps[-1:])
+        if steps and disk.take("kill executed"):
+            process.kill("after inputs were executed, before they were given to the writer")
+
+        def publish() -> Any:
+            if steps and disk.take("kill publishing"):
+                disk.publishes = disk.chance.randint(1, MOST_PUBLISHED)
+            found = then()
+            if disk.publishes:
+                disk.publishes = 0
+                process.kill("after inputs were published, before they were answered")
+            if not process.dead:
+                process.published()
+            return found
+
+        return super().append(steps, snapshot, publish)
+
+
+class SteppedOutbox(Outbox):
+    """The outbox, at which the process can be killed in the middle of what is published."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._process = PROCESS.get()
+
+    def _step(self) -> None:
+        disk = self._process.disk
+        if disk.publishes:
+            disk.publishes -= 1
+            if not disk.publishes:
+                self._process.kill("in the middle of what is published")
+
+    def put(self, topic: str, payload: bytes, taken: Callable[[], None] = lambda: None) -> None:
+        """See `Outbox.put`."""
+        self._step()
+        super().put(topic, payload, taken)
+
+    def snapshot_due(self, *names: str) -> None:
+        """See `Outbox.snapshot_due`."""
+        self._step()
+        super().snapshot_due(*names)
+
+    def rounds_are_due(self) -> None:
+        """See `Outbox.rounds_are_due`."""
+        self._step()
+        super().rounds_are_due()

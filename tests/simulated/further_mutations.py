@@ -1,7 +1,6 @@
-"""Mistakes of linked tables and of devices: `mutations.py` has those of a table."""
+"""Mistakes of linked tables and of devices: `mutations.py` and `path_mutations.py` have those of a table."""
 
-import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from math import inf
@@ -11,7 +10,7 @@ from unittest import mock
 from punto.baccarat.progressive import orders as meter_orders
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.progressive.money import share
-from punto.baccarat.table import meter
+from punto.baccarat.table import failing, meter
 from punto.baccarat.table import table as tables
 from punto.baccarat.table.events import MeterAnswered, TableAsked
 from punto.controller import linked
@@ -20,12 +19,11 @@ from punto.controller.devices.card_door import CardDoor
 from punto.controller.devices.coin_spot_door import CoinSpotDoor
 from punto.controller.devices.device import DeviceDoor
 from punto.controller.devices.keypad_door import KeypadDoor
-from punto.controller.journal.journal import Journal
+from punto.controller.journal.execution import Step
 from punto.controller.linked import Authority, LinkedTables
 from punto.drivers.keypad.link import KeypadLink
 from punto.drivers.link import Link
-
-Mutation = Callable[[], AbstractContextManager[Any]]
+from tests.simulated.path_mutations import Mutation, at_once
 
 # --- linked tables
 
@@ -61,22 +59,7 @@ def _not_served(progressive: Any, table: str) -> Any:
 
 
 def _answer_a_table_before_the_commit() -> AbstractContextManager[Any]:
-    return _at_once("table ")
-
-
-def _at_once(sources: str) -> AbstractContextManager[Any]:
-    """Inputs of these sources are handled before they are committed."""
-    append = Journal.append
-
-    def at_once(self: Journal, ts: str, source: str, payloads: Sequence[str], then: Any) -> Any:
-        if not source.startswith(sources):
-            return append(self, ts, source, payloads, then)
-        append(self, ts, source, payloads, lambda: None)
-        done = asyncio.get_running_loop().create_future()
-        done.set_result(then())
-        return done
-
-    return mock.patch.object(Journal, "append", at_once)
+    return at_once("table ")
 
 
 @contextmanager
@@ -107,6 +90,23 @@ def _do_not_tell_a_table_of_a_change() -> AbstractContextManager[Any]:
     return mock.patch.object(LinkedTables, "_watch", return_value=None)
 
 
+def _record_again_what_failed() -> AbstractContextManager[Any]:
+    return mock.patch.object(Step, "failed", new=False)
+
+
+def _forget_a_request_whose_answer_failed() -> AbstractContextManager[Any]:
+    note = failing._note_report
+
+    def forgotten(turn: Any, event: Any) -> None:
+        note(turn, event)
+        if isinstance(event, MeterAnswered):
+            progressive = meter.of(turn)
+            link = replace(meter._link(progressive), asked=None, later=())
+            turn.change(progressive=replace(progressive, link=link))
+
+    return mock.patch.object(failing, "_note_report", forgotten)
+
+
 LINKED: Final[dict[str, Mutation]] = {
     "count the wagers of a linked table twice": _count_linked_wagers_twice,
     "carry out a linked table's request again if it comes again": _serve_a_request_again,
@@ -114,6 +114,8 @@ LINKED: Final[dict[str, Mutation]] = {
     "take each answer of the authority for that of the present request": _take_any_answer,
     "show a meter that the authority did not publish": _show_another_meter,
     "do not tell the tables of a changed meter": _do_not_tell_a_table_of_a_change,
+    "record what stands at the authority again and again if that fails": _record_again_what_failed,
+    "forget a request if the authority's answer to it fails": _forget_a_request_whose_answer_failed,
 }
 
 # --- devices
@@ -136,7 +138,7 @@ def _carry_out_a_press_of_another_host() -> AbstractContextManager[Any]:
 
 
 def _answer_a_press_before_the_commit() -> AbstractContextManager[Any]:
-    return _at_once("keypad")
+    return at_once("keypad")
 
 
 def _take_a_card_without_an_award() -> AbstractContextManager[Any]:

@@ -141,7 +141,7 @@ class _MembersRecord(Record):
     """The record of a linked table or of the authority: the books of all of them are compared with each other."""
 
     def __init__(self, member: "Member") -> None:
-        super().__init__(member.config.record.path, member.shoe.memory)
+        super().__init__(member.config.record.path, member.shoe.memory, member.defect)
         self._member = member
 
     def rounds_of(self, table: str) -> Iterable[RoundRecord]:
@@ -418,8 +418,8 @@ class LinkedWorld(World):
             if (found := difference_between(audited[AUTHORITY], audited[name])) is not None:
                 raise Wrong(f"an audit finds: {found}")
         for name, proved in audited.items():
-            if proved.difference is not None:
-                raise Wrong(f"an audit of {name} finds: {proved.difference}")
+            if differs := self.members[name].record.unexplained(proved.replayed.differences):
+                raise Wrong(f"an audit of {name} finds: {differs}")
         if self.authority.progressive.rival is not None:
             raise Wrong("in the end, the authority finds a second meter")
 

@@ -126,8 +126,7 @@ class Staff:
         try:
             orders = await desk.orders(kind, dict(fields), person)
             answer = await desk.give(orders, person)
-            if answer.accepted:
-                self.answered(answer)
+            self.answered(answer)
             if answer.waiting is not None:
                 await asyncio.sleep(self.chance.uniform(0.2, 4))
                 await self._approve(desk, kind, answer.waiting, person)
@@ -143,9 +142,9 @@ class Staff:
             self.counted["account changed before the approval"] += 1
             self.account_changed(giver)
         approved = await desk.approve(number, second)
+        self.answered(approved)
         if approved.accepted:
             self.counted["order approved"] += 1
-            self.answered(approved)
             if changed:
                 self.wrong(f"{kind} was approved, although the account of {giver.name} was changed")
 
@@ -153,6 +152,8 @@ class Staff:
         """The order that the table waits for."""
         state, chance = desk.engine.state, self.chance
         seen, senior = Seen.of(state), chance.choice((BOB, EVE))
+        if not state.link.online:
+            self._replug()
         if seen.stopped or seen.card_awaited:
             no_such_card = seen.card_awaited and not self._shoe.doubtful
             if not seen.another_shoe and (no_such_card or (state.coup is not None and chance.random() < 0.2)):
@@ -193,6 +194,13 @@ class Staff:
         known = {"round": state.round, "serial": SERIAL, "card": card, "reason": "seen to"}
         kind, fields = order_of(act, procedure, **known)
         return kind, fields, self.chance.choice((BOB, EVE)) if act.do in SUPERVISORS else ANN
+
+    def _replug(self) -> None:
+        """Pull the shoe's cable and plug it in, because it is offline: perhaps the table could not handle what it has said."""
+        if self._shoe.reachable and self.chance.random() < 0.2:
+            self.counted["shoe unplugged and plugged in"] += 1
+            self._shoe.plug(cable=False)
+            asyncio.get_running_loop().call_later(0.5, lambda: self._shoe.plug(cable=True))
 
     def _on_the_table(self, state: TableState) -> Card:
         """The next card that the shoe gave while it was away, or a card that was taken out by hand."""

@@ -7,14 +7,17 @@ from typing import Final
 
 SECONDS: Final = 600.0
 """How long a plan takes."""
-_KILLS: Final = ("kill", "kill before", "kill after", "kill at a round", "stop")
+_KILLS: Final = (
+    *("kill", "kill executed", "kill before", "kill after", "kill publishing"),
+    *("kill at a round", "stop"),
+)
 _DISK: Final = ("full", "broken", "broken after", "slow disk")
 _BROKER: Final = ("cut", "cut at a round", "half open", "away", "slow broker", "forgets", "repeats")
 OF_THE_SHOE: Final = (
     *("cable", "power", "memory", "records", "noise"),
     *("unread", "low", "stuck", "lid", "resend", "swap", "overdraw"),
 )
-KINDS: Final = (*_KILLS, *_DISK, *_BROKER, *OF_THE_SHOE, "clock")
+KINDS: Final = (*_KILLS, *_DISK, *_BROKER, *OF_THE_SHOE, "clock", "defect")
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,9 @@ class ServiceProcess:
     def committed(self) -> None:
         self.world.committed()
 
+    def published(self) -> None:
+        self.world.published()
+
     def consoles_of(self, _config: ServiceConfig, desk: Desk, _gate: Any) -> Any:
         """The consoles open: the record is recovered."""
         self.desk = desk

@@ -31,6 +31,7 @@ from punto.drivers.ishoe import frames
 from punto.simulators.shoe.device import CONFIDENCE, ShoeDevice
 from punto.simulators.shoe.order import shuffled, stacked
 from punto.simulators.shoe.store import Inside, Store
+from tests.simulated.disk import PROCESS
 
 SERIAL: Final = "IS-1"
 UNSURE: Final = 60
@@ -270,6 +271,7 @@ class Line:
     def __init__(self, shoe: Shoe, wall: Callable[[], Any]) -> None:
         self._shoe = shoe
         self._since = wall()
+        self._process = PROCESS.get()
         self._user: ShoeUser | None = None
         self._connected = False
         self._news = asyncio.Event()
@@ -285,7 +287,8 @@ class Line:
 
     def _follow(self, orders: ShoeOrders) -> bool:
         accepted = orders.accept == SERIAL and orders.log in (None, self._shoe.memory.log)
-        self._shoe.take_orders(orders, accepted=accepted)
+        if not self._process.dead:
+            self._shoe.take_orders(orders, accepted=accepted)
         return accepted
 
     async def run(self, user: ShoeUser) -> None:

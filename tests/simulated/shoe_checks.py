@@ -35,12 +35,18 @@ class ShoeChecks:
         self._copies: Counter[Card] | None = None
         """The cards that have left the shoe by its records; None if people have changed them."""
 
-    def follow(self, event: Event, before: TableState, state: TableState, *, accepted: bool) -> None:
-        """Follow an input.
+    def follow(
+        self, event: Event, before: TableState, state: TableState, *, accepted: bool, failed: bool = False
+    ) -> None:
+        """Follow an input; `failed` if the program could not handle it.
 
         Raises:
             Wrong: the table has other records of the shoe than it was sent, or plays on although it must not.
         """
+        if failed:
+            self._fail(event, before)
+            self._compare(state)
+            return
         if accepted:
             self._of_people(event, before)
         self._hear(event, before, state)
@@ -52,11 +58,23 @@ class ShoeChecks:
             self._give_up(event, state)
         if isinstance(event, ShoeRecord):
             self._of_a_record(event, before, state)
+        self._compare(state)
+        self._of_keyed_cards(state)
+
+    def _fail(self, event: Event, before: TableState) -> None:
+        """The program could not handle an input. A report of the shoe is taken, so that the shoe does not send it for ever."""
+        if isinstance(event, events.RecordsLost):
+            self.taken, self._copies = max(self.taken, event.last), None
+        elif isinstance(event, ShoeRecord) and before.link.offered is None and event.record == self.taken + 1:
+            self.taken, self._copies = event.record, None
+        elif isinstance(event, ShoeHello | ShoeLost | ServiceStarted):
+            self._online = False
+
+    def _compare(self, state: TableState) -> None:
         if (state.link.log, state.link.taken) != (self.log, 0 if self.log is None else self.taken):
             raise Wrong(
                 f"the table has the shoe's records up to {state.link.taken}, but it was sent them up to {self.taken}"
             )
-        self._of_keyed_cards(state)
 
     def _of_people(self, event: Event, before: TableState) -> None:
         """An input that was accepted: people play only on what the table has seen."""

@@ -23,7 +23,8 @@ from punto.controller.journal import recovery
 from punto.controller.journal.background import BackgroundReplay, Finding
 from punto.drivers import serial_device
 from tests.simulated.broker import SimulatedLink
-from tests.simulated.disk import PROCESS, SteppedJournal
+from tests.simulated.defects import defects
+from tests.simulated.disk import PROCESS, SteppedJournal, SteppedOutbox
 from tests.simulated.loop import Loop, clocks
 from tests.simulated.plan import Outcome, Plan, chance_of
 from tests.simulated.world import World
@@ -55,7 +56,9 @@ def _simulated(loop: Loop, chance: Random) -> Iterator[None]:
     """The service's parts that reach out of the process are the simulated ones."""
     with ExitStack() as stack:
         stack.enter_context(clocks(loop))
+        stack.enter_context(defects())
         stack.enter_context(mock.patch.object(supervisor, "Journal", SteppedJournal))
+        stack.enter_context(mock.patch.object(supervisor, "Outbox", SteppedOutbox))
         stack.enter_context(mock.patch.object(supervisor, "BackgroundReplay", _Replay))
         stack.enter_context(mock.patch.object(supervisor, "STATE_EVERY_SECONDS", chance.choice(BEATS)))
         stack.enter_context(mock.patch.object(mqtt, "Link", SimulatedLink))

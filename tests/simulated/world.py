@@ -29,7 +29,8 @@ from punto.drivers.ishoe.serial_line import SerialShoe
 from punto.game_manager.books import books_of_day
 from tests.simulated.broker import Published, Server
 from tests.simulated.checks import Public, Record
-from tests.simulated.disk import Disk
+from tests.simulated.defects import Defect
+from tests.simulated.disk import NEXT, Disk
 from tests.simulated.loop import Loop
 from tests.simulated.people import PEOPLE, Person, Seats, Staff
 from tests.simulated.plan import Fault, Outcome, Plan, Wrong, chance_of
@@ -86,6 +87,7 @@ class World:
         line = chance("line")
         self.wire = Wire(loop, self.shoe, line) if line.random() < WIRED_SHARE else None
         """The shoe's serial line; None if the shoe has the quick driver."""
+        self.defect = Defect(chance("defect"))
         self.record = self.read_record()
         self.public = Public(self.record, self.base)
         pace = chance("pace").choice(PACES)
@@ -103,7 +105,7 @@ class World:
 
     def read_record(self) -> Record:
         """The record, with what must hold of it."""
-        return Record(self.config.record.path, self.shoe.memory)
+        return Record(self.config.record.path, self.shoe.memory, self.defect)
 
     # --- what happens
 
@@ -166,6 +168,9 @@ class World:
             each.cancel()
         self._mend_the_shoe()
         self.disk.next = None
+        # The answer of an authority waits for a version that can handle it.
+        if self.defect.end(mend="meter_answered" in self.record.failures) and self.process is not None:
+            self.process.end()
 
     async def end(self) -> None:
         """End the service for good."""
@@ -182,8 +187,10 @@ class World:
         """Start the service again and again."""
         while not self.ending:
             process = self.process = ServiceProcess(self)
-            self.note("the service starts")
-            self.disk.failed = False
+            self.defect.starts()
+            self.note("the mended service starts" if self.defect.mended else "the service starts")
+            self.counted["start of a mended version"] += self.defect.mended
+            self.disk.failed, self.disk.publishes = False, 0
             process.task = asyncio.create_task(self._serve(process), context=process.context)
             process.task.add_done_callback(self._ended)
             await asyncio.wait([process.task])
@@ -228,7 +235,7 @@ class World:
             self.counted[fault.kind] += 1
             self.happen(fault)
 
-    def happen(self, fault: Fault) -> None:  # noqa: C901, PLR0912 - flat: one case a kind
+    def happen(self, fault: Fault) -> None:  # noqa: C901, PLR0912, PLR0915 - flat: one case a kind
         now, shoe, server = self.loop.passed, self.shoe, self.server
         match fault.kind:
             case "kill":
@@ -239,8 +246,10 @@ class World:
                     self.process.end()
             case "cut at a round":
                 self._cuts += 1
-            case "kill before" | "kill after" | "kill at a round" | "full" | "broken" | "broken after":
-                self.disk.next = fault.kind
+            case kind if kind in NEXT:
+                self.disk.next = kind
+            case "defect":
+                self.note(f"from now on, {self.defect.begin(fault.size)} fail")
             case "slow disk":
                 self.disk.slow_until = self.loop.time() + 20 * fault.size
             case "cut" | "half open":
@@ -344,7 +353,10 @@ class World:
             self.note(f"committed {', '.join(found)}")
         ended = len(self.record.rounds) > rounds
         if ended and self.process is not None and self.disk.take("kill at a round"):
-            self.process.kill("after the last input of a round, before the round's rows")
+            self.process.kill("after the commit of a round's last input, before the round is published")
+        journal = None if self.process is None else self.process.journal
+        if journal is not None and self.record.seq not in journal.ends:
+            raise Wrong(f"of inputs that belong together, the record has only those up to {self.record.seq}")
 
     def started(self, desk: Desk) -> None:
         """After each start: the table is as the record has it."""
@@ -352,11 +364,25 @@ class World:
         self.checked(self.record.read)
         self.checked(partial(self._same_state, desk))
 
+    def published(self) -> None:
+        """After inputs were published: the table is as the record has it, and not ahead of it."""
+        desk = self.desk()
+        if desk is not None:
+            self.checked(partial(self._same_state, desk))
+
     def _same_state(self, desk: Desk) -> None:
         engine = desk.engine
-        if engine.state is self._compared or engine.seq != self.record.seq:
+        if (head := engine._journal.head).hash != self.record.hashes.get(head.seq):
+            raise Wrong(
+                f"the record's head is given as {head}, but the record ends with input {self.record.seq}"
+            )
+        if engine.state is self._compared:
             return
-        if engine.state != self.record.state:
+        if engine.seq > self.record.seq:
+            raise Wrong(
+                f"the table is as after input {engine.seq}, but the record ends with {self.record.seq}"
+            )
+        if engine.state != self.record.states.get(engine.seq):
             raise Wrong(f"after input {engine.seq}, the table is not as its inputs give it")
         self._compared = engine.state
 
@@ -368,9 +394,9 @@ class World:
     def _acknowledged(self, answer: Any) -> None:
         if answer.seq > self.record.seq:
             self.fail(
-                f"an order was acknowledged as input {answer.seq}, but the record ends with {self.record.seq}"
+                f"an order was answered as input {answer.seq}, but the record ends with {self.record.seq}"
             )
-        elif not self.record.accepted.get(answer.seq):
+        elif answer.accepted and not self.record.accepted.get(answer.seq):
             self.fail(f"an order was acknowledged as input {answer.seq}, which the table refused")
 
     def _taken(self, published: Published) -> None:
@@ -412,6 +438,7 @@ class World:
         outcome.starts += self.starts
         outcome.inputs += self.record.seq
         outcome.rounds += len(self.record.rounds)
+        outcome.counted["input that the program could not handle"] += self.record.failures.total()
         outcome.head += f"{self.record.seq}:{self.record.head} "
         outcome.messages += f"{_digest(self.server.heard, self.base)} "
         for each in (self.server, self.shoe, self.staff, self.seats):

@@ -13,7 +13,6 @@ from punto.baccarat.table.events import (
     Flooded,
     RecordDiffers,
     SessionEnded,
-    SnapshotTaken,
 )
 from punto.baccarat.table.order_kinds import AcknowledgeAlarm
 from punto.baccarat.table.shoe_events import MOST_REMEMBERED
@@ -133,14 +132,6 @@ def test_a_record_that_is_not_what_its_inputs_give_is_an_alarm_in_any_phase():
 
         assert standing(croupier) == [("record_differs", 1)]
         assert croupier.state.alarms[0].text.startswith("round 2 differs: ")
-
-
-def test_that_a_snapshot_was_taken_changes_nothing():
-    croupier = Croupier.at_betting("draw KS")
-    before = croupier.state
-    croupier.handle(SnapshotTaken("0" * 64))
-
-    assert croupier.state == before
 
 
 def test_a_flood_of_requests_is_one_alarm_for_each_client_however_long_it_lasts():

@@ -32,7 +32,6 @@ from punto.baccarat.table.events import (
     ShoeFault,
     ShoeHello,
     ShoeLost,
-    SnapshotTaken,
 )
 from punto.baccarat.table.order_kinds import (
     AcceptShoe,
@@ -321,7 +320,6 @@ class AnyDay(RuleBasedStateMachine):
                     AccessRefused(None, "sign_on", "refused", "there"),
                     AccessRefused("bob", "sign_on", "locked_out", "there"),
                     CallSupervisor("ann", "a question"),
-                    SnapshotTaken("0" * 64),
                     RecordDiffers("round 2 differs"),
                     ChangeGame("bob", game("dragon-bonus-1")),
                 )

@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 from punto.baccarat.wagers.settlement import Outcome, Settlement
 from punto.configs.game_files import load_game
 from punto.controller.broker_login import BrokerConfig
-from punto.controller.journal.meters import GAMES
+from punto.controller.journal.entries import GAMES
 from punto.controller.messages.bounds import MOST_PAYMENT, rounds_in_bounds
 from punto.controller.messages.models import MOST_AMOUNT, Device, Message
 from punto.controller.messages.requests import (

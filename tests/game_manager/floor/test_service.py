@@ -19,7 +19,7 @@ from punto.baccarat.table.meters import of_game
 from punto.configs.expectations import shipped
 from punto.configs.game_files import load_game, shipped_games
 from punto.controller.config.file import load_config
-from punto.controller.journal.meters import GAMES
+from punto.controller.journal.entries import GAMES
 from punto.controller.linked import Keeper
 from punto.controller.messages.books import Books
 from punto.controller.messages.metering import metered

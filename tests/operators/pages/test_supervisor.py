@@ -446,7 +446,6 @@ async def test_the_report_of_the_shift_has_each_rules_hits_beside_their_expectat
     for _ in range(2):
         await here.wager(*WAGERS)
         await here.draw(PLAYER_NATURAL)
-    await here.table.engine.written()
     with edited(here.record) as record:
         record.execute("UPDATE rounds SET ts = '2026-01-01T00:00:00.000000+00:00' WHERE round = 1")
     await at_work(page, here, "omar")

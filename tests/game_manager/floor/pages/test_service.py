@@ -63,7 +63,7 @@ async def surveyed(here, broker):
             await asyncio.sleep(1)
 
     edge = LiveEdge(here.state.settings, here.engine.record_name, Fraction(-1), here.outbox)
-    here.engine.watchers.append(edge.see)
+    here.engine.watch(edge.see)
     broker.retain(RESTRICTED_EDGE, edge.message)
     running = [asyncio.create_task(edge.run()), asyncio.create_task(beat())]
     try:
