@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from punto.configs.toml_file import read
-from punto.controller.accounts.accounts import HOUSE_KEEPS, SHORT_CARD, Accounts
+from punto.controller.accounts.accounts import HOUSE_KEEPS, Accounts
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
 from punto.controller.config.file import ServiceConfig
@@ -146,23 +146,13 @@ def _do(accounts: Accounts, args: argparse.Namespace) -> None:
 
 
 def _list(accounts: Accounts) -> None:
-    from punto.controller.accounts.look_alikes import alike  # noqa: PLC0415 - its data takes time to load
-
-    found = accounts.all()
-    for each in found:
+    for each in accounts.all():
         state, card = _state(each.disabled), _card(each.has_card)
         key = "no key" if each.security_key is None else f"key since {each.security_key.added}"
         print(
             f"{each.number}\t{each.name}\t{', '.join(each.roles)}\t{state}\tlast sign-on "
             f"{each.last_sign_on or 'never'}\t{card}\t{key}"
         )
-        for other in found:
-            if other.number < each.number and alike(other.name, each.name):
-                _warn(
-                    f"{each.name!r} ({each.number}) looks like {other.name!r} ({other.number}): disable one of them"
-                )
-    for name in accounts.short_cards():
-        _warn(f"{name!r} {SHORT_CARD}")
     for name in accounts.not_as_logged():
         _warn(
             f"{name!r} does not match the log and cannot sign on: find out who changed the file, then restore the account"

@@ -28,14 +28,6 @@ from punto.drivers.card_reader.number import SHORTEST_ENROLLED, card_number
 
 _KNOWN_BROWSERS: Final = 20
 """The number of browsers that are remembered for each account. A new one replaces the one with the oldest sign-on."""
-_CARD: Final = "card"
-_LONG_CARD: Final = f"{_CARD} of {SHORTEST_ENROLLED} digits or more"
-"""What the log says of a new card. Only its hash is kept, so nothing else shows that a card is as long as it must be today."""
-SHORT_CARD: Final = (
-    f"has a card that an earlier version stored. Its number may have fewer than {SHORTEST_ENROLLED} digits, so the number could be "
-    "guessed: enter this card again, or a new card, with `punto operators card`"
-)
-"""The warning for each of `Accounts.short_cards`, after the account's name."""
 HOUSE_KEEPS: Final = (
     "the house's Game Manager keeps the accounts of this table: change them there, with `punto operators --config game-manager.toml`. "
     "The change is here within seconds"
@@ -87,7 +79,7 @@ class Accounts:
         with file.using(path, "opened"), ExitStack() as unless_opened:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
             connection = unless_opened.enter_context(closing(sqlite3.connect(path, isolation_level=None)))
-            file.check_or_upgrade(connection, path)
+            file.check(connection, path)
             file.check_log(connection, path)
             (card_secret,) = connection.execute("SELECT secret FROM card_secret").fetchone()
             unless_opened.pop_all()
@@ -121,16 +113,6 @@ class Accounts:
         found = {each.name: each.altered for each in self.all()}
         gone = {each.name for each in self.log()} - found.keys()
         return sorted(gone | {name for name, altered in found.items() if altered})
-
-    def short_cards(self) -> list[str]:
-        """The names of accounts whose card may be shorter than a new one must be: it was given by an earlier version.
-
-        For the accounts of a house, its Game Manager knows.
-        """
-        if self.is_copy():
-            return []
-        given = {each.number: each.what for each in self.log() if each.what.startswith(_CARD)}
-        return [each.name for each in self.all() if each.has_card and given.get(each.number) != _LONG_CARD]
 
     def known_at(self, browser: str) -> frozenset[int]:
         """The numbers of the accounts that have signed on in the browser with this token before."""
@@ -215,7 +197,7 @@ class Accounts:
             raise AccountsError(
                 f"this card belongs to the account {other.name!r}: remove it from that account first"
             )
-        self._change(name, _LONG_CARD, card=hash_)
+        self._change(name, "card", card=hash_)
 
     def remove_card(self, name: str) -> None:
         """Remove an account's card, which then has no owner; raises AccountsError if it has no card."""
@@ -316,7 +298,7 @@ class Accounts:
                 )
             for each in self.all():
                 if each.altered:  # by somebody who is not of the house
-                    self._do("DELETE FROM accounts WHERE coalesce(number, 0) = ?", each.number)
+                    self._do("DELETE FROM accounts WHERE number = ?", each.number)
             known = {row.number: row for row in file.rows(self._connection, "")}
             new = [row for row in rows if known.get(row.number) != row]
             for row in new:
@@ -432,8 +414,6 @@ def open_for_service(path: Path) -> Accounts:
             "account does not match the audit log and cannot sign on: see `punto operators log`, then restore the account",
             account=name,
         )
-    for name in accounts.short_cards():
-        _log.warning(f"account {SHORT_CARD}", account=name)
     return accounts
 
 
@@ -454,7 +434,7 @@ def _account(row: file.Row, last_sign_on: str | None, seal: str | None) -> Accou
         last_sign_on,
         row.version,
         row.card is not None,
-        row.number or 0,
+        row.number,
         altered,
         None if altered or row.security_key is None else SecurityKey(*loads(row.security_key)),
     )

@@ -1,4 +1,4 @@
-"""The accounts' file: its formats, the row of an account, and the audit log with an entry for every change of a row.
+"""The accounts' file: its format, the row of an account, and the audit log with an entry for every change of a row.
 
 The log exposes accounts that were not made with `punto operators`: a row that does not match its last entry is `altered`,
 and its account cannot sign on.
@@ -49,51 +49,30 @@ _LOG: Final = (
         "an entry is added at the end of the audit log",
     ),
 )
-_FORMATS: Final[tuple[tuple[str, ...], ...]] = (
-    # 1: accounts
-    (
-        """
-        CREATE TABLE accounts (
-            folded TEXT PRIMARY KEY,
-            name TEXT NOT NULL,
-            roles TEXT NOT NULL,
-            hash TEXT NOT NULL,
-            disabled INTEGER NOT NULL DEFAULT 0,
-            created TEXT NOT NULL,
-            last_sign_on TEXT,
-            version INTEGER NOT NULL DEFAULT 1
-        ) STRICT
-        """,
-    ),
-    # 2: their cards
-    (
-        "ALTER TABLE accounts ADD COLUMN card BLOB",
-        "CREATE UNIQUE INDEX card_of_one_account ON accounts (card)",
-        "CREATE TABLE card_secret (secret BLOB NOT NULL) STRICT",
-        "INSERT INTO card_secret VALUES (new_secret())",
-    ),
-    # 3: their numbers, the audit log, and the browsers where they have signed on
-    (
-        "ALTER TABLE accounts ADD COLUMN number INTEGER",
-        "UPDATE accounts SET number = (SELECT count(*) FROM accounts AS earlier WHERE earlier.rowid <= accounts.rowid)",
-        "CREATE UNIQUE INDEX number_of_one_account ON accounts (number)",
-        "CREATE TABLE browsers (hash TEXT, number INTEGER, seen TEXT NOT NULL, PRIMARY KEY (hash, number)) STRICT",
-        *_LOG,
-    ),
-    # 4: their security keys, and how often each has signed
-    (
-        "ALTER TABLE accounts ADD COLUMN security_key TEXT",
-        "ALTER TABLE accounts ADD COLUMN sign_count INTEGER NOT NULL DEFAULT 0",
-    ),
-    # 5: the copy of the house's accounts that the file has, if the house's Game Manager keeps them
-    (
-        "CREATE TABLE house_copy (only INTEGER PRIMARY KEY CHECK (only = 1), version INTEGER NOT NULL, digest TEXT NOT NULL) STRICT",
-    ),
+_TABLES: Final = (
+    """
+    CREATE TABLE accounts (
+        folded TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        roles TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        disabled INTEGER NOT NULL DEFAULT 0,
+        created TEXT NOT NULL,
+        last_sign_on TEXT,
+        version INTEGER NOT NULL DEFAULT 1,
+        card BLOB UNIQUE,
+        number INTEGER NOT NULL UNIQUE,
+        security_key TEXT,
+        sign_count INTEGER NOT NULL DEFAULT 0
+    ) STRICT
+    """,
+    "CREATE TABLE card_secret (secret BLOB NOT NULL) STRICT",
+    "CREATE TABLE browsers (hash TEXT, number INTEGER, seen TEXT NOT NULL, PRIMARY KEY (hash, number)) STRICT",
+    # the copy of the house's accounts that the file has, if the house's Game Manager keeps them
+    "CREATE TABLE house_copy (only INTEGER PRIMARY KEY CHECK (only = 1), version INTEGER NOT NULL, digest TEXT NOT NULL) STRICT",
+    *_LOG,
 )
-"""The statements from each format to the next; a new file goes through all of them."""
-_FORMAT: Final = len(_FORMATS)
-_LOGGED: Final = 3
-"""The first format with an audit log, which begins with the existing accounts."""
+_FORMAT: Final = 1
 
 
 class LogEntry(NamedTuple):
@@ -137,48 +116,44 @@ class Row(NamedTuple):
 
     def seal(self) -> str:
         """The hash in the row's last entry of the log: SHA-256 in hex over all columns."""
-        sealed = self[:-1] if self.security_key is None else self  # without a key as in formats without keys
-        return sha256(dumps(sealed, default=bytes.hex).encode()).hexdigest()
+        return sha256(dumps(self, default=bytes.hex).encode()).hexdigest()
 
 
 # --- the file
 
 
-def check_or_upgrade(connection: sqlite3.Connection, path: Path) -> None:
-    """Initialize an empty file, and upgrade one of an earlier format; raises AccountsError for any other file."""
-    if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+def check(connection: sqlite3.Connection, path: Path) -> None:
+    """Make the tables in an empty file; raises AccountsError if the file is of another program or format."""
+    if _is_empty(connection):
         connection.execute("PRAGMA journal_mode = WAL")  # the service reads while the command writes
-    elif connection.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
+        _initialize(connection)
+    if _pragma(connection, "application_id") != _APPLICATION_ID:
         raise AccountsError(f"{path} is an SQLite file without accounts: give another path")
-    if _format_of(connection) < _FORMAT:
-        _upgrade(connection)
-    found = _format_of(connection)
-    if found != _FORMAT:
+    if (found := _pragma(connection, "user_version")) != _FORMAT:
         raise AccountsError(
             f"{path} has accounts in format {found} and this program reads {_FORMAT}: use the version of the program that wrote "
-            "this record"
+            "this file"
         )
 
 
-def _upgrade(connection: sqlite3.Connection) -> None:
-    """Upgrade the file in one transaction; another program may try the same at the same time."""
-    connection.create_function("new_secret", 0, lambda: secrets.token_bytes(32))
+def _initialize(connection: sqlite3.Connection) -> None:
+    """Make the tables in one transaction, unless another program has made them since."""
     connection.execute("BEGIN IMMEDIATE")
-    before = _format_of(connection)
-    for format_, statements in enumerate(_FORMATS, start=1):
-        if _format_of(connection) < format_:
-            for statement in statements:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {format_}")
-    if before < _LOGGED:
-        for row in rows(connection, "ORDER BY number"):
-            note(connection, row, "log begun")
-    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    if _is_empty(connection):
+        for statement in _TABLES:
+            connection.execute(statement)
+        connection.execute("INSERT INTO card_secret VALUES (?)", (secrets.token_bytes(32),))
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {_FORMAT}")
     connection.execute("COMMIT")
 
 
-def _format_of(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_schema").fetchone() is None
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
 
 
 def rows(connection: sqlite3.Connection, where: str, *values: str | bytes) -> list[Row]:

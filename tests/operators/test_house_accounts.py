@@ -88,7 +88,7 @@ def test_a_table_has_the_accounts_of_the_house_after_each_change(house, table):
         assert adopt(house, table)
         assert as_at(table) == as_at(accounts)
         assert not adopt(house, table)
-        assert table.not_as_logged() == table.short_cards() == []
+        assert table.not_as_logged() == []
         assert [table.hash_of(each) for each in table.all()] == [
             accounts.hash_of(each) for each in accounts.all()
         ]
