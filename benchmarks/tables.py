@@ -58,6 +58,7 @@ def answer(made: list[tuple[bytes, bytes, bytes]], request: str, after: int, lim
         ts=timestamp(BEGAN),
         request=request,
         rounds=(),
+        ended=(),
         record=RECORD,
         more=after + limit < len(made),
     ).wire()

@@ -2,18 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Side
 from punto.baccarat.progressive.events import ConfirmedBy
-from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.settings import Payer
 from punto.baccarat.progressive.state import AwardState
 from punto.controller.messages.amounts import Cents
 from punto.controller.messages.books import FromTray, NobodyWon
 from punto.controller.messages.models import Part, Timestamp
-from punto.game_manager.record import END, Logged, Posting, Record, Span
+from punto.game_manager.record import END, Logged, Record, Span
 
 AWARDS_A_PAGE: Final = 25
 
@@ -29,9 +28,9 @@ class AwardsBackOut(Part):
     """How an award was backed out."""
 
     ts: Timestamp
-    who: str | None
+    who: str
     approved_by: str | None
-    reason: str | None
+    reason: str
 
 
 class Print(Part):
@@ -49,8 +48,7 @@ class Award(Part):
     - `payer`: the meter or the tray. `meter`: the amount on the meter at the lock.
     - `who` confirmed it, `by` a key, card or signature, or as the dealer alone; `level` is that of card or
       signature, `card` that of a card. `confirmed_by` pressed CONFIRM before.
-    - `side`: the hand that won; `player` and `banker`: the cards. None and empty for an award of an earlier
-      version.
+    - `side`: the hand that won, None in a tie; `player` and `banker`: the cards.
     - `prints`: its win pages in the order of printing. The person who printed the original signed for the
       award.
     """
@@ -87,8 +85,8 @@ class Award(Part):
 
 
 _AS_FIXED: Final = (
-    *("table", "round", "meter", "amount", "whole_meter", "payer", "who", "card", "confirmed_by", "side"),
-    *("player", "banker"),
+    *("table", "round", "meter", "amount", "whole_meter", "payer", "who", "by", "card", "level"),
+    *("confirmed_by", "side", "player", "banker"),
 )
 """The fields that an award of a report has from the award as it was locked."""
 
@@ -162,45 +160,35 @@ def award(record: Record, input_: int) -> Award | None:
 
 def _awards(record: Record, locked: Sequence[Logged]) -> tuple[Award, ...]:
     later: dict[tuple[str, int, str], Logged] = {}
-    back_outs: dict[tuple[str, int | None], Posting] = {}
     prints: dict[tuple[str, int], list[Print]] = defaultdict(list)
     for name in {each.progressive for each in locked}:
         since = Span(min(each.input for each in locked if each.progressive == name))
         for each in record.log(("award_booked", "award_backed_out"), name, since):
             later[name, each.entry.award.id, each.entry.kind] = each
-        for posting in record.postings(name, since, cause=Cause.BACK_OUT):
-            back_outs[name, posting.award] = posting
         for each in record.log(("win_page_printed",), name, since):
             printed = Print(ts=each.ts, who=each.entry.who, original=each.entry.original, input=each.input)
             prints[name, each.entry.award].append(printed)
-    return tuple(_award(each, later, back_outs, prints) for each in locked)
+    return tuple(_award(each, later, prints) for each in locked)
 
 
 def _award(
     locked: Logged,
     later: dict[tuple[str, int, str], Logged],
-    back_outs: dict[tuple[str, int | None], Posting],
     prints: dict[tuple[str, int], list[Print]],
 ) -> Award:
     fixed, name = locked.entry.award, locked.progressive
     booked = later.get((name, fixed.id, "award_booked"))
     put_back = later.get((name, fixed.id, "award_backed_out"))
-    # An earlier version recorded who and why only in the posting.
-    by: Any = back_outs.get((name, fixed.id))
-    if put_back is not None and put_back.entry.who is not None:
-        by = put_back.entry
     state = AwardState.BACKED_OUT if put_back else AwardState.BOOKED if booked else AwardState.LOCKED
     backed_out = None
     if put_back is not None:
-        person = {each: by and getattr(by, each) for each in ("who", "approved_by", "reason")}
-        backed_out = AwardsBackOut(ts=put_back.ts, **person)
+        by = put_back.entry
+        backed_out = AwardsBackOut(ts=put_back.ts, who=by.who, approved_by=by.approved_by, reason=by.reason)
     return Award(
         progressive=name,
         number=fixed.id,
         tier=fixed.rule,
         shares=tuple(Share(seat=share.seat, amount=share.amount) for share in fixed.shares),
-        by="card" if fixed.card else fixed.by,
-        level=fixed.level or fixed.card,
         state=state,
         locked=locked.ts,
         booked=booked and booked.ts,

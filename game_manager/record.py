@@ -184,14 +184,13 @@ class Record:
         progressive: str | None = None,
         span: Span = EVERYTHING,
         *,
-        cause: str | None = None,
         but: str | None = None,
     ) -> Iterator[Posting]:
-        """The rows of the ledger in order, of one progressive or of all, of one cause or of any `but` one."""
+        """The rows of the ledger in order, of one progressive or of all, without those of the cause `but`."""
         rows = self._connection.execute(
-            "SELECT * FROM postings WHERE (:of IS NULL OR progressive = :of) AND (:cause IS NULL OR cause = "
-            ":cause) AND (:but IS NULL OR cause != :but) AND input >= :since AND input < :until ORDER BY input, place",
-            {"of": progressive, "cause": cause, "but": but, **span._asdict()},
+            "SELECT * FROM postings WHERE (:of IS NULL OR progressive = :of) AND (:but IS NULL OR cause != :but) "
+            "AND input >= :since AND input < :until ORDER BY input, place",
+            {"of": progressive, "but": but, **span._asdict()},
         )
         return map(Posting._make, rows)
 

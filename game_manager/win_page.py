@@ -83,11 +83,10 @@ def win_page(award: Award, printed: Print, table: str, currency: str, zone: Zone
 
 
 def _hands(award: Award) -> Iterator[tuple[str, str]]:
-    """The hands as dealt, and the winner; empty for an award that an earlier version logged without them."""
+    """The hands as dealt, and the winner."""
     for side, cards in ((Side.PLAYER, award.player), (Side.BANKER, award.banker)):
-        if cards:
-            wins = ", wins" if side is award.side else ""
-            yield side.value.capitalize(), f"{' '.join(cards)} = {total(cards)}{wins}"
+        wins = ", wins" if side is award.side else ""
+        yield side.value.capitalize(), f"{' '.join(cards)} = {total(cards)}{wins}"
 
 
 def _confirmed(award: Award) -> Iterator[tuple[str, str]]:

@@ -45,11 +45,11 @@ class AwardBooked:
 
 @dataclass(frozen=True, slots=True)
 class AwardBackedOut:
-    """An award was backed out, onto the meter if the meter had paid it; with who and why, if the entry has it."""
+    """An award was backed out, onto the meter if the meter had paid it; with who and why."""
 
     award: Award
-    who: str | None = None
-    reason: str | None = None
+    who: str
+    reason: str
     approved_by: str | None = None
     kind: Literal["award_backed_out"] = "award_backed_out"
 

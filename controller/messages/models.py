@@ -470,8 +470,8 @@ class Round(Message):
     schema_: Literal["punto/round/1"] = Field("punto/round/1", alias="schema")
     game: str = Field(description="the name of the game file")
     round: RoundRecord
-    rules: str = Field("", description="identifies the rules of the game, as on the record")
-    record: RecordName = ""
+    rules: str = Field(description="identifies the rules of the game, as on the record")
+    record: RecordName
 
 
 # --- wagers in, and their answers

@@ -62,8 +62,8 @@ class RoundsResponse(Message):
     schema_: Literal["punto/rounds-response/1"] = Field("punto/rounds-response/1", alias="schema")
     request: str
     rounds: tuple[RoundRecord, ...]
-    ended: tuple[RoundEnd, ...] = Field((), description="for each of `rounds`, in the same order")
-    record: RecordName = ""
+    ended: tuple[RoundEnd, ...] = Field(description="for each of `rounds`, in the same order")
+    record: RecordName
     more: bool = Field(description="whether the record has rounds after the last one of this answer")
 
 
@@ -101,7 +101,7 @@ class IncidentsResponse(Message):
     until: int = Field(
         description="the number of the input up to which the answer is complete: the `after` of the next request"
     )
-    record: RecordName = ""
+    record: RecordName
     more: bool = Field(
         description="whether the record has inputs after `until`. They may have no incidents, and so may this answer"
     )
@@ -117,4 +117,4 @@ class BooksResponse(Message):
     schema_: Literal["punto/books-response/1"] = Field("punto/books-response/1", alias="schema")
     request: str
     books: Books
-    record: RecordName = ""
+    record: RecordName

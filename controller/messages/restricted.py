@@ -75,4 +75,4 @@ class Edge(Message):
     positions: tuple[PositionEdge, ...] = Field(description="in the game file's order; empty if unavailable")
     alarms: tuple[str, ...] = Field(description="the wagers with an alarm")
     unavailable: str | None = Field(description="the reason why there are no edges; null if there are edges")
-    record: RecordName = ""
+    record: RecordName

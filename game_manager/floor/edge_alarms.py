@@ -47,13 +47,11 @@ class EdgeAlarm(BaseModel):
 
 
 def alarms_of(table: str, told: Edge) -> Iterator[EdgeAlarm]:
-    """The alarms of a message. A table that does not tell the name of its record has none that could be kept.
+    """The alarms of a message.
 
     Raises:
         ValueError: a name, a number or the time is invalid.
     """
-    if not told.record:
-        return
     for each in told.positions:
         if each.wager in told.alarms:
             yield EdgeAlarm(

@@ -142,7 +142,12 @@ async def test_the_longest_books_pass_the_broker_that_ships(tmp_path):
         }
     )
     answer = BooksResponse(
-        id="t" * 200, seq=2**53, ts=found.day.begins, request="r" * 64, books=shortened(longest)
+        id="t" * 200,
+        seq=2**53,
+        ts=found.day.begins,
+        request="r" * 64,
+        record="r" * 64,
+        books=shortened(longest),
     )
 
     assert 10_000 < len(answer.wire()) < int(SHIPPED["message_size_limit"])

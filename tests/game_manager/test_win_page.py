@@ -179,7 +179,6 @@ BY_KEY = {"by": "key", "who": "key switch", "card": None, "level": None, "confir
         ),
         ({"who": "eve", "confirmed_by": None}, "Confirmed by eve, executive card Confirmed 2026"),
         ({"who": "eve", "payer": "tray"}, "Paid from the tray Player 2H"),
-        ({"who": "eve", "side": None, "player": (), "banker": ()}, "at 10,000.20 Confirmed by bob"),
         (
             {
                 "who": "eve",

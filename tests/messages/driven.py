@@ -32,6 +32,7 @@ from punto.controller.messages.models import Payload
 from tests.table.linked_floor import LinkedFloor
 
 RULES = load_game("progressive-2").rules_by_part
+RULES_ID, RECORD = "5e2c1f08a7d94b36", "b03109c519a19102"
 NOW = datetime(2026, 3, 14, 21, 5, 9, 123456, UTC)
 CARDS = list(Card)
 
@@ -152,7 +153,13 @@ def _of_effect(effect: Happened | CardHeld | RoundEnded, seq: int, game: str) ->
         return restricted.RestrictedCard(id=f"table-1/card/{seq}", seq=seq, ts=ts, card=effect)
     record = effect.record
     return models.Round(
-        id=f"table-1/round/{record.round}", seq=record.round, ts=ts, game=game, round=public_round(record)
+        id=f"table-1/round/{record.round}",
+        seq=record.round,
+        ts=ts,
+        game=game,
+        rules=RULES_ID,
+        record=RECORD,
+        round=public_round(record),
     )
 
 
@@ -228,7 +235,11 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
         links={"shoe": {"frames": 7}, "keypad": {"presses": 3}},
     )
     yield restricted.RestrictedHead(
-        id="table-1/restricted/head/3", seq=3, ts=ts, head=f"3:{hashlib.sha256(b'3').hexdigest()}"
+        id="table-1/restricted/head/3",
+        seq=3,
+        ts=ts,
+        head=f"3:{hashlib.sha256(b'3').hexdigest()}",
+        record=RECORD,
     )
     worth = restricted.PositionEdge(wager="tie", edge=-0.0125, favourable=True, alarm=True)
     for positions, alarms, unavailable in (((worth,), ("tie",), None), ((), (), "no odds")):
@@ -244,7 +255,7 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
             positions=positions,
             alarms=alarms,
             unavailable=unavailable,
-            record="b03109c519a19102",
+            record=RECORD,
         )
     changed = AwardChanged(1, "top", 1_000_000, 12, (2, 5), AwardState.LOCKED)
     yield models.Event(id="table-1/event/1", seq=1, ts=ts, happening=changed)
@@ -291,6 +302,8 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
         ts=ts,
         request="reports-9",
         rounds=tuple(each.round for each in rounds),
+        ended=tuple(requests.RoundEnd(ts=ts, game=each.game, rules=RULES_ID) for each in rounds),
+        record=RECORD,
         more=False,
     )
     incident = requests.RecordedIncident(
@@ -323,6 +336,7 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
             request="incidents-1",
             incidents=incidents,
             until=5000,
+            record=RECORD,
             more=True,
         )
 
@@ -387,5 +401,10 @@ def _books(ts: str) -> Iterator[Payload]:
             ),
         )
         yield requests.BooksResponse(
-            id="table-1/response/books-1", seq=9000, ts=ts, request="books-1", books=found.of(*names)
+            id="table-1/response/books-1",
+            seq=9000,
+            ts=ts,
+            request="books-1",
+            record=RECORD,
+            books=found.of(*names),
         )

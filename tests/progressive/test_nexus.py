@@ -309,15 +309,6 @@ def test_confirm_alone_completes_what_the_dealer_may_confirm():
     assert [(award.by, award.payer, award.card) for award in floor.awards] == [("dealer", "tray", None)]
 
 
-def test_a_confirmation_of_before_that_is_taken_up_again_names_nobody():
-    """A state stored by an earlier version knows not who pressed CONFIRM."""
-    floor = with_cards(executive_from=1).do(*CONFIRMED)
-    machine = floor.tables["t1"]
-    machine.state = machine.state.but(confirmed=None)
-
-    assert floor.do("swipe executive").awards[0].confirmed_by is None
-
-
 def test_an_award_below_executive_level_takes_either_card():
     for card in ("supervisor", "executive"):
         assert with_cards(executive_from=250_011).do(*CONFIRMED, f"swipe {card}").step == "adjusted"

@@ -174,6 +174,7 @@ def test_the_longest_answer_passes_the_broker_that_ships():
         request="r" * 64,
         incidents=(longest,) * MOST_OF_ONE,
         until=2**53,
+        record="r" * 64,
         more=True,
     )
 

@@ -8,7 +8,6 @@ down_revision = None
 
 
 def upgrade() -> None:
-
     op.create_table(
         "games",
         sa.Column("game", sa.Text(), nullable=False),
@@ -26,6 +25,7 @@ def upgrade() -> None:
         sa.Column("rounds_at", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("rounds_ts", sa.DateTime(timezone=True)),
         sa.Column("incidents_at", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("books_at", sa.Date(), nullable=True),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("table", "record"),
     )
@@ -141,7 +141,40 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("day", "record_id", "round", "seat", "wager"),
         postgresql_partition_by="RANGE (day)",
     )
-    for table in ("rounds", "settlements", "incidents", "counts", "drops", "hits"):
+    op.create_table(
+        "accesses",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("ts", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("who", sa.Text(), nullable=True),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("where", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("incidents_by_time", "incidents", ["ts"], unique=False)
+    op.create_index("incidents_of_record", "incidents", ["record_id", "seq", "place"], unique=False)
+    op.create_table(
+        "edge_alarms",
+        sa.Column("record_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("shoe", sa.Integer(), nullable=False),
+        sa.Column("wager", sa.Text(), nullable=False),
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("ts", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("round", sa.BigInteger(), nullable=False),
+        sa.Column("edge", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("record_id", "shoe", "wager"),
+    )
+    op.create_index("edge_alarms_by_day", "edge_alarms", ["day"], unique=False)
+    op.create_table(
+        "books",
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("record_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("progressive", sa.Text(), nullable=False),
+        sa.Column("ts", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("answer", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("day", "record_id", "progressive"),
+    )
+    for table in ("rounds", "settlements", "incidents", "counts", "drops", "hits", "edge_alarms", "books"):
         op.execute(
             f'CREATE VIEW all_{table} AS SELECT records."table", records.record, records.simulation, own.* '  # noqa: S608 - literals
             f"FROM {table} AS own JOIN records ON records.id = own.record_id"
