@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from structlog.testing import capture_logs
 
 from punto.baccarat.progressive.game_events import HandButton
 from punto.baccarat.progressive.nexus import Confirm, EndGame
@@ -17,7 +16,7 @@ from punto.controller.accounts.refusals import NotLetInError
 from punto.controller.accounts.roles import Role
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.config.sections import AccountsConfig
-from punto.controller.supervisor import _card_door, gate_of
+from punto.controller.supervisor import _card_door
 from punto.drivers.base import Devices
 from tests.service.progressive_devices import BOB, PASSWORD, SUITED, AtATable, at_a_table, enroll, settings
 
@@ -229,19 +228,6 @@ async def test_an_executives_card_needs_the_password_for_any_award_unless_the_ho
         await here.until(lambda: here.reader.health().connected, "the reader is heard")
 
         assert (await door.swipe(swiped)).result == result
-
-
-async def test_each_start_warns_of_a_card_that_an_earlier_version_gave(tmp_path):
-    async with at_a_table(tmp_path, settings(procedure="nexus")) as here:
-        enroll(tmp_path, "Bob", Role.SUPERVISOR, BOB)
-        enroll(tmp_path, "Eve", Role.EXECUTIVE, EVE)
-        here.accounts._change("Eve", "card", card=b"the hash of six digits")  # as that version did
-        with capture_logs() as logged:
-            gate_of(AccountsConfig(path=tmp_path / "operators.db"), None, here.table.engine).accounts.close()
-
-        assert [each["account"] for each in logged if "may have fewer than 10 digits" in each["event"]] == [
-            "Eve"
-        ]
 
 
 async def test_accounts_that_cannot_be_read_complete_no_award_and_end_nothing(tmp_path):

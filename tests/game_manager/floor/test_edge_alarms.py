@@ -62,7 +62,6 @@ def test_an_alarm_waits_for_the_store_once_for_a_shoe_and_a_wager(monkeypatch):
     assert heard.take(alarms_of("t1", edges(14, shoe=2, tie=-0.02)))
     assert heard.take(alarms_of("t1", edges(14, record="bb", tie=-0.02)))
     assert [each[0] for each in waiting(heard)] == ["t2", "t1", "t1"]
-    assert not heard.take(alarms_of("t3", edges(14, record="", tie=-0.02)))  # a table of version 0.1
 
     monkeypatch.setattr(edge_alarms, "MOST_KEPT", 2)
     heard.take(alarms_of("t4", edges(15, tie=-0.02)))
