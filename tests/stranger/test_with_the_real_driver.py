@@ -141,28 +141,39 @@ class TroubledShoe(Shoe):
         return dealt
 
 
+class Noise:
+    """One direction of a line: after at most twice so many bytes, one byte is damaged, lost or doubled."""
+
+    def __init__(self, one_in: int, seed: int) -> None:
+        self._one_in = one_in
+        self._chance = random.Random(seed)
+        self._sound = one_in
+
+    def on(self, data: bytes) -> bytes:
+        """What arrives of the data."""
+        return b"".join(map(self._arrived, data))
+
+    def _arrived(self, byte: int) -> bytes:
+        self._sound -= 1
+        if self._sound:
+            return bytes((byte,))
+        chance = self._chance
+        self._sound = chance.randint(1, 2 * self._one_in - 1)
+        return chance.choice((bytes((byte ^ chance.randint(1, 255),)), b"", bytes((byte, byte))))
+
+
 class NoisyLine(PtyShoe):
     """One byte in so many is damaged, lost or doubled, in both directions."""
 
     def __init__(self, shoe: Shoe, link: Path, one_in: int) -> None:
         super().__init__(shoe, link)
-        self.one_in = one_in
-        self.noise = random.Random(4711)
-
-    def _damaged(self, data: bytes) -> bytes:
-        noise = self.noise
-        return b"".join(
-            noise.choice((noise.randbytes(1), b"", bytes((byte, byte))))
-            if noise.random() * self.one_in < 1
-            else bytes((byte,))
-            for byte in data
-        )
+        self._from_host, self._from_shoe = Noise(one_in, 4711), Noise(one_in, 4712)
 
     def _read(self) -> bytes:
-        return self._damaged(super()._read())
+        return self._from_host.on(super()._read())
 
     def _write(self, frames: list[bytes]) -> None:
-        super()._write([self._damaged(frame) for frame in frames])
+        super()._write([self._from_shoe.on(frame) for frame in frames])
 
 
 class Service:
@@ -259,7 +270,7 @@ def test_noise_losses_of_power_and_a_killed_service_change_nothing_on_the_record
     shoe = TroubledShoe(Store(tmp_path / "store"), shoes)
     shoe.holds = {3, held}
     shoe.power_fails = {2, first_of_a_hand(shoes[0]), in_the_middle_of_a_hand(shoes[0], hand=3), held + 1}
-    line = NoisyLine(shoe, tmp_path / "line", one_in=400)
+    line = NoisyLine(shoe, tmp_path / "line", one_in=200)
     with line, serving(tmp_path, tmp_path / "line") as service:
         service.order("change_shoe")
 
