@@ -519,7 +519,8 @@ async def test_of_coups_that_end_while_one_is_valued_only_the_newest_is_and_play
             message = await of_round(surveillance, 5)
 
             assert while_away == 1
-            assert [each["round"] for each in surveillance.of(EDGE)] == [0, 1, 5]
+            # A newer message takes the place of one that waits to be sent, so that of round 1 may never be heard.
+            assert {each["round"] for each in surveillance.of(EDGE)} - {1} == {0, 5}
             assert edges(message) == exact(here.state.settings.game, seen(here))
             assert the_worker() == working
 
