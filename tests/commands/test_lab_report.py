@@ -134,7 +134,17 @@ def test_a_report_with_wrong_results_is_not_written(tmp_path):
 def test_pytest_names_the_program_in_its_file_of_results(tmp_path):
     """Also with several processes, as `make test` runs it."""
     test = "tests/baccarat/test_cards.py::test_a_card_is_its_rank_its_suit_and_its_points"
-    command = [sys.executable, "-m", "pytest", "-q", "--workers", "1", "--junitxml", str(tmp_path / "r.xml"), test]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--workers",
+        "1",
+        "--junitxml",
+        str(tmp_path / "r.xml"),
+        test,
+    ]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout
 
