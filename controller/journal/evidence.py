@@ -164,8 +164,14 @@ def write(files: dict[str, bytes], out: Path) -> str:
 
     Raises:
         OSError: the file exists or cannot be written.
+        ValueError: the verifier would refuse the bundle, because it is too large.
     """
     bundle = evidence_verifier.packed(files)
+    if len(bundle) > evidence_verifier.LARGEST:
+        raise ValueError(
+            f"the bundle would have {len(bundle):,} bytes, and the verifier takes at most {evidence_verifier.LARGEST:,}: "
+            "it has every input up to the next signed head, so give --witness a file with a head that is nearer to the round"
+        )
     with open(out, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
         file.write(bundle)
     return hashlib.sha256(bundle).hexdigest()

@@ -68,6 +68,15 @@ def test_a_bundle_proves_its_round_to_a_stranger(tmp_path, record, heads):
         write(files, tmp_path / "bundle.zip")
 
 
+def test_a_bundle_that_the_verifier_would_refuse_is_not_written(tmp_path, record, monkeypatch):
+    files = gather(record, ROUND, [], "0.1.0")
+    monkeypatch.setattr(verifier, "LARGEST", len(verifier.packed(files)) - 1)
+
+    with pytest.raises(ValueError, match="give --witness a file with a head that is nearer to the round"):
+        write(files, tmp_path / "bundle.zip")
+    assert not (tmp_path / "bundle.zip").exists()
+
+
 def test_only_its_owner_may_read_a_bundle(tmp_path, record):
     write(gather(record, ROUND, [], "0.1.0"), tmp_path / "bundle.zip")
 
