@@ -5,19 +5,17 @@ import ssl
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
 import structlog
 from _pytest.junitxml import xml_key
-from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
 
 from punto.commands.lab_report.results import PROGRAM
 from punto.controller.accounts import passwords
 from punto.controller.components import own_version
-from tests import workers
+from tests import cheap, workers
 from tests.deadline import DEADLINE
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 
@@ -25,7 +23,6 @@ from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 DISK = os.environ.setdefault("PUNTO_TESTS_DISK", tempfile.gettempdir())
 MEMORY = Path("/dev/shm")  # noqa: S108 - what is in it is each test's own
 COSTLY = passwords._HASHER, passwords._CARD_COST
-CHEAP: dict[str, Any] = {"time_cost": 1, "memory_cost": 8, "parallelism": 1}
 
 # Hundreds of tests begin a record of their own and wait for a disk at each commit, though what they state is as true in
 # memory: a file there outlives a program that is killed. What must find commits half done is marked `disk`.
@@ -84,8 +81,8 @@ def log_lines():
 @pytest.fixture
 def cheap_passwords(monkeypatch):
     """Argon2id as always, but at next to no cost, in this process: another could not read the hashes of cards."""
-    monkeypatch.setattr(passwords, "_HASHER", PasswordHasher(**CHEAP))
-    monkeypatch.setattr(passwords, "_CARD_COST", CHEAP)
+    monkeypatch.setattr(passwords, "_HASHER", cheap.HASHER)
+    monkeypatch.setattr(passwords, "_CARD_COST", cheap.COST)
 
 
 @pytest.fixture

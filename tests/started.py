@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from punto.commands import cli
+from punto.controller.accounts import passwords
+from tests import cheap
 
 HERE: Final = Path(__file__).parents[1]
 FORKED: Final = ([sys.executable, "-m", "punto"], [sys.executable, "-m", "punto.commands.cli"])
@@ -81,6 +83,7 @@ def main(fd: int) -> None:
     from punto.displays import command, server  # noqa: F401
     from punto.simulators.shoe import command as shoe  # noqa: F401
 
+    passwords._HASHER = cheap.HASHER  # type: ignore[misc]
     gc.freeze()  # what is loaded is shared by all
     line = socket.socket(fileno=fd)
     while True:

@@ -17,7 +17,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 import pytest
-from argon2 import PasswordHasher
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -63,6 +62,7 @@ from punto.drivers.base import (
     WagersLatched,
 )
 from punto.drivers.keypad.serial_line import SerialKeypad
+from tests import cheap
 from tests.operators.consoles import PASSWORD, Clock
 from tests.service.table_in_this_process import TOPIC
 from tests.table.croupier import settings as table_settings
@@ -397,7 +397,7 @@ def accounts() -> tuple[TemporaryDirectory[str], Path]:
     folder = TemporaryDirectory()
     path = Path(folder.name) / "operators.db"
     found = Accounts.open(path)
-    hash_ = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+    hash_ = cheap.HASHER.hash(PASSWORD)
     for name, roles in PEOPLE.items():
         found.add(name, roles, PASSWORD, "2026-03-14T21:05:09.000000+00:00", hash_=hash_)
     found.close()

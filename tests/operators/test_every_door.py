@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import pytest
-from argon2 import PasswordHasher
 
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive.aquarius import KEY_SWITCH, Key, TurnKey
@@ -47,6 +46,7 @@ from punto.controller.orders.socket_door import SocketDoor
 from punto.controller.pace import Pace
 from punto.drivers.keypad.keys import DEFAULT
 from punto.drivers.keypad.serial_line import SerialKeypad
+from tests import cheap
 from tests.operators.consoles import NOW, PASSWORD, Browser, Here, consoles
 from tests.share import ALL, sampled, soaked
 from tests.table.croupier import Croupier, settings
@@ -286,7 +286,7 @@ BY_KEY = {kind for kind, each in CATALOGUE.items() if each.key} | {"key_card", "
 
 @asynccontextmanager
 async def doors(folder: Path) -> AsyncIterator[Doors]:
-    hash_ = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+    hash_ = cheap.HASHER.hash(PASSWORD)
     async with consoles(folder, refusals_per_minute=1000, idle_minutes=480) as here:
         here.table.engine.pace = Pace(at_once=10**9, few_at_once=10**9)  # each asks more often than people do
         found = Doors(here, folder)

@@ -27,14 +27,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from argon2 import PasswordHasher
-
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
 from punto.commands.operator import ask
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.simulators.shoe.order import shuffled
+from tests import cheap
 from tests.command import punto
 from tests.deadline import DEADLINE, pauses
 from tests.ports import free_port, listeners, takes_connections
@@ -157,7 +156,7 @@ STAFF = {"name": pwd.getpwuid(os.getuid()).pw_name, "password": "correct horse b
 
 
 # At next to no cost: signing is not what these tests are about.
-HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(STAFF["password"])
+HASH = cheap.HASHER.hash(STAFF["password"])
 
 
 def employ(path: Path) -> None:
