@@ -40,11 +40,6 @@ settings.load_profile("busy machine")
 gc.set_threshold(50_000, 20, 50)
 
 
-# How long an example takes depends on what else the machine does.
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("tests")
-
-
 def pytest_addoption(parser, pluginmanager):
     """Tests in several processes are a plugin of their own."""
     pluginmanager.register(workers)

@@ -8,7 +8,7 @@ import time
 import pytest
 import structlog
 from evdev import ecodes
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from punto.drivers.card_reader import input_device
@@ -87,7 +87,6 @@ def test_what_has_no_second_track_is_a_swipe_that_cannot_be_read(text):
     assert "x" in track
 
 
-@settings(deadline=None)
 @given(NUMBERS, st.sampled_from(["{}\n", ";{}?", ";{}?\n"]))
 def test_every_number_that_a_reader_types_is_read(number, way):
     (track,) = swipes(typed(way.format(number)))
@@ -162,7 +161,6 @@ def test_a_reader_that_types_for_ever_is_kept_no_more_of_than_a_card_has():
     assert len(reader._typed) == input_device.LONGEST_TYPED
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(min_size=EVENT.size, max_size=EVENT.size), max_size=20))
 def test_whatever_is_in_the_structures_nothing_is_raised(events):
     assert swipes(b"".join(events)) == []

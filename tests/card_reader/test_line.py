@@ -32,7 +32,7 @@ def results(ends: CardReaderEnds) -> list[str]:
 DOINGS = ("swipe", "swipe", "swipe", "turn", "turn", "turn", "wait", "connect", "power", "host", "slow")
 
 
-@settings(max_examples=share(400), deadline=None)
+@settings(max_examples=share(400))
 @given(st.randoms(use_true_random=True), st.lists(st.sampled_from(DOINGS), min_size=5, max_size=60))
 def test_each_swipe_is_delivered_at_most_once_in_order_none_late_and_none_invented(chance, doings):
     ends = begun()
@@ -65,7 +65,7 @@ def test_each_swipe_is_delivered_at_most_once_in_order_none_late_and_none_invent
             assert answer.text == TOO_LATE.text
 
 
-@settings(max_examples=share(200), deadline=None)
+@settings(max_examples=share(200))
 @given(
     st.randoms(use_true_random=True),
     st.lists(st.sampled_from(["swipe", "turn", "turn", "connect"]), min_size=5, max_size=60),
@@ -86,7 +86,7 @@ def test_while_nobody_restarts_what_was_delivered_was_accepted_and_all_else_refu
     assert ends.got == [card for card, each in ends.answers.items() if each.result == "accepted"]
 
 
-@settings(max_examples=share(100), deadline=None)
+@settings(max_examples=share(100))
 @given(st.randoms(use_true_random=True))
 def test_a_swipe_that_reaches_the_host_in_time_is_accepted_whatever_else_is_lost(chance):
     ends = begun()

@@ -96,7 +96,7 @@ def evenings(*what: str) -> st.SearchStrategy[list[tuple[str, int]]]:
 OFTEN = ("put", "put", "take", "take", "start", "start", "end", "turn", "turn")
 
 
-@settings(max_examples=share(300), deadline=None)
+@settings(max_examples=share(300))
 @given(
     st.randoms(use_true_random=True),
     evenings(*OFTEN, "missing", "doubled", "mend", "power", "connect", "wait"),
@@ -124,7 +124,7 @@ def test_in_the_end_the_hosts_picture_is_the_devices_and_no_coin_was_a_wager_twi
     assert len(counted) == len(set(counted))
 
 
-@settings(max_examples=share(200), deadline=None)
+@settings(max_examples=share(200))
 @given(st.randoms(use_true_random=True), evenings(*OFTEN, "connect"))
 def test_without_a_loss_of_power_a_round_has_every_coin_that_was_new_at_its_start(chance, doings):
     evening = Evening(chance)

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from punto.drivers.base import CardAnswer, KeyAnswer, KeypadLamps
@@ -203,7 +203,6 @@ def test_an_answer_from_before_a_loss_of_power_is_not_sent_after_it(at):
 
 
 @of_both
-@settings(deadline=None)
 @given(made=st.lists(st.tuples(st.integers(1, 6), st.integers(0, 12)), max_size=40))
 def test_whatever_is_repeated_or_old_no_number_is_taken_twice_or_backwards(kind, made):
     at = kind()

@@ -44,7 +44,6 @@ def test_every_frame_of_every_device_has_a_type_of_its_own():
     assert len(TYPES) == sum(len(device.frames) for device in DEVICES)
 
 
-@settings(deadline=None)
 @given(st.lists(some_frames, max_size=8), st.lists(st.integers(0, 5000), max_size=20))
 def test_frames_arrive_however_the_stream_is_cut(sent, places):
     stream = b"".join(map(encode, sent))
@@ -56,7 +55,7 @@ def test_frames_arrive_however_the_stream_is_cut(sent, places):
     assert here.counters.broken == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.binary(max_size=1200), some_frames), max_size=6), st.lists(st.integers(0, 9000)))
 def test_noise_between_frames_costs_no_frame_and_makes_none(noisy, places):
     stream = b"".join(noise + encode(frame) for noise, frame in noisy)

@@ -173,7 +173,7 @@ def test_after_the_highest_token_the_lowest_is_used(device, ends):
     assert ends.link._token < 100
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(noise=st.lists(st.binary(max_size=100), max_size=20))
 def test_noise_is_never_taken_for_something_that_happened(device, noise):
     ends = connected(device)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cobs import cobs  # type: ignore[import-untyped]
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from punto.drivers.base import KeypadLamps
@@ -312,7 +312,6 @@ def test_the_host_remembers_only_what_it_sent_lately():
 
 
 @given(st.lists(st.tuples(st.booleans(), st.lists(st.integers(0, 40), max_size=3)), min_size=1, max_size=60))
-@settings(deadline=None)
 def test_whatever_a_box_in_the_cable_does_each_frame_counts_once_and_while_it_is_new(steps):
     ends = Ends()
     ends.shake_hands()

@@ -99,7 +99,7 @@ def cut_like(text: object) -> object:
     )
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(limit=st.integers(1, 100), scanned=st.integers(5, 300), written=st.integers(1, 300))
 @example(limit=1, scanned=1, written=1)
 def test_pages_of_any_size_together_are_the_shift_report_each_entry_once(evening, limit, scanned, written):

@@ -858,7 +858,6 @@ def evenings(examples: int) -> type[Evenings]:
         settings=settings(
             max_examples=examples,
             stateful_step_count=40,
-            deadline=None,
             database=None,
             derandomize=examples < 50,
             suppress_health_check=list(HealthCheck),

@@ -427,7 +427,7 @@ class ManyDays(AnyDay):
 
 
 TestAnyDay = AnyDay.TestCase
-TestAnyDay.settings = hypothesis.settings(max_examples=share(200), stateful_step_count=50, deadline=None)
+TestAnyDay.settings = hypothesis.settings(max_examples=share(200), stateful_step_count=50)
 
 TestManyDays = pytest.mark.soak(pytest.mark.timeout(0)(ManyDays.TestCase))
-TestManyDays.settings = hypothesis.settings(max_examples=3000, stateful_step_count=100, deadline=None)
+TestManyDays.settings = hypothesis.settings(max_examples=3000, stateful_step_count=100)
