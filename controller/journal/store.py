@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 
 from punto.baccarat.table.state import RoundRecord
 from punto.configs.expectations import shipped
-from punto.controller.journal import rows
+from punto.controller.journal import rows, schema
 from punto.controller.journal.books import Row, Value
 from punto.controller.journal.entries import FIRST_HEAD, GAMES, ROUNDS, Entry, Head, Recorded
 from punto.controller.journal.execution import Step
 from punto.controller.journal.meters import OF_ROUNDS, add_expectations, game_of
 from punto.controller.journal.schema import FOLLOWING, SNAPSHOTS_KEPT, RecordError
 from punto.controller.journal.snapshots import Snapshot
+from punto.controller.sqlite_errors import is_busy
 
 _BESIDE_THE_PAYLOAD = 300
 """About the bytes of an entry's other columns."""
@@ -67,9 +68,20 @@ def set_cursor(connection: sqlite3.Connection, name: str, at: int) -> None:
 
 
 def log_frames(path: Path) -> int:
-    """Bring what is possible of the log into the record's file, and return the number of pages that the log still has."""
-    with closing(sqlite3.connect(path, timeout=0)) as connection:
-        _, frames, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    """Bring what is possible of the log into the record's file, and return the number of pages that the log still has.
+
+    It is 0 while another program has a lock, because nothing can be brought then, and the writer says who has it.
+
+    Raises:
+        RecordError: the file cannot be read or written.
+    """
+    with schema.readable(path), closing(sqlite3.connect(path, timeout=0)) as connection:
+        try:
+            _, frames, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        except sqlite3.OperationalError as error:
+            if is_busy(error):
+                return 0
+            raise
         return int(frames)
 
 

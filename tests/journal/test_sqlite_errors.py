@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 import structlog
 
-from punto.controller.journal import background, schema
+from punto.controller.journal import background, schema, store
 from punto.controller.journal.backup import back_up
 from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
@@ -194,6 +194,26 @@ def test_a_backup_on_a_failing_disk_leaves_nothing_and_says_why(short):
         r"cannot be written: disk I/O error \(SQLITE_IOERR_WRITE\); .*; nothing was removed", str(error.value)
     )
     assert [*short.parent.glob("*.part")] == []
+
+
+def test_a_disk_that_fails_while_the_log_is_brought_into_the_record_is_said_in_words(short):
+    with closing(sqlite3.connect(short, isolation_level=None)) as writer:
+        writer.execute("PRAGMA wal_autocheckpoint = 0")
+        writer.execute(WRITE)
+        with (
+            small_files(short.stat().st_size),
+            pytest.raises(RecordError, match=r"\(SQLITE_IOERR_WRITE\); the disk"),
+        ):
+            store.log_frames(short)
+        assert store.log_frames(short) > 0
+
+
+def test_the_log_is_left_alone_while_another_program_has_the_record_for_itself(short):
+    with closing(sqlite3.connect(short, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN IMMEDIATE")
+
+        assert store.log_frames(short) == 0
 
 
 def test_a_file_that_is_no_witness_s_is_not_the_records_damage(short, tmp_path):
