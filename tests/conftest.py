@@ -13,6 +13,7 @@ from _pytest.junitxml import xml_key
 from hypothesis import HealthCheck, settings
 
 from punto.commands.lab_report.results import PROGRAM
+from punto.consoles import answers
 from punto.controller.accounts import passwords
 from punto.controller.components import own_version
 from tests import cheap, workers
@@ -86,6 +87,12 @@ def costly_passwords(monkeypatch, cheap_passwords):
     hasher, card_cost = COSTLY
     monkeypatch.setattr(passwords, "_HASHER", hasher)
     monkeypatch.setattr(passwords, "_CARD_COST", card_cost)
+
+
+@pytest.fixture
+def quick_refusals(monkeypatch):
+    """A request that came too soon waits little for its refusal; tests/operators/test_flood.py is about that wait."""
+    monkeypatch.setattr(answers, "FLOOD_WAITS_SECONDS", 0.05)
 
 
 @pytest.fixture

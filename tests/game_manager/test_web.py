@@ -29,7 +29,7 @@ from tests.game_manager.house import a_weekend, at_the_house, house
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.service.table_in_this_process import rows
 
-pytestmark = pytest.mark.usefixtures("cheap_passwords")
+pytestmark = pytest.mark.usefixtures("cheap_passwords", "quick_refusals")
 
 READS = (
     "/api/progressive",

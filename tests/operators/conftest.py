@@ -2,5 +2,5 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def _cheap(cheap_passwords):
-    """Hundreds of tests sign on, and few of them are about what that costs."""
+def _quick(cheap_passwords, quick_refusals):
+    """Hundreds of tests sign on or ask too often, and few of them are about what that costs or how long it takes."""

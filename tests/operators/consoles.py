@@ -34,6 +34,7 @@ from tests.deadline import DEADLINE
 from tests.ports import free_port
 from tests.service.table_in_this_process import HERE, Table, rows, settings, table
 from tests.service.table_on_a_machine import Program, wait_until
+from tests.started import Started
 
 PASSWORD = "correct horse battery"  # noqa: S105 - a test's
 NOW = "2026-03-14T21:05:09.000000+00:00"
@@ -278,4 +279,6 @@ class Service(Program):
     def operators(self, *arguments: str) -> None:
         """Run `punto operators` beside the service; a password that it asks for is `PASSWORD`."""
         command = [sys.executable, "-m", "punto", "operators", "--config", str(self.config), *arguments]
-        subprocess.run(command, cwd=HERE, input=PASSWORD, text=True, check=True, timeout=DEADLINE)
+        with Started(command, cwd=HERE, stdin=subprocess.PIPE, text=True) as process:
+            process.communicate(PASSWORD, timeout=DEADLINE)
+        assert process.returncode == 0

@@ -11,11 +11,6 @@ from tests.operators.consoles import consoles
 PREVIEW = {"order": "change_shoe"}
 
 
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch):
-    monkeypatch.setattr(consoles_answers, "FLOOD_WAITS_SECONDS", 0.05)
-
-
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [

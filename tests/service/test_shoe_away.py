@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -28,7 +29,6 @@ async def test_a_cable_is_cut_two_cards_are_keyed_and_the_cable_comes_back(tmp_p
             shoes=(dealt,),
             cut=0,
             pace=0.3,
-            between=30,
             window=3,
         )
     )
@@ -42,6 +42,7 @@ async def test_a_cable_is_cut_two_cards_are_keyed_and_the_cable_comes_back(tmp_p
             await eventually(lambda: here.state.link.online, "the shoe is heard")
             await here.order(ChangeShoe("mei"))
             await eventually(lambda: len(here.state.coup.cards if here.state.coup else ()) == 2, "two cards")
+            shoe._dealer._options = replace(shoe._dealer._options, between=30)  # it waits with the next hand
             shoe.unplug()
             await eventually(lambda: not here.state.link.online, "the shoe is lost")
             await eventually(lambda: shoe.inside.out >= 6, "two cards more are out")
