@@ -21,10 +21,10 @@ from punto.baccarat.progressive.shares import DealersSide, Share
 from punto.baccarat.progressive.state import Award, AwardState
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import Event
-from punto.baccarat.table.possible import ANYBODY, refusal
+from punto.baccarat.table.possible import ANYBODY, Trials
 from punto.baccarat.table.progressive import named, unstarted
-from punto.baccarat.table.state import TablesProgressive, TableState
-from punto.baccarat.table.table import Table, leads_to
+from punto.baccarat.table.state import TablesProgressive
+from punto.baccarat.table.table import leads_to
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.words import words
 from punto.controller.messages.models import GameStep, Part
@@ -147,13 +147,13 @@ def _mark(settings: ProgressiveSettings) -> str:
     return hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
 
 
-def game_view(state: TableState, fitted: Fitted, tried: Mapping[str, RefusedError | None]) -> GameView | None:
+def game_view(trials: Trials, fitted: Fitted, refused: Mapping[str, RefusedError | None]) -> GameView | None:
     """The progressive's game at this table, None if it has no progressive.
 
-    `fitted` is what its devices do, `tried` the result of `possible.refusals`.
+    `fitted` is what its devices do, `refused` the refusal of each order.
     """
-    progressive = state.progressive
-    return None if progressive is None else _Game(state, progressive, fitted).view(tried)
+    progressive = trials.state.progressive
+    return None if progressive is None else _Game(trials, progressive, fitted).view(refused)
 
 
 class _Game:
@@ -163,8 +163,9 @@ class _Game:
     why it would be refused; None if there is no award to confirm, or if the authority of the meter fixes the award.
     """
 
-    def __init__(self, state: TableState, progressive: TablesProgressive, fitted: Fitted) -> None:
-        self.state = state
+    def __init__(self, trials: Trials, progressive: TablesProgressive, fitted: Fitted) -> None:
+        self.trials = trials
+        self.state = trials.state
         self.fitted = fitted
         self.link = progressive.link
         self.served = sum(each.number for each in progressive.served)
@@ -177,14 +178,13 @@ class _Game:
         self.expected = self._expected()
         self.award = self._award()
 
-    def view(self, tried: Mapping[str, RefusedError | None]) -> GameView:
+    def view(self, refused: Mapping[str, RefusedError | None]) -> GameView:
         """The game as a console shows it."""
         settings, procedure, state = self.settings, self.procedure, self.state
         orders = {
-            kind: None if refused is None else str(refused)
-            for kind, refused in tried.items()
-            if CATALOGUE[kind].group in {"game", "award"}
-            and (refused is None or refused.code != "other_procedure")
+            kind: None if why is None else str(why)
+            for kind, why in refused.items()
+            if CATALOGUE[kind].group in {"game", "award"} and (why is None or why.code != "other_procedure")
         }
         code, text = self._todo(orders)
         live = self.fitted.meter()
@@ -227,7 +227,6 @@ class _Game:
             return None
         if hand.won is None or not (hand.won.certain or hand.selected):
             return None
-        table = Table(self.state)
         missing = [seat for seat in hand.won.seats if hand.won.certain and seat not in hand.selected]
         steps: list[Event] = [HandButton(seat, ANYBODY) for seat in missing]
         if procedure.kind == "aquarius":
@@ -235,14 +234,10 @@ class _Game:
         else:
             steps += [] if procedure.step is Step.CONFIRMED else [Confirm(ANYBODY)]
             steps += [] if hand.dealer_confirms else [SwipeCard(_ANOTHER, "executive")]
-        try:
-            for step in steps:
-                table.handle(step)
-        except RefusedError as refusal:
-            return refusal
-        after = table.state.progressive
-        if after is None or after.books.awards == self.books.awards:
-            return None  # the authority of a linked table fixes the award, once it is asked
+        found = self.trials.verdict(*steps)
+        after = found.state.progressive
+        if found.refusal is not None or after is None or after.books.awards == self.books.awards:
+            return found.refusal  # or the authority of a linked table fixes the award, once it is asked
         return after.books.awards[-1]
 
     def _award(self) -> AwardInGame | None:
@@ -292,7 +287,7 @@ class _Game:
         late = self.fitted.late()
         for seat in range(1, self.state.settings.seats + 1):
             wager = WagerLifted(seat) if seat in hand.sensors else WagerPlaced(seat)
-            refused = refusal(self.state, HandButton(seat, ANYBODY) if started else wager)
+            refused = self.trials.verdict(HandButton(seat, ANYBODY) if started else wager).refusal
             wagered = started and seat in hand.wagers
             yield SeatInGame(
                 seat=seat,
@@ -317,7 +312,7 @@ class _Game:
             case "settling":
                 return self._settle()
             case "confirmed":
-                refused = refusal(self.state, SwipeCard(_ANOTHER, "supervisor"))
+                refused = self.trials.verdict(SwipeCard(_ANOTHER, "supervisor")).refusal
                 executive = refused is not None and refused.code == "executive_needed"
                 card = "an Executive" if executive else "a Supervisor"
                 what = "NOBODY WON" if self._denied else "The award"

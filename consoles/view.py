@@ -10,7 +10,7 @@ from punto.baccarat.progressive.events import ChangeSettings
 from punto.baccarat.table.after_settlement import as_dealt
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.order_kinds import ChangeGame
-from punto.baccarat.table.possible import refusals
+from punto.baccarat.table.possible import Trials
 from punto.baccarat.table.progressive import what_waits
 from punto.baccarat.table.state import Alarm, Phase, RoundRecord, TableState
 from punto.baccarat.table.turn import RefusedError
@@ -202,23 +202,24 @@ class Moments(NamedTuple):
 
 
 def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
-    state: TableState,
+    trials: Trials,
     seq: int,
     now: datetime,
     reader: Caller,
     hands_an_hour: float | None,
     fitted: Fitted = NOTHING_FITTED,
     *,
-    tried: Mapping[str, RefusedError | None] | None = None,
+    refused: Mapping[str, RefusedError | None] | None = None,
     moments: Moments | None = None,
 ) -> View:
     """The table after the input `seq`, for this reader.
 
-    `fitted` is what its devices do, `tried` the result of `possible.refusals`, `moments` the times of changes.
+    `fitted` is what its devices do, `refused` the refusal of each order, and `moments` the times of changes.
     """
-    tried = refusals(state) if tried is None else tried
+    state = trials.state
+    refused = trials.refusals if refused is None else refused
     allowed = orders_of(reader.roles, state) - fitted.gives()
-    game = game_view(state, fitted, tried)
+    game = game_view(trials, fitted, refused)
     noted = moments or Moments(now, {})
     return View(
         seq=seq,
@@ -227,7 +228,7 @@ def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
         operator=state.operator,
         you=reader.name,
         roles=reader.roles,
-        orders=tuple(kind for kind, refused in tried.items() if refused is None and kind in allowed),
+        orders=tuple(kind for kind, why in refused.items() if why is None and kind in allowed),
         prompt=prompt_of(state, game),
         seats=_seats(state),
         last=_last(state),

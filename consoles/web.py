@@ -116,8 +116,8 @@ def _add_table(app: FastAPI, parts: Parts, callers: Callers) -> None:
     def view(session: Session) -> View:
         desk, engine, now = parts.desk, parts.desk.engine, datetime.now(UTC)
         moments = Moments(engine.publication.shoe_since, engine.publication.raised)
-        of = (engine.state, engine.seq, now, session, parts.pace, desk.fitted)
-        view = view_of(*of, tried=desk.refusals(), moments=moments)
+        of = (desk.trials, engine.seq, now, session, parts.pace, desk.fitted)
+        view = view_of(*of, refused=desk.refusals(), moments=moments)
         return view.model_copy(update={"waiting": waiting_of(desk.waiting, engine.state, session)})
 
     async def views(session: Session) -> AsyncIterator[ServerSentEvent]:

@@ -1,10 +1,10 @@
 """The orders that are possible now, found by trying them on the table machine, which is pure."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, cached_property, partial
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from punto.baccarat.cards import RANKS, SUITS, Card
 from punto.baccarat.progressive.aquarius import Key, TurnKey
@@ -14,6 +14,7 @@ from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.nexus import SignAward
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Definition
+from punto.baccarat.table.effects import Effect
 from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound
 from punto.baccarat.table.state import TableState
 from punto.baccarat.table.table import Table
@@ -35,13 +36,40 @@ def refusals(state: TableState) -> dict[str, RefusedError | None]:
     return {kind: _refusal(state, definition) for kind, definition in CATALOGUE.items()}
 
 
+class Verdict(NamedTuple):
+    """The table's answer to events: the state after them and their effects, or the refusal of the first that is refused."""
+
+    state: TableState
+    effects: Sequence[Effect] = ()
+    refusal: RefusedError | None = None
+
+
+def verdict(state: TableState, *events: Any) -> Verdict:
+    """What the table would answer to these events now, one after the other, as if a second person had approved them."""
+    table = Table(state)
+    try:
+        effects = [effect for event in events for effect in table.try_out(event)]
+    except RefusedError as error:
+        return Verdict(state, refusal=error)
+    return Verdict(table.state, effects)
+
+
 def refusal(state: TableState, event: Any) -> RefusedError | None:
     """The reason why the table would refuse this event now; None if it would not."""
-    try:
-        Table(state).try_out(event)
-    except RefusedError as error:
-        return error
-    return None
+    return verdict(state, event).refusal
+
+
+class Trials:
+    """What the table would answer in one state. Each answer is found once, however many people look at the table."""
+
+    def __init__(self, state: TableState) -> None:
+        self.state = state
+        self.verdict: Callable[..., Verdict] = cache(partial(verdict, state))
+
+    @cached_property
+    def refusals(self) -> dict[str, RefusedError | None]:
+        """See `refusals`."""
+        return refusals(self.state)
 
 
 def _refusal(state: TableState, definition: Definition) -> RefusedError | None:

@@ -18,7 +18,7 @@ from punto.baccarat.table.catalogue import CATALOGUE, event_of
 from punto.baccarat.table.effects import Happened, RoundEnded
 from punto.baccarat.table.events import BooksOrder
 from punto.baccarat.table.order_kinds import ChangeGame, VoidCoup
-from punto.baccarat.table.possible import refusal
+from punto.baccarat.table.possible import Trials, refusal
 from punto.baccarat.table.state import TablesProgressive, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
@@ -76,7 +76,7 @@ class Desk:
             and accounts.policy.approval == "page"
         )
         self.waiting = Countersigning(clock.monotonic)
-        self._tried: tuple[TableState, frozenset[str], dict[str, RefusedError | None]] | None = None
+        self._trials = Trials(engine.state)
 
     async def ask(self, request: bytes, caller: Caller) -> Answer:
         """Answer one request: JSON with `order` and that order's own fields; `status` returns the table's public state."""
@@ -359,12 +359,16 @@ class Desk:
             return OrderAnswer(accepted=False, seq=self.engine.seq, code=refused.code, reason=refused.text)
         return OrderAnswer(accepted=True, seq=handled[-1].seq)
 
+    @property
+    def trials(self) -> Trials:
+        """What the table would answer in its present state."""
+        if self._trials.state is not self.engine.state:
+            self._trials = Trials(self.engine.state)
+        return self._trials
+
     def refusals(self) -> dict[str, RefusedError | None]:
-        """The present refusal of each order of the catalogue, or None; see `possible.refusals`."""
-        state, by_device = self.engine.state, self.fitted.gives()
-        if self._tried is None or self._tried[0] is not state or self._tried[1] != by_device:
-            self._tried = (state, by_device, refusals_at_a_desk(state, by_device))
-        return self._tried[2]
+        """The present refusal of each order of the catalogue, or None."""
+        return refusals_at_a_desk(self.trials, self.fitted.gives())
 
     def _advice(self, code: str, caller: Caller) -> str:
         """The end of a refusal's reason: who was first, or which orders are possible instead."""

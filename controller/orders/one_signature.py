@@ -12,7 +12,7 @@ from punto.baccarat.progressive.aquarius import Jpot, Key, TurnKey
 from punto.baccarat.progressive.events import CardLevel
 from punto.baccarat.progressive.game_events import NobodyWon
 from punto.baccarat.progressive.nexus import Confirm, SignAward
-from punto.baccarat.table.possible import ANYBODY, refusal, refusals
+from punto.baccarat.table.possible import ANYBODY, Trials
 from punto.baccarat.table.state import TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
@@ -44,13 +44,11 @@ def signed_together(state: TableState, order: Any, level: CardLevel, by_device: 
     return together
 
 
-def refusals_at_a_desk(state: TableState, by_device: Collection[str]) -> dict[str, RefusedError | None]:
-    """The present refusal of each order of the catalogue at a desk, which turns the key together with the key's order."""
-    found = refusals(state)
+def refusals_at_a_desk(trials: Trials, by_device: Collection[str]) -> dict[str, RefusedError | None]:
+    """The refusal of each order of the catalogue at a desk, which turns the key together with the key's order."""
+    found = dict(trials.refusals)
     for order in (Jpot(ANYBODY), NobodyWon(ANYBODY, "?")):
         refused = found[order.kind]
         if refused is not None and refused.code == "key_in_run" and "turn_key" not in by_device:
-            table = Table(state)
-            table.try_out(TurnKey(Key.JPH, ANYBODY))
-            found[order.kind] = refusal(table.state, order)
+            found[order.kind] = trials.verdict(TurnKey(Key.JPH, ANYBODY), order).refusal
     return found

@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.progressive.procedure import Hand
 from punto.baccarat.table.events import Event
-from punto.baccarat.table.possible import refusals
+from punto.baccarat.table.possible import Trials
 from punto.baccarat.table.state import TableState
 from punto.baccarat.table.turn import RefusedError
 from punto.consoles.game_view import GameView, game_view
@@ -146,8 +146,8 @@ class CoinTable:
     @property
     def page(self) -> GameView:
         """What the dealer's page shows."""
-        state = self._croupier.state
-        shown = game_view(state, Fitted(late=self.door.late), refusals(state))
+        trials = Trials(self._croupier.state)
+        shown = game_view(trials, Fitted(late=self.door.late), trials.refusals)
         assert shown is not None
         return shown
 

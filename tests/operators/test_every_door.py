@@ -27,6 +27,7 @@ from punto.baccarat.table.approval import second_person_needed
 from punto.baccarat.table.catalogue import CATALOGUE, event_of
 from punto.baccarat.table.events import AccessRefused, Event
 from punto.baccarat.table.order_kinds import ChangeGame
+from punto.baccarat.table.possible import Trials
 from punto.baccarat.table.settings import ApprovedOrder
 from punto.baccarat.table.state import Phase, TableState
 from punto.baccarat.table.table import Table
@@ -381,7 +382,7 @@ async def test_the_console_and_the_socket_answer_every_role_at_every_step_as_the
     async with doors(tmp_path) as at:
         for step in STEPS:
             asked = stand(at, step)
-            can = refusals_at_a_desk(asked[0].state, ())
+            can = refusals_at_a_desk(Trials(asked[0].state), ())
             views = {role: set((await at.consoles[role].view())["orders"]) for role in Role}
             for order in asked:
                 for role in who_asks(order, next(turn)):

@@ -8,7 +8,7 @@ import pytest
 
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import ServiceStarted
-from punto.baccarat.table.possible import refusals
+from punto.baccarat.table.possible import Trials, refusals
 from punto.baccarat.table.state import TableState
 from punto.consoles.game_view import GameView, game_view
 from punto.consoles.view import prompt_of, view_of
@@ -47,7 +47,8 @@ def possible(state: TableState) -> set[str]:
 
 
 def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
-    found = game_view(at.state, fitted or Fitted(), refusals(at.state))
+    trials = Trials(at.state)
+    found = game_view(trials, fitted or Fitted(), trials.refusals)
     assert found is not None
     return found
 
@@ -227,7 +228,7 @@ def test_before_the_meter_is_in_service_it_says_so_and_there_is_nothing_to_start
 def test_a_table_without_a_progressive_shows_none():
     at = Croupier.at_betting()
 
-    assert game_view(at.state, Fitted(), refusals(at.state)) is None
+    assert game_view(Trials(at.state), Fitted(), {}) is None
     assert possible(at.state) == frozenset()
 
 
@@ -490,7 +491,7 @@ def test_the_orders_are_those_of_the_role_and_not_a_devices():
     at = croupier(*TO_JPH)
     fitted = Fitted(gives=lambda: frozenset({"turn_key"}))
     dealer, supervisor = (
-        set(view_of(at.state, 7, NOW, Peer("Mei", (role,)), None, fitted).orders)
+        set(view_of(Trials(at.state), 7, NOW, Peer("Mei", (role,)), None, fitted).orders)
         for role in (Role.DEALER, Role.SUPERVISOR)
     )
 

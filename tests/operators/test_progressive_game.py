@@ -577,3 +577,15 @@ async def test_a_table_without_a_card_reader_takes_no_cards_password(tmp_path):
             assert answer.status == status
             assert answer.json["reason"].startswith(sentence)
             assert PASSWORD not in answer.text
+
+
+@pytest.mark.parametrize("procedure", ["aquarius", "nexus"])
+async def test_what_the_table_would_answer_is_found_once_for_all_who_look_at_it(
+    tmp_path, procedure, evaluations
+):
+    async with game(tmp_path, procedure) as g:
+        await g.begin("Ann start_game", SUITED, "Ann hand_button 2")
+        await g.shown()
+        evaluations.clear()
+        assert await g.people["Ida"].view() != await g.people["Ann"].view()
+        assert evaluations == []

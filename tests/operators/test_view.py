@@ -11,6 +11,7 @@ from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import CardOverdrawn, LinkNoise, SetWager
 from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting, SignOn
+from punto.baccarat.table.possible import Trials
 from punto.consoles.view import Moments, View, prompt_of, view_of
 from punto.controller.accounts.roles import Role
 from punto.controller.orders.doors import Fitted, Peer
@@ -195,7 +196,7 @@ def test_the_prompt_says_which_card_is_next(commands, house, position):
 
 
 def shown(croupier: Croupier, *roles: Role) -> View:
-    return view_of(croupier.state, 7, NOW, Peer("Mei", roles or (Role.SUPERVISOR,)), 61.5)
+    return view_of(Trials(croupier.state), 7, NOW, Peer("Mei", roles or (Role.SUPERVISOR,)), 61.5)
 
 
 @pytest.mark.parametrize(
@@ -343,7 +344,7 @@ def test_a_device_is_shown_with_where_it_is_and_what_is_to_be_done_without_it():
         "record": LinkHealth("/var/lib/punto.db", True, "7 inputs", NOW, None, {}),
     }
     state = Croupier().do("hello").state
-    view = view_of(state, 7, NOW, Peer("Mei", (Role.DEALER,)), None, Fitted(links=lambda: links))
+    view = view_of(Trials(state), 7, NOW, Peer("Mei", (Role.DEALER,)), None, Fitted(links=lambda: links))
 
     assert [(each.title, each.state, each.reason, each.port) for each in view.devices] == [
         ("Shoe", "online", "connected", "/dev/ttyS0"),
@@ -367,7 +368,7 @@ async def test_an_alarm_says_when_it_came_and_who_called_over_a_restart_too(tmp_
         engine = here.engine
         assert engine.publication.raised == before
         moments = Moments(NOW, engine.publication.raised)
-        view = view_of(engine.state, 7, NOW, Peer("Mei", (Role.DEALER,)), None, moments=moments)
+        view = view_of(Trials(engine.state), 7, NOW, Peer("Mei", (Role.DEALER,)), None, moments=moments)
         recorded = rows(tmp_path / "record.db", "SELECT ts FROM inputs ORDER BY seq")
 
     assert [(each.code, each.who) for each in view.alarms] == [
