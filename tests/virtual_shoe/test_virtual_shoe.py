@@ -10,7 +10,7 @@ import pytest
 from punto.baccarat.cards import Card
 from punto.baccarat.table.shoe_orders import Lamps
 from punto.drivers.ishoe import frames
-from punto.simulators.shoe import ShoeOptions, StoreError, VirtualShoe, read_scenario, shuffled
+from punto.simulators.shoe import ShoeOptions, VirtualShoe, read_scenario, shuffled
 from punto.simulators.shoe.faults import parse_faults
 from punto.simulators.shoe.scenario import Step
 from tests.virtual_shoe.host import Host, Table
@@ -64,29 +64,6 @@ async def test_two_shoes_are_dealt_card_by_card_as_they_were_shuffled(running, w
     ]
 
 
-@pytest.mark.parametrize("window", [1, 64])
-async def test_nothing_is_drawn_after_the_last_coup(running, window):
-    async with running(window=window) as play:
-        await play.host.until_over()
-        dealt = len(play.host.taken)
-        await play.host.listen(0.5)
-
-        assert len(play.host.taken) == dealt
-        assert play.shoe.inside.out == len(play.table.dealt[0])
-
-
-async def test_a_locked_shoe_lets_no_card_out(running):
-    async with running(Table(automatic=False)) as play:
-        await play.host.until(lambda: len(play.table.coups) == 1)
-        dealt = play.shoe.inside.out
-        await play.host.listen(0.5)
-        waiting = play.shoe.inside.out
-        play.table.next_coup()
-        await play.host.until(lambda: len(play.table.coups) == 2)
-
-    assert waiting == dealt
-
-
 @pytest.mark.punctual
 async def test_a_heartbeat_comes_every_quarter_of_a_second_busy_or_not(running):
     async with running(Table(automatic=False)) as play:
@@ -138,14 +115,6 @@ async def test_an_unplugged_shoe_goes_on_where_it_was(running):
     assert len([line for line in play.said if "loaded" in line]) == 1
 
 
-async def test_a_cable_that_is_out_for_a_time_comes_back_by_itself(running):
-    async with running(decks=1) as play:
-        play.shoe.unplug(0.2)
-        await play.host.until_over()
-
-    assert play.said[1] == "the cable is out"
-
-
 async def test_power_loss_is_silence_on_a_line_that_stays_and_loses_no_card(running):
     async with running(decks=1, pace=0.02) as play:
         await play.host.until(lambda: len(play.table.dealt[0]) >= 3)  # in the burn
@@ -161,17 +130,6 @@ async def test_power_loss_is_silence_on_a_line_that_stays_and_loses_no_card(runn
     assert play.host.hangups == 0
     assert dealt == shuffled("1", 1, 1)[: len(dealt)]
     assert len([line for line in play.said if "loaded" in line]) == 1  # the repeated burn was no new shoe
-
-
-async def test_after_power_loss_the_shoe_is_locked_and_dark_until_it_is_told(running):
-    async with running(decks=1, pace=0.02) as play:
-        await play.host.until(lambda: len(play.table.dealt[0]) >= 3)
-        play.shoe.lose_power(0.1)
-        await asyncio.sleep(0.3)  # no host: nobody tells it anything
-        out = play.shoe.inside.out
-        await asyncio.sleep(0.3)
-
-        assert play.shoe.inside.out == out
 
 
 async def test_a_shoe_that_forgets_begins_another_log(running):
@@ -264,42 +222,6 @@ async def test_a_shoe_with_nobody_at_the_line_keeps_everything(running):
     dealt = play.table.dealt[0]
 
     assert dealt == shuffled("1", 1, 1)[: len(dealt)]
-
-
-async def test_a_host_that_goes_away_and_comes_back_finds_everything(running):
-    async with running(decks=1, window=16) as play:
-        while not play.table.over:
-            await play.host.until_taken(6)
-            play.host.close()
-            await asyncio.sleep(0.05)
-    dealt = play.table.dealt[0]
-
-    assert dealt == shuffled("1", 1, 1)[: len(dealt)]
-
-
-async def test_a_shoe_goes_on_after_it_was_switched_off_and_on(running):
-    async with running(decks=1, pace=0.01) as play:
-        await play.host.until(lambda: len(play.table.dealt[0]) >= 20)
-    host = play.host
-    async with running(decks=1, seed="other") as again:
-        host.close()
-        await host.until_over()
-    dealt = host.table.dealt[0]
-
-    assert dealt == shuffled("1", 1, 1)[: len(dealt)]
-    assert [line for line in again.said if "loaded" in line] == []
-
-
-async def test_two_shoes_on_one_store_are_refused(running, tmp_path):
-    async with running():
-        with pytest.raises(StoreError, match="another virtual shoe uses the store"):
-            await VirtualShoe(ShoeOptions(store=tmp_path / "store")).run()
-
-
-async def test_without_a_link_the_path_is_the_terminals(running, tmp_path):
-    async with running(link=None) as play:
-        assert play.shoe.path.startswith("/dev/pts/")
-        assert not (tmp_path / "shoe").exists()
 
 
 @pytest.mark.punctual
