@@ -3,18 +3,14 @@
 It shares no code with the project, on purpose: what it and the project's driver agree on is what the page
 says. Standard library only.
 
-From outside:  python tests/stranger/shoe.py --link PATH --store FILE --cards FILE [--serial S]
-From a test:   PtyShoe(Shoe(Store(path), shoes)) as a context manager, or its run() in a thread of your own.
+Use `PtyShoe(Shoe(Store(path), shoes))` as a context manager, or its `run()` in a thread of your own.
 """
 
-import argparse
 import hashlib
 import json
 import os
 import secrets
 import select
-import signal
-import sys
 import threading
 import time
 import tty
@@ -610,52 +606,3 @@ class PtyShoe:
                 self.frames_lost += os.write(self._ours, frame) < len(frame)
             except BlockingIOError:
                 self.frames_lost += 1
-
-
-# --- The program -------------------------------------------------------------------------------------------
-
-
-def read_shoes(content: str) -> list[list[str]]:
-    """Cards from a file: `9S TD …` with any white space between, `#` to the end of a line is a remark.
-
-    A line `---` ends a shoe; what follows it is loaded at the next shoe change. ValueError names a bad card.
-    """
-    shoes: list[list[str]] = [[]]
-    for line in content.splitlines():
-        words = line.split("#")[0].split()
-        if words == ["---"]:
-            shoes.append([])
-        else:
-            shoes[-1] += [check_card(word) for word in words]
-    if not all(shoes):
-        raise ValueError("a shoe in the file of cards is empty: write its cards as in 9S TD AH")
-    return shoes
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description="A card-recognition shoe with a dealer, on a pseudo-terminal."
-    )
-    parser.add_argument("--link", type=Path, required=True, help="symbolic link to make to the line")
-    parser.add_argument("--store", type=Path, required=True, help="file for its numbers and records")
-    parser.add_argument("--cards", type=Path, required=True, help="file with the cards of each shoe")
-    parser.add_argument("--serial", default="STRANGER-1")
-    parser.add_argument("--pace", type=float, default=0.0, help="least seconds between two cards")
-    chosen = parser.parse_args(arguments)
-    try:
-        shoes = read_shoes(chosen.cards.read_text("utf-8"))
-        shoe = Shoe(Store(chosen.store), shoes, serial=chosen.serial)
-        line = PtyShoe(shoe, chosen.link, pace=chosen.pace)
-    except (OSError, ValueError) as error:
-        parser.error(str(error))
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: line.stop())
-    sys.stdout.write(f"{chosen.link} -> {line.name}, log {shoe.memory.log:08x}\n")
-    sys.stdout.flush()
-    line.run()
-    line.close()
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
