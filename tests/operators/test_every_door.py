@@ -7,7 +7,6 @@ import argparse
 import asyncio
 import getpass
 import io
-import json
 import re
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -40,8 +39,6 @@ from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices.keypad_door import REASON, KeypadDoor
 from punto.controller.engine import Handled
 from punto.controller.orders.countersigning import APPROVAL_SECONDS
-from punto.controller.orders.desk import Desk
-from punto.controller.orders.doors import Peer
 from punto.controller.orders.one_signature import refusals_at_a_desk
 from punto.controller.orders.socket_door import SocketDoor
 from punto.controller.pace import Pace
@@ -49,7 +46,7 @@ from punto.drivers.keypad.keys import DEFAULT
 from punto.drivers.keypad.serial_line import SerialKeypad
 from tests import cheap
 from tests.operators.consoles import NOW, PASSWORD, Browser, Here, consoles
-from tests.share import ALL, sampled, soaked
+from tests.share import ALL, soaked
 from tests.table.croupier import Croupier, settings
 from tests.table.test_transitions import BET, COUP, IN_PHASE, KEYED
 
@@ -564,18 +561,3 @@ async def test_what_needs_a_second_person_needs_one_at_every_door(tmp_path, caps
 
     of_the_meter = {"open_meter", "adjust", "back_out", "change_settings", "retire", "reopen_game"}
     assert needed == {*APPROVED} | of_the_meter
-
-
-@pytest.mark.parametrize(
-    "kind", sampled([kind for kind, each in CATALOGUE.items() if not each.seen], one_in=6)
-)
-async def test_a_table_without_accounts_takes_a_dealers_orders_at_its_socket_and_no_others(kind, tmp_path):
-    async with consoles(tmp_path) as here:
-        desk = Desk(here.table.engine, tmp_path)
-        (order,) = (each for each in orders(here.table.state) if each.kind == kind)
-        request = json.dumps({"order": kind, **order.fields}).encode()
-        answer = await desk.ask(request, Peer("mei", (Role.DEALER,)))
-        ours = Role.DEALER in CATALOGUE[kind].roles
-
-        assert (answer.code == "not_of_role") != ours
-        assert ours or "make them with `punto operators`" in (answer.reason or "")

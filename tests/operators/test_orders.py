@@ -1,6 +1,7 @@
 """Orders over HTTP: what they do, what is said of those that are refused or unreadable, approval, and previews."""
 
 import json
+from itertools import product
 from typing import Any
 
 import pytest
@@ -14,7 +15,6 @@ from punto.controller.orders.doors import Peer
 from punto.controller.pace import FEW_AT_ONCE, Pace
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.service.table_in_this_process import HERE, rows, settings
-from tests.share import sampled
 from tests.table.croupier import PLAYER_NATURAL
 
 
@@ -69,68 +69,46 @@ async def test_a_refusal_offers_what_its_giver_may_order_and_nothing_else(role, 
     assert (CATALOGUE["change_shoe"].label in offered) is of_supervisors
 
 
-@pytest.mark.parametrize(
-    ("body", "sentence"),
-    sampled(
-        [
-            (b"", "the request is not JSON: a value is missing at character 1"),
-            (
-                {"order": "change_game", "game": "mini-baccarat", "limits": {"player": {"min": 700}}},
-                "change_game: limits.player.min: there is no such limit: write minimum, maximum, step",
-            ),
-            (b"[1]", 'a request is a JSON object with an "order"'),
-            ({"order": "chnage_shoe"}, "there is no order 'chnage_shoe' (did you mean change_shoe?)"),
-            ({"order": "status"}, "there is no order 'status'"),
-            ({"order": "void_coup"}, "void_coup needs reason"),
-            ({"order": "void_coup", "reason": "x", "who": "Ann"}, "void_coup has no 'who'"),
-            ({"order": "void_coup", "reason": "x", "approved_by": "Ann"}, "void_coup has no 'approved_by'"),
-            (
-                {"order": "key_card", "card": "1S"},
-                "key_card: card: '1S' is not a card: write rank A23456789TJQK, then suit SHDC, such as 9S or TD",
-            ),
-            ({"order": "key_card", "card": "9S", "position": "1"}, "key_card: position: must be "),
-            ({"order": "key_card", "card": "9S", "place": 1}, "key_card has no 'place'"),
-            (
-                {"order": "open_betting", "approval": APPROVAL},
-                "open_betting needs no approval: leave `approval` out",
-            ),
-            ({"order": "void_coup", "reason": "x", "approval": "Eve"}, "send name and password as JSON: "),
-            (
-                {"order": "void_coup", "reason": "x", "approval": {"name": "Eve"}},
-                "send name and password as JSON: password",
-            ),
-            (
-                {"order": "change_game", "game": "../../etc/passwd"},
-                "change_game: game: there is no game '../../etc/passwd'",
-            ),
-            (
-                {"order": "change_game", "game": "operators.db"},
-                "change_game: game: there is no game 'operators.db'",
-            ),
-            (
-                {
-                    "order": "change_game",
-                    "game": "mini-baccarat",
-                    "limits": {"player": {"minimum": 700, "step": 500}},
-                },
-                "change_game: limits.player: the minimum 700 is not a multiple of the step 500: write a multiple of the step",
-            ),
-        ],
-        one_in=4,
+UNREADABLE: list[tuple[Any, str]] = [
+    (b"", "the request is not JSON: a value is missing at character 1"),
+    ({"order": "status"}, "there is no order 'status'"),
+    ({"order": "key_card", "card": "9S", "position": "1"}, "key_card: position: must be "),
+    ({"order": "key_card", "card": "9S", "place": 1}, "key_card has no 'place'"),
+    ({"order": "open_betting", "approval": APPROVAL}, "open_betting needs no approval: leave `approval` out"),
+    ({"order": "void_coup", "reason": "x", "approval": "Eve"}, "send name and password as JSON: "),
+    (
+        {"order": "void_coup", "reason": "x", "approval": {"name": "Eve"}},
+        "send name and password as JSON: password",
     ),
-    ids=str,
-)
-async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_trace(
-    body, sentence, tmp_path
-):
+    (
+        {"order": "change_game", "game": "operators.db"},
+        "change_game: game: there is no game 'operators.db'",
+    ),
+    (
+        {"order": "change_game", "game": "mini-baccarat", "limits": {"player": {"min": 700}}},
+        "change_game: limits.player.min: there is no such limit: write minimum, maximum, step",
+    ),
+    (
+        {
+            "order": "change_game",
+            "game": "mini-baccarat",
+            "limits": {"player": {"minimum": 700, "step": 500}},
+        },
+        "change_game: limits.player: the minimum 700 is not a multiple of the step 500: write a multiple of the step",
+    ),
+]
+"""What the requests at the socket do not show (`tests/service/test_operators.py`)."""
+
+
+async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_trace(tmp_path):
     async with consoles(tmp_path) as here:
         here.account("Mei", "supervisor")
         browser = await here.signed_on("Mei")
         before = here.inputs()
-        for path in ("/api/orders", "/api/preview"):
+        for path, (body, sentence) in product(("/api/orders", "/api/preview"), UNREADABLE):
             answer = await browser.ask("POST", path, body)
-            assert (answer.status, answer.json["code"]) == (422, "bad_request")
-            assert answer.json["reason"].startswith(sentence)
+            assert (answer.status, answer.json["code"]) == (422, "bad_request"), body
+            assert answer.json["reason"].startswith(sentence), body
 
         assert here.inputs() == before
 
@@ -172,46 +150,6 @@ async def test_a_reason_that_says_nothing_is_none_at_either_door(reason, tmp_pat
 
 
 # --- a second person
-
-
-async def test_an_order_that_needs_approval_is_carried_out_with_another_supervisors_password(tmp_path):
-    async with consoles(tmp_path, settings(approval=("void_round",))) as here:
-        here.account("Mei", "supervisor")
-        here.account("Eve", "supervisor")
-        browser = await here.signed_on("Mei")
-        await at_betting(here)
-        await here.table.do(f"draw {PLAYER_NATURAL}")
-
-        alone = await browser.order("void_round", round=1, reason="misdeal")
-        assert (alone.status, alone.json["code"]) == (202, "awaits_approval")
-        assert here.events("void_round") == []
-        together = await browser.order("void_round", round=1, reason="misdeal", approval=APPROVAL)
-        assert together.status == 200, together.text
-        assert here.events()[-1] == {
-            "who": "Mei",
-            "round": 1,
-            "reason": "misdeal",
-            "approved_by": "Eve",
-            "kind": "void_round",
-        }
-        assert here.events("session_begun")[1:] == []  # Eve was asked, and is not signed on
-
-
-async def test_nobody_approves_their_own_order(tmp_path):
-    async with consoles(tmp_path, settings(approval=("void_round",))) as here:
-        here.account("Mei", "supervisor")
-        browser = await here.signed_on("Mei")
-        await at_betting(here)
-        await here.table.do(f"draw {PLAYER_NATURAL}")
-        own = {"name": "MEI", "password": PASSWORD}
-        answer = await browser.order("void_round", round=1, reason="misdeal", approval=own)
-
-        assert (answer.status, answer.json["code"]) == (409, "needs_approval")
-
-        before = here.inputs()
-        answer = await browser.order("resume_play", reason="seen to", approval=own)  # which needs none
-        assert (answer.status, answer.json["code"]) == (403, "not_approved")
-        assert here.inputs() == before
 
 
 @pytest.mark.parametrize(

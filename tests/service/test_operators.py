@@ -15,14 +15,11 @@ from contextlib import asynccontextmanager, closing, suppress
 from http.client import HTTPConnection
 from io import StringIO
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
-from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
-from punto.baccarat.table.events import CardOverdrawn, DeviceHeard, ShoeHello
-from punto.baccarat.table.order_kinds import Order
 from punto.commands import operator
 from punto.commands.cli import main
 from punto.commands.operator import ask
@@ -250,71 +247,12 @@ FIELDS: dict[str, Any] = {
     "round": 1, "seat": 1, "serial": "IS-1", "to": "jph",
 }  # fmt: skip
 ORDERED = [kind for kind, each in CATALOGUE.items() if not each.seen]
-SEEN = [kind for kind, each in CATALOGUE.items() if each.seen]
 
 
 def request_for(kind: str) -> dict[str, Any]:
     """Such an order, with a value for each field that it needs."""
     needed = [name for name, each in CATALOGUE[kind].fields.items() if each.required]
     return {"order": kind, **{name: FIELDS[name] for name in needed}}
-
-
-@pytest.mark.parametrize("role", Role)
-async def test_roles_hold_at_the_socket_as_at_the_consoles(tmp_path, role):
-    record = tmp_path / "table.db"
-    refused = []
-    async with (
-        table(record) as own,
-        door(own, tmp_path / "door", people={"Mei": role}, refusals_per_minute=1000) as path,
-    ):
-        for kind in ORDERED:
-            answer = await order(path, **request_for(kind), by=MEI)
-            if answer["code"] == "not_signed":
-                assert answer["reason"] == f"signature: the roles of Mei do not allow {kind}"
-                refused.append(kind)
-    said = [json.loads(payload) for (payload,) in rows(record, "SELECT payload FROM inputs ORDER BY seq")]
-
-    assert refused == [kind for kind in ORDERED if role not in CATALOGUE[kind].roles]
-    assert [
-        (each["who"], each["what"], each["code"]) for each in said if each["kind"] == "access_refused"
-    ] == [("Mei", f"sign {kind}", "not_of_role") for kind in refused]
-
-
-async def test_nobody_orders_unsigned_where_there_are_accounts(tmp_path):
-    async with table(tmp_path / "table.db") as own, door(own, tmp_path / "door", people=PEOPLE) as path:
-        before = own.journal.last_seq
-        for kind in ORDERED:
-            answer = await order(path, **request_for(kind))
-
-            assert (answer["accepted"], answer["code"]) == (False, "not_signed")
-            assert answer["reason"] == "sign the order: give the name and password of an account in `by`"
-        assert own.journal.last_seq == before
-        assert (await order(path, order="status"))["accepted"]
-
-
-async def test_a_second_person_signs_at_the_socket_as_at_the_consoles(tmp_path):
-    record = tmp_path / "table.db"
-    own_settings = settings(approval=("change_game",))
-    game = {"order": "change_game", "game": "mini-baccarat", "by": MEI}
-    async with (
-        table(record, own_settings) as own,
-        door(own, tmp_path / "door", people=PEOPLE, approval="page") as path,
-    ):
-        await order(path, order="sign_on", by=MEI)
-        for approval, code in (
-            (None, "awaits_approval"),
-            (MEI, "needs_approval"),
-            (EVE, "not_approved"),
-            ({**BOB, "password": "another"}, "not_approved"),
-        ):
-            answer = await order(path, **game, **({} if approval is None else {"approval": approval}))
-            assert (answer["accepted"], answer["code"]) == (False, code), answer
-        assert (await order(path, **game, approval=BOB))["accepted"]
-        answer = await order(path, order="sign_off", by=MEI, approval=BOB)
-        assert answer["reason"] == "sign_off needs no approval: leave `approval` out"
-    (payload,) = rows(record, "SELECT payload FROM inputs ORDER BY seq DESC LIMIT 1")[0]
-
-    assert {"who": "Mei", "approved_by": "Bob"}.items() <= json.loads(payload).items()
 
 
 async def test_an_order_waits_at_the_socket_for_a_second_person_at_their_own_session(tmp_path):
@@ -354,33 +292,6 @@ async def test_without_accounts_the_socket_takes_a_dealers_orders_alone(tmp_path
         "not_signed",
         "signature: this table has no accounts, so nobody can sign an order",
     )
-
-
-@pytest.mark.parametrize("people", [None, PEOPLE])
-@pytest.mark.parametrize("kind", SEEN)
-async def test_what_only_a_device_sees_is_never_ordered(tmp_path, kind, people, capsys):
-    own_settings = settings("progressive-2")
-    async with (
-        table(tmp_path / "table.db", own_settings) as own,
-        door(own, tmp_path / "door", people=people) as path,
-    ):
-        before = own.journal.last_seq
-        for by in ({}, {"by": BOB}):
-            answer = await order(path, **request_for(kind), **by)
-
-            assert (answer["accepted"], answer["code"]) == (False, "bad_request")
-            assert (
-                answer["reason"]
-                == f"{kind}: a device of this table gives this order, so it cannot be given here"
-            )
-        assert own.journal.last_seq == before
-    with pytest.raises(SystemExit):
-        punto(capsys, "--socket", path, kind.replace("_", "-"))
-    assert "is not one of" in capsys.readouterr().err
-
-
-def test_a_swipe_is_what_only_a_device_sees():
-    assert SEEN == ["swipe_card"]
 
 
 async def test_somebody_who_guesses_at_the_socket_is_locked_out(tmp_path):
@@ -630,58 +541,6 @@ async def test_whoever_comes_in_as_it_ends_is_hung_up_on(tmp_path, turns):
 
 
 # --- every order of the table
-
-
-async def test_every_order_of_the_table_can_be_given(tmp_path):
-    given: list[str] = []
-    midi = settings("midi-baccarat", betting_closes="order")
-    async with table(tmp_path / "table.db", midi) as own, door(own, tmp_path / "door", people=PEOPLE) as path:
-
-        async def give(name: str, **fields: Any) -> None:
-            answer = await order(path, order=name, **fields, by=MEI)
-            assert answer["accepted"], answer
-            given.append(name)
-
-        async def draw(code: str, confidence: int = 99) -> None:
-            await own.do(f"{'draw' if confidence == 99 else 'unsure'} {code}")
-
-        await own.hello()
-        await give("sign_on")
-        await give("change_shoe")
-        await give("open_betting")
-        await give("close_betting")
-        await draw("2S")
-        await draw("3S", 40)
-        await give("key_card", card="3S")
-        await give("correct_card", position=1, card="4S", reason="misread")
-        await give("void_coup", reason="misdeal")
-        await give("close_betting")
-        for code in ("KS", "KD", "9H", "8D"):
-            await draw(code)
-        await own.shoe(CardOverdrawn(own.state.link.expected, Card("5C"), 99))
-        await give("resume_play", reason="seen to")
-        await give("reveal")
-        last = own.state.last
-        assert last is not None
-        hands = {"player": list(last.player), "banker": list(last.banker)}
-        await give("correct_round", round=last.round, **{**hands, "player": ["KS", "9D"]}, reason="misread")
-        await give("void_round", round=last.round, reason="misdeal")
-        await own.shoe(ShoeHello("IS-2", 5, 1, 1, 8))
-        await give("accept_shoe", serial="IS-2")
-        for serial in ("KP-1", "KP-2"):
-            await own.engine.submit([DeviceHeard("keypad", serial)], "keypad")
-        await give("accept_device", serial="KP-2")
-        for kind in [kind for kind, each in CATALOGUE.items() if each.group == "help"]:
-            await give(kind, reason="a dispute at seat 3")
-        if own.state.stops:
-            await give("resume_play", reason="settled")
-        await give("acknowledge_alarm", number=own.state.alarms[0].number)
-        await give("close_table")
-        await give("change_game", game="mini-baccarat", limits={"player": {"minimum": 500}})
-        await give("sign_off")
-        assert own.state.settings.game.wager("player").limits.minimum == 500
-
-    assert set(given) == {kind for kind, each in CATALOGUE.items() if each.event in get_args(Order)}
 
 
 # --- punto operator
