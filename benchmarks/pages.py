@@ -107,9 +107,9 @@ async def _display(browser: Browser, broker: Broker) -> tuple[float, float, floa
         await expect_live(page)
 
         async def draw(_: int) -> None:
-            hand = table.table.state.round
+            hand = table.table.state.round.number
             table.draw()
-            if table.table.state.round != hand:
+            if table.table.state.round.number != hand:
                 await out.send("scoreboard", table.scoreboard())
             await out.send("state", table.state())
 

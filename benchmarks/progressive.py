@@ -113,8 +113,8 @@ async def _path(
     meter = {"reserve": "1%", "base_wagers": "unseen"}
     betting = Croupier.at_betting("meter", game_name="progressive-2", meter=meter).state
     inputs: dict[str, Event] = {
-        "wagers": StartGame(betting.round, "ann", (1, 3, 4, 7)),
-        "no wagers": StartGame(betting.round, "ann", ()),
+        "wagers": StartGame(betting.round.number, "ann", (1, 3, 4, 7)),
+        "no wagers": StartGame(betting.round.number, "ann", ()),
         "sensed": WagerPlaced(2),
     }
     taken: dict[str, list[float]] = {name: [] for name in inputs}

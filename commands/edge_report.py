@@ -285,11 +285,11 @@ def of_record(path: Path, number: int | None) -> Shoe:
     found: dict[int, Left] = {}
     for step in history(path):
         state = step.state
-        if state.shoe > number:
+        if state.shoe.number > number:
             break
         left = left_of(state)
-        if left is not None and left.shoe == number and state.coup is None:
-            found[state.coups] = left
+        if left is not None and left.shoe == number and state.round.coup is None:
+            found[state.shoe.coups] = left
             settings = state.settings
     try:
         compositions = {coup: left.composition() for coup, left in found.items() if not left.carried}

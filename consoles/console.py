@@ -104,8 +104,8 @@ class Console:
             except AccountsError as error:
                 _log.warning("accounts cannot be read", reason=str(error))
             looked += 1
-            if engine.state.round != last_round or looked >= _PACE_SECONDS:
-                last_round, looked = engine.state.round, 0
+            if engine.state.round.number != last_round or looked >= _PACE_SECONDS:
+                last_round, looked = engine.state.round.number, 0
                 self._parts.pace = await asyncio.to_thread(
                     self._parts.reports.hands_an_hour, datetime.now(UTC)
                 )

@@ -188,6 +188,7 @@ class _Game:
         }
         code, text = self._todo(orders)
         live = self.fitted.meter()
+        sensors = state.devices.sensors
         return GameView(
             id=settings.progressive,
             title=settings.wager.title,
@@ -202,7 +203,7 @@ class _Game:
             round=self.hand.round,
             key=procedure.key.value if procedure.kind == "aquarius" else None,
             seat_one=settings.seat_one,
-            sensors="none" if state.sensors is None else "online" if state.sensors.online else "offline",
+            sensors="none" if sensors is None else "online" if sensors.online else "offline",
             seats=tuple(self._seats()),
             award=self.award,
             todo=Todo(code=code, text=text),
@@ -334,7 +335,7 @@ class _Game:
         if refused is not None:
             return "wait", refused
         label, seats = self.fitted.start_label, self.hand.sensors
-        if self.state.sensors is None:
+        if self.state.devices.sensors is None:
             return "start_game", f"Touch each seat that has a progressive wager, then press {label}"
         if seats and self.settings.base_wagers == "unseen":
             return "start_game", f"Check {self._base_wagers_at(seats)}, then press {label}"

@@ -271,7 +271,7 @@ class Reports:
                     title=game.title,
                     rules=game.rules_digest,
                     shift=metered(meters_of(game, records), game, expectations),
-                    lifetime=metered(of_game(state.meters, game), game, expectations),
+                    lifetime=metered(of_game(state.history.meters, game), game, expectations),
                 )
                 for game, records, expectations in games
             ),

@@ -234,7 +234,7 @@ def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
         last=_last(state),
         progressive=game,
         alarms=tuple(_alarm(each, noted.raised.get(each.number, NOT_KNOWN)) for each in state.alarms),
-        stops=tuple(StandingStop(code=stop.code, text=stop.text) for stop in state.stops),
+        stops=tuple(StandingStop(code=stop.code, text=stop.text) for stop in state.waiting.stops),
         devices=tuple(console_devices(state, seq, noted.shoe_since, fitted.links(), now)),
         hands_an_hour=hands_an_hour,
     )
@@ -304,10 +304,10 @@ def _what_stops(state: TableState) -> Prompt | None:
     """The step that must come before anything else."""
     if state.phase is Phase.LOCKED:
         return Prompt(code="locked", text="The table is locked: sign on to open it")
-    if state.stops:
-        return Prompt(code="stopped", text="; ".join(stop.text for stop in state.stops))
-    if state.doubt is not None:
-        return Prompt(code="key_card", side=_side(state), text=state.doubt.text)
+    if state.waiting.stops:
+        return Prompt(code="stopped", text="; ".join(stop.text for stop in state.waiting.stops))
+    if state.waiting.doubt is not None:
+        return Prompt(code="key_card", side=_side(state), text=state.waiting.doubt.text)
     return None
 
 
@@ -318,7 +318,7 @@ def _award(state: TableState, game: GameView | None) -> Prompt | None:
         return None
     if game is not None and game.award is not None:
         return Prompt(code="award", text=game.todo.text)
-    burned = state.phase is Phase.SHOE_CHANGE and state.burn_left == 0
+    burned = state.phase is Phase.SHOE_CHANGE and state.shoe.burn_left == 0
     if state.award_waits and (burned or state.phase in {Phase.BETTING, Phase.SETTLED}):
         return Prompt(code="award", text=f"T{what_waits(state)[1:]}")
     return None
@@ -358,7 +358,7 @@ def _what_follows(state: TableState, game: GameView | None) -> Prompt:
 def _at_the_end(state: TableState) -> Prompt:
     if _correction(state) is not None:
         return Prompt(code="pay_difference", text="Pay and take back the differences, then open betting")
-    if state.last is not None and state.last.status == "void":
+    if state.history.last is not None and state.history.last.status == "void":
         return Prompt(code="return_wagers", text="Return all wagers, then open betting")
     return Prompt(code="pay", text="Pay the winning wagers, then open betting")
 
@@ -373,17 +373,19 @@ def _next_card(state: TableState) -> Prompt:
 
 def _at_the_shoe(state: TableState) -> Prompt:
     keyed = state.settings.cards == "keyed"
-    if state.link.lid_open or state.burn_left == 0:
+    if state.link.lid_open or state.shoe.burn_left == 0:
         then = ", then open betting" if keyed or not state.link.lid_open else " and close the lid"
         return Prompt(code="load_shoe", text=f"Load the shoe{then}")
-    if state.burn_left is None:
+    if state.shoe.burn_left is None:
         return Prompt(
             code="turn_first_card",
             text="Turn the first card of the shoe and key it" if keyed else "Turn the first card of the shoe",
         )
-    cards = "1 card" if state.burn_left == 1 else f"{state.burn_left} cards"
+    cards = "1 card" if state.shoe.burn_left == 1 else f"{state.shoe.burn_left} cards"
     return Prompt(
-        code="burn", count=state.burn_left, text=f"Burn {cards}" + (", then open betting" if keyed else "")
+        code="burn",
+        count=state.shoe.burn_left,
+        text=f"Burn {cards}" + (", then open betting" if keyed else ""),
     )
 
 
@@ -403,7 +405,7 @@ def _side(state: TableState) -> Literal["player", "banker"] | None:
     """The hand of the next card, if a card must be drawn or would begin a coup."""
     if state.phase not in {Phase.BETTING, Phase.DEALING}:
         return None
-    coup = state.coup or Coup(state.carried)
+    coup = state.round.coup or Coup(state.shoe.carried)
     if coup.over:
         return None
     return coup.side_of(len(coup.cards)).value
@@ -419,18 +421,18 @@ def _seats(state: TableState) -> tuple[Seat, ...]:
             seat=seat,
             wagers=tuple(
                 StandingWager(wager=each.wager, title=game.wager(each.wager).title, amount=each.amount)
-                for each in state.wagers
+                for each in state.round.wagers
                 if each.seat == seat
             ),
         )
-        for seat in sorted({each.seat for each in state.wagers})
+        for seat in sorted({each.seat for each in state.round.wagers})
     )
 
 
 def _last(state: TableState) -> LastRound | None:
-    if state.last is None:
+    if state.history.last is None:
         return None
-    record = public_round(state.last)
+    record = public_round(state.history.last)
     entry = _correction(state)
     return LastRound(
         round=record,
@@ -443,7 +445,7 @@ def _last(state: TableState) -> LastRound | None:
 
 def _correction(state: TableState) -> RoundRecord | None:
     """The entry that last corrected or voided the last round, None if there is no such entry."""
-    entry, last = state.correction, state.last
+    entry, last = state.history.correction, state.history.last
     return entry if entry is not None and last is not None and entry.corrects == last.round else None
 
 

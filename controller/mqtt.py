@@ -336,7 +336,7 @@ class Broker:
         except ValidationError as error:
             return [partial(self._refuse_wager, id_of(payload), number, "bad_payload", first_fault(error))]
         wager = SetWager(id=asked.id, seat=number, wager=asked.wager, amount=asked.amount, round=asked.round)
-        if (known := self._engine.publication.answers.to(wager, state.round)) is not None:
+        if (known := self._engine.publication.answers.to(wager, state.round.number)) is not None:
             self._engine.publication.answer(state.settings, known)
         elif wager not in entered:
             entered[wager] = self._engine.enter([wager], f"mqtt seat {number}")

@@ -93,7 +93,7 @@ class Publication:
 
     def answer_again(self, state: TableState) -> None:
         """Send the answers that the broker may not have, of the present round and the last one."""
-        for answer in self.answers.not_taken(state.round):
+        for answer in self.answers.not_taken(state.round.number):
             self.answer(state.settings, answer)
 
     def answer(self, settings: Settings, answer: Answer) -> None:
@@ -151,7 +151,7 @@ class Publication:
         if state is before:
             return
         self._outbox.snapshot_due(topics.STATE)
-        if state.rounds is not before.rounds or state.shoe != before.shoe:
+        if state.shoe.rounds is not before.shoe.rounds or state.shoe.number != before.shoe.number:
             self._outbox.snapshot_due(topics.SCOREBOARD)
         if state.progressive is not before.progressive:
             self._outbox.snapshot_due(*meter_topics(state))

@@ -327,8 +327,8 @@ async def _beat(
         state = engine.state
         # Once a second is often enough for people. At each hand, it would delay the cards of a fast shoe.
         if (
-            state.meters is not metered.meters
-            or state.day is not metered.day
+            state.history.meters is not metered.history.meters
+            or state.history.day is not metered.history.day
             or state.settings != metered.settings
         ):
             outbox.snapshot_due(topics.METERS)

@@ -89,13 +89,14 @@ class Seen:
             }
         return cls(
             phase=state.phase.value,
-            loaded=state.shoe > 0 and state.burn_left == 0 and not state.shoe_over,
+            loaded=state.shoe.number > 0 and state.shoe.burn_left == 0 and not state.shoe_over,
             # Without a reader, the dealer burns unseen cards, and says so with the order that opens betting.
-            burned=state.burn_left == 0 or (state.settings.cards == "keyed" and state.burn_left is not None),
+            burned=state.shoe.burn_left == 0
+            or (state.settings.cards == "keyed" and state.shoe.burn_left is not None),
             shoe_over=state.shoe_over,
-            stopped=bool(state.stops),
+            stopped=bool(state.waiting.stops),
             another_shoe=state.link.offered is not None,
-            card_awaited=state.doubt is not None,
+            card_awaited=state.waiting.doubt is not None,
             keyed=state.settings.cards == "keyed" or state.keyed_for_shoe,
             closes=state.settings.betting_closes == "order",
             **game,

@@ -15,7 +15,7 @@ from punto.baccarat.table.effects import RoundCorrected, RoundEnded
 from punto.baccarat.table.meters import Meters, of_hand, with_hands
 from punto.baccarat.table.order_kinds import CorrectRound, VoidRound
 from punto.baccarat.table.progressive import hand_corrected, settle_again
-from punto.baccarat.table.state import Phase, RoundRecord
+from punto.baccarat.table.state import Phase, Round, RoundRecord
 from punto.baccarat.table.turn import RefusedError, Turn
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import Outcome, PlacedWager, Settlement, give_back
@@ -51,11 +51,11 @@ def correct_round(turn: Turn, order: CorrectRound) -> None:
         ),
     )
     correct_keyed(turn, last.round, coup.cards)
-    if last.shoe == turn.state.shoe:
-        drawn = turn.state.drawn
+    if last.shoe == turn.state.shoe.number:
+        drawn = turn.state.shoe.drawn
         for before, after in zip(_cards(last), coup.cards, strict=True):
             drawn = replace_last(drawn, before, after)
-        turn.change(drawn=drawn, rounds=(*turn.state.rounds[:-1], road_round(coup)))
+        turn.change_shoe(drawn=drawn, rounds=(*turn.state.shoe.rounds[:-1], road_round(coup)))
 
 
 def void_round(turn: Turn, order: VoidRound) -> None:
@@ -67,12 +67,12 @@ def void_round(turn: Turn, order: VoidRound) -> None:
     last = _last(turn, order)
     hand_corrected(turn, None, last.round, ())
     _enter(turn, order, last, replace(last, status="void", winner=None, settlements=give_back(_wagers(last))))
-    if last.shoe == turn.state.shoe:
-        turn.change(rounds=turn.state.rounds[:-1])
+    if last.shoe == turn.state.shoe.number:
+        turn.change_shoe(rounds=turn.state.shoe.rounds[:-1])
 
 
 def _last(turn: Turn, order: CorrectRound | VoidRound) -> RoundRecord:
-    last = turn.state.last
+    last = turn.state.history.last
     if last is None:
         raise RefusedError("no_round", "there is no round to correct")
     if order.round != last.round:
@@ -113,9 +113,9 @@ def _coup(order: CorrectRound, last: RoundRecord) -> Coup:
 
 
 def _refuse_surplus(turn: Turn, last: RoundRecord, coup: Coup) -> None:
-    if last.shoe != turn.state.shoe:
+    if last.shoe != turn.state.shoe.number:
         return  # the other cards of that shoe are not known here any more
-    others = [*turn.state.drawn, *turn.state.carried]
+    others = [*turn.state.shoe.drawn, *turn.state.shoe.carried]
     for card in _cards(last):
         others.remove(card)
     for card in coup.cards:
@@ -130,7 +130,7 @@ def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right
     """Record the differences between the last round and its correction, under a new round number."""
     entry = replace(
         right,
-        round=turn.state.round,
+        round=turn.state.round.number,
         status="correction",
         corrects=last.round,
         settlements=tuple(
@@ -147,19 +147,19 @@ def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right
     return_wagers(turn)
     turn.emit(RoundEnded(entry))
     turn.say(RoundCorrected(last.round, entry.round, right.player, right.banker, right.winner, order.reason))
-    turn.change(last=right, correction=entry, round=entry.round + 1)
+    turn.change(round=Round(number=entry.round + 1))
+    turn.change_history(last=right, correction=entry)
     _count_again(turn, last, right)
     if turn.state.phase is Phase.BETTING:
         turn.enter(Phase.BETTING)  # of another round
 
 
 def _count_again(turn: Turn, last: RoundRecord, right: RoundRecord) -> None:
-    turn.change(meters=_counted_again(turn.state.meters, turn.state.settings.game, last, right))
-    day = turn.state.day
+    game, history = turn.state.settings.game, turn.state.history
+    turn.change_history(meters=_counted_again(history.meters, game, last, right))
+    day = history.day
     if day is not None and last.round < day.first:  # the hand stays one of an earlier day
-        turn.change(
-            day=replace(day, before=_counted_again(day.before, turn.state.settings.game, last, right))
-        )
+        turn.change_history(day=replace(day, before=_counted_again(day.before, game, last, right)))
 
 
 def _counted_again(
@@ -209,10 +209,10 @@ def as_dealt(player: tuple[Card, ...], banker: tuple[Card, ...]) -> tuple[Card, 
 
 def correct_keyed(turn: Turn, round_: int, cards: tuple[Card, ...]) -> None:
     """Compare a card keyed while the shoe was offline with its record as corrected since."""
-    turn.change(
+    turn.change_link(
         keyed_away=tuple(
             replace(each, card=cards[each.position - 1]) if each.round == round_ else each
-            for each in turn.state.keyed_away
+            for each in turn.state.link.keyed_away
         )
     )
 

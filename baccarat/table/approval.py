@@ -107,9 +107,10 @@ def _may_move_an_award(state: TableState, order: CorrectCard | VoidCoup) -> bool
     if state.face_down:
         return wagers_are_in_play(state)
     if isinstance(order, VoidCoup):
-        return state.coup is not None and bool(awards_in_reach(state, state.coup))
+        return state.round.coup is not None and bool(awards_in_reach(state, state.round.coup))
     try:
         corrected = corrected_coup(state, order)
     except RefusedError:
         return False
-    return state.coup is not None and awards_in_reach(state, corrected) != awards_in_reach(state, state.coup)
+    coup = state.round.coup
+    return coup is not None and awards_in_reach(state, corrected) != awards_in_reach(state, coup)

@@ -11,7 +11,7 @@ from punto.baccarat.table.events import CardDrawn, CardOverdrawn, CardUnread, Cu
 from punto.baccarat.table.meters import of_hand, with_hands
 from punto.baccarat.table.order_kinds import VoidCoup
 from punto.baccarat.table.progressive import hand_begins, hand_decided, settle_coup, wagers_on_the_meter
-from punto.baccarat.table.state import Doubt, Phase, RoundRecord, Stop, TableState
+from punto.baccarat.table.state import Doubt, Phase, Round, RoundRecord, Shoe, Stop, TableState
 from punto.baccarat.table.turn import Turn
 from punto.baccarat.wagers.settlement import Settlement, give_back
 
@@ -29,35 +29,35 @@ MOST_CARRIED: Final = 3
 
 def take(turn: Turn, seen: Draw | CutCardSeen) -> None:
     """Take a drawn card or the cut card. While the table waits for a person, queue them in order."""
-    if turn.state.backlog or _waits(turn.state, seen):
-        turn.change(backlog=(*turn.state.backlog, seen))
+    if turn.state.waiting.backlog or _waits(turn.state, seen):
+        turn.change_waiting(backlog=(*turn.state.waiting.backlog, seen))
     else:
         _take_now(turn, seen)
 
 
 def take_backlog(turn: Turn) -> None:
     """Take the queued cards until the table waits again."""
-    while turn.state.backlog and not _waits(turn.state, turn.state.backlog[0]):
-        first, *rest = turn.state.backlog
-        turn.change(backlog=tuple(rest))
+    while turn.state.waiting.backlog and not _waits(turn.state, turn.state.waiting.backlog[0]):
+        first, *rest = turn.state.waiting.backlog
+        turn.change_waiting(backlog=tuple(rest))
         _take_now(turn, first, late=True)
 
 
 def _waits(state: TableState, seen: Draw | CutCardSeen) -> bool:
     # What the cut card means depends on whether the hand is over, which nobody may know before its cards are turned.
-    return state.waiting or (state.phase is Phase.REVEAL and isinstance(seen, CutCardSeen))
+    return state.waiting.for_person or (state.phase is Phase.REVEAL and isinstance(seen, CutCardSeen))
 
 
 def _take_now(turn: Turn, seen: Draw | CutCardSeen, *, late: bool = False) -> None:
     if isinstance(seen, CutCardSeen):
         _reach_cut_card(turn)
         return
-    if turn.state.phase is Phase.SHOE_CHANGE and turn.state.burn_left == 0:
+    if turn.state.phase is Phase.SHOE_CHANGE and turn.state.shoe.burn_left == 0:
         open_betting(turn)
     # A card that left a locked shoe, or while play was stopped, was drawn too soon to begin a coup.
     begins = turn.state.settings.betting_closes == "first_card" and not late and not turn.state.award_waits
     match turn.state.phase:
-        case Phase.SHOE_CHANGE if turn.state.burn_left != 0:
+        case Phase.SHOE_CHANGE if turn.state.shoe.burn_left != 0:
             _burn(turn, seen)
         case Phase.LOCKED | Phase.CLOSED | Phase.SHOE_CHANGE as phase:
             turn.alarm(
@@ -83,10 +83,10 @@ _Why = Literal["burned", "overdrawn", "outside_play"]
 def let_go(turn: Turn, draw: Draw, why: _Why) -> None:
     """Count a card that goes to neither hand. A card that was not read for certain counts as unknown."""
     if isinstance(draw, CardUnread) or draw.card is None:
-        turn.change(unknown=turn.state.unknown + 1)
+        turn.change_shoe(unknown=turn.state.shoe.unknown + 1)
     elif draw.confidence < turn.state.settings.minimum_confidence:
-        turn.change(unknown=turn.state.unknown + 1)
-        turn.emit(effects.CardHeld(draw.card, why, turn.state.round))
+        turn.change_shoe(unknown=turn.state.shoe.unknown + 1)
+        turn.emit(effects.CardHeld(draw.card, why, turn.state.round.number))
     else:
         _let_card_go(turn, draw.card, why)
 
@@ -97,53 +97,46 @@ def _let_card_go(turn: Turn, card: Card, why: _Why) -> None:
             "surplus_copy",
             "a card left the shoe although all copies of this card had already left the shoe. Check the shoe's cards",
         )
-    turn.change(drawn=(*turn.state.drawn, card))
-    turn.emit(effects.CardHeld(card, why, turn.state.round))
+    turn.change_shoe(drawn=(*turn.state.shoe.drawn, card))
+    turn.emit(effects.CardHeld(card, why, turn.state.round.number))
 
 
 def let_carried_go(turn: Turn) -> None:
     """Discard the carried cards: no coup follows in this shoe."""
-    carried = turn.state.carried
-    turn.change(carried=())
+    carried = turn.state.shoe.carried
+    turn.change_shoe(carried=())
     for card in carried:
         _let_card_go(turn, card, "overdrawn")
 
 
 def let_waiting_go(turn: Turn, why: _Why) -> None:
     """Discard the cards that wait for a person: the card in doubt, and those after it."""
-    for seen in turn.state.backlog:
+    for seen in turn.state.waiting.backlog:
         if isinstance(seen, CutCardSeen):
             _reach_cut_card(turn)
         else:
             let_go(turn, seen, why)
-    turn.change(
-        unknown=turn.state.unknown + (turn.state.doubt is not None),
-        doubt=None,
-        backlog=(),
-    )
+    turn.change_shoe(unknown=turn.state.shoe.unknown + (turn.state.waiting.doubt is not None))
+    turn.change_waiting(doubt=None, backlog=())
 
 
 def leave_the_shoe(turn: Turn) -> None:
     """Discard all cards that left this shoe, so that they do not count in the next."""
     let_waiting_go(turn, "outside_play")
     let_carried_go(turn)
-    for stop in turn.state.stops:
+    for stop in turn.state.waiting.stops:
         if stop.overdrawn is not None:
             let_go(turn, stop.overdrawn, "overdrawn")
-    turn.change(
-        stops=tuple(replace(stop, overdrawn=None) for stop in turn.state.stops if stop.code != OVERFULL),
-        drawn=(),
-        unknown=0,
-        last_coup=None,
-        burn_left=None,
-    )
+    stops, shoe = turn.state.waiting.stops, turn.state.shoe
+    turn.change_waiting(stops=tuple(replace(each, overdrawn=None) for each in stops if each.code != OVERFULL))
+    turn.change(shoe=Shoe(number=shoe.number, coups=shoe.coups, rounds=shoe.rounds))
 
 
 # --- the burn and the cut card
 
 
 def _burn(turn: Turn, draw: Draw) -> None:
-    left = turn.state.burn_left
+    left = turn.state.shoe.burn_left
     if left:
         let_go(turn, draw, "burned")
         _burned(turn, left - 1)
@@ -157,37 +150,37 @@ def _burn(turn: Turn, draw: Draw) -> None:
 
 def turn_first_card(turn: Turn, card: Card) -> None:
     """Turn the burn's first card, which sets how many cards are burned."""
-    turn.change(drawn=(*turn.state.drawn, card))
+    turn.change_shoe(drawn=(*turn.state.shoe.drawn, card))
     burns = turn.state.settings.burn_ace if card.rank == "A" else card.points or 10
     turn.say(effects.BurnCardTurned(card, burns))
     _burned(turn, burns)
 
 
 def _burned(turn: Turn, left: int) -> None:
-    turn.change(burn_left=left)
+    turn.change_shoe(burn_left=left)
     if left == 0:
         open_betting(turn)
 
 
 def _reach_cut_card(turn: Turn) -> None:
     state = turn.state
-    if state.burn_left != 0 or state.phase is Phase.SHOE_CHANGE:
+    if state.shoe.burn_left != 0 or state.phase is Phase.SHOE_CHANGE:
         turn.alarm(
             "cut_card_outside_play",
             "the cut card came before the first coup: check where the cut card was placed",
         )
         return
-    if state.last_coup is not None:
+    if state.shoe.last_coup is not None:
         return
     more = state.settings.coups_after_cut_card
-    if state.coup is None or (state.coup.over and not state.face_down):
+    if state.round.coup is None or (state.round.coup.over and not state.face_down):
         # In place of a hand's first card: that hand is the last, unless its first card was carried to it.
-        last = state.coups + 1 + (more if state.carried else 0)
-    elif state.coup.cards or state.doubt is not None:
-        last = state.coups + more
+        last = state.shoe.coups + 1 + (more if state.shoe.carried else 0)
+    elif state.round.coup.cards or state.waiting.doubt is not None:
+        last = state.shoe.coups + more
     else:
-        last = state.coups
-    turn.change(last_coup=last)
+        last = state.shoe.coups
+    turn.change_shoe(last_coup=last)
     turn.say(effects.CutCardReached(last))
 
 
@@ -213,24 +206,18 @@ def begin_coup(turn: Turn) -> None:
     state = turn.state
     if state.dummy_next:
         return_wagers(turn)  # a dummy has no wagers, and its cards are known before the next wagers
-    turn.change(
-        coup=Coup(),
-        shown=0,
-        coups=state.coups + 1,
-        dummy=state.dummy_next,
-        carried=(),
-        corrections=(),
-    )
+    turn.change_round(coup=Coup(), dummy=state.dummy_next)
+    turn.change_shoe(coups=state.shoe.coups + 1, carried=())
     turn.enter(Phase.DEALING)
-    for card in state.carried:
+    for card in state.shoe.carried:
         place(turn, card)
 
 
 def return_wagers(turn: Turn) -> None:
     """Give back the wagers for a coup that will not be dealt."""
-    if turn.state.wagers:
-        turn.change(wagers=())
-        turn.say(effects.WagersReturned(turn.state.round))
+    if turn.state.round.wagers:
+        turn.change_round(wagers=())
+        turn.say(effects.WagersReturned(turn.state.round.number))
 
 
 # --- the deal
@@ -261,16 +248,16 @@ def _read(turn: Turn, draw: Draw) -> Card | Doubt:
 def surplus(turn: Turn, card: Card) -> bool:
     """Whether all copies of a card have already left the shoe."""
     state = turn.state
-    return (*state.drawn, *state.carried).count(card) >= state.settings.game.decks
+    return (*state.shoe.drawn, *state.shoe.carried).count(card) >= state.settings.game.decks
 
 
 def _await_card(turn: Turn, doubt: Doubt) -> None:
-    turn.change(doubt=doubt)
+    turn.change_waiting(doubt=doubt)
     if doubt.code == "surplus_copy":
         turn.stop(Stop(code=doubt.code, text=f"{doubt.text}, correct an earlier misread, and resume play"))
     turn.say(effects.CardAwaited(doubt.code, doubt.text))
     if doubt.read is not None:
-        turn.emit(effects.CardHeld(doubt.read, "doubtful", turn.state.round))
+        turn.emit(effects.CardHeld(doubt.read, "doubtful", turn.state.round.number))
 
 
 def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
@@ -279,12 +266,14 @@ def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
     coup = turn.coup.with_card(card)
     position = len(coup.cards)
     hidden = state.hides(position)
-    turn.change(coup=coup, drawn=(*state.drawn, card))
+    turn.change(round=state.round.but(coup=coup), shoe=state.shoe.but(drawn=(*state.shoe.drawn, card)))
     turn.say(
-        effects.CardDealt(state.round, position, coup.side_of(position - 1), None if hidden else card, keyed)
+        effects.CardDealt(
+            state.round.number, position, coup.side_of(position - 1), None if hidden else card, keyed
+        )
     )
     if hidden:
-        turn.emit(effects.CardHeld(card, "hidden", state.round, position))
+        turn.emit(effects.CardHeld(card, "hidden", state.round.number, position))
     if position == 1:
         hand_begins(turn)
     finish_if_over(turn)
@@ -306,8 +295,8 @@ def finish_if_over(turn: Turn) -> None:
 
 def reveal(turn: Turn) -> None:
     """Show the cards on the table; then settle, or deal on."""
-    turn.say(effects.CardsRevealed(turn.state.round, turn.coup.player, turn.coup.banker))
-    turn.change(shown=len(turn.coup.cards))
+    turn.say(effects.CardsRevealed(turn.state.round.number, turn.coup.player, turn.coup.banker))
+    turn.change_round(shown=len(turn.coup.cards))
     if turn.coup.over:
         _end_coup(turn)
     else:
@@ -320,26 +309,25 @@ def _end_coup(turn: Turn) -> None:
     state, coup = turn.state, turn.coup
     turn.say(
         effects.CoupEnded(
-            state.round,
+            state.round.number,
             coup.winner,
             coup.player_total,
             coup.banker_total,
             coup.natural,
             coup.player_pair,
             coup.banker_pair,
-            state.dummy,
+            state.round.dummy,
         )
     )
-    if state.dummy:
+    if state.round.dummy:
         _close_round(turn, _record(turn, "dummy"))
         return
-    turn.change(
-        rounds=(*state.rounds, road_round(coup)),
-        wagers=(),
+    turn.change_shoe(rounds=(*state.shoe.rounds, road_round(coup)))
+    settlements = settle_coup(state, coup, (*state.round.wagers, *wagers_on_the_meter(state)))
+    turn.change_history(
+        meters=with_hands(state.history.meters, of_hand(state.settings.game, coup, settlements))
     )
-    settlements = settle_coup(state, coup, (*state.wagers, *wagers_on_the_meter(state)))
-    turn.change(meters=with_hands(state.meters, of_hand(state.settings.game, coup, settlements)))
-    hand_decided(turn, coup, state.round, state.wagers)
+    hand_decided(turn, coup, state.round.number, state.round.wagers)
     _close_round(turn, _record(turn, "played", settlements))
 
 
@@ -353,10 +341,8 @@ def road_round(coup: Coup) -> RoadRound:
 def void_coup(turn: Turn, order: VoidCoup) -> None:
     """End a coup as a misdeal. Cards queued while the table waited go to neither hand."""
     let_waiting_go(turn, "overdrawn")
-    wagers = turn.state.wagers
-    turn.change(wagers=())
-    turn.say(effects.CoupVoided(turn.state.round, order.reason))
-    _close_round(turn, _record(turn, "void", give_back(wagers), order))
+    turn.say(effects.CoupVoided(turn.state.round.number, order.reason))
+    _close_round(turn, _record(turn, "void", give_back(turn.state.round.wagers), order))
 
 
 def _record(
@@ -367,9 +353,9 @@ def _record(
 ) -> RoundRecord:
     state, coup = turn.state, turn.coup
     return RoundRecord(
-        round=state.round,
-        shoe=state.shoe,
-        coup=state.coups,
+        round=state.round.number,
+        shoe=state.shoe.number,
+        coup=state.shoe.coups,
         status=status,
         player=coup.player,
         banker=coup.banker,
@@ -380,7 +366,7 @@ def _record(
         player_pair=coup.player_pair,
         banker_pair=coup.banker_pair,
         settlements=settlements,
-        corrections=state.corrections,
+        corrections=state.round.corrections,
         who=None if order is None else order.who,
         reason=None if order is None else order.reason,
         approved_by=None if order is None else order.approved_by,
@@ -390,7 +376,8 @@ def _record(
 
 def _close_round(turn: Turn, record: RoundRecord) -> None:
     turn.emit(effects.RoundEnded(record))
-    turn.change(coup=None, shown=0, dummy=False, corrections=(), last=record, round=record.round + 1)
+    turn.change(round=Round(number=record.round + 1))
+    turn.change_history(last=record)
     turn.enter(Phase.SETTLED)
     if turn.state.shoe_over:
         let_carried_go(turn)
@@ -408,7 +395,7 @@ def go_on_after_award(turn: Turn) -> None:
     match turn.state.phase:
         case Phase.SETTLED if not turn.state.shoe_over:
             _open_by_itself(turn)
-        case Phase.SHOE_CHANGE if turn.state.burn_left == 0 and turn.state.settings.burn != "none":
+        case Phase.SHOE_CHANGE if turn.state.shoe.burn_left == 0 and turn.state.settings.burn != "none":
             open_betting(turn)
         case Phase.BETTING if turn.state.dummy_next:
             begin_coup(turn)
@@ -439,10 +426,10 @@ def settle_overdraw(turn: Turn, draw: Draw) -> None:
         isinstance(read, Doubt)
         or state.settings.overdraw == "burn"
         or state.shoe_over
-        or len(state.carried) == MOST_CARRIED
+        or len(state.shoe.carried) == MOST_CARRIED
     ):
         let_go(turn, draw, "overdrawn")
         return
-    turn.change(carried=(*state.carried, read))
+    turn.change_shoe(carried=(*state.shoe.carried, read))
     if turn.state.dummy_next and state.phase in {Phase.BETTING, Phase.SETTLED} and not state.award_waits:
         begin_coup(turn)

@@ -26,7 +26,7 @@ def alarm_code(device: DeviceName) -> str:
 
 def on_device(turn: Turn, event: DeviceHeard) -> None:
     """Handle the report."""
-    known = turn.state.known_device(event.device)
+    known = turn.state.devices.of_name(event.device)
     name, serial = _NAMES[event.device], event.serial
     wanted = getattr(turn.state.settings, f"{event.device}_serial")
     if serial is None:
@@ -51,11 +51,11 @@ def accept_device(turn: Turn, serial: str) -> None:
     Raises:
         RefusedError: no device with this serial number waits.
     """
-    for known in turn.state.devices:
+    for known in turn.state.devices.known:
         if known.offered == serial:
             _accept(turn, known, serial)
             return
-    waiting = " and ".join(each.offered for each in turn.state.devices if each.offered is not None)
+    waiting = " and ".join(each.offered for each in turn.state.devices.known if each.offered is not None)
     raise RefusedError(
         "no_device_offered",
         f"no device {serial} waits to be accepted; devices that wait: {waiting or 'none'}",
@@ -70,5 +70,5 @@ def _accept(turn: Turn, known: KnownDevice, serial: str) -> None:
 
 
 def _know(turn: Turn, known: KnownDevice) -> None:
-    others = tuple(each for each in turn.state.devices if each.device != known.device)
-    turn.change(devices=(*others, known))
+    others = tuple(each for each in turn.state.devices.known if each.device != known.device)
+    turn.change_devices(known=(*others, known))

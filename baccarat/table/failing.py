@@ -58,10 +58,10 @@ def _note_report(turn: Turn, event: events.Event) -> None:
     if isinstance(event, events.ShoeHello | events.ShoeLost | events.ServiceStarted):
         turn.change_link(online=False, reason="the program could not handle what was reported of the shoe")
     if isinstance(event, events.ServiceStarted):
-        turn.change(configuration_keypad=None, sensors=None)
+        turn.change_devices(configuration_keypad=None, sensors=None)
     elif isinstance(event, events.SensorsLink):
-        sensors = turn.state.sensors or Sensors()
-        turn.change(
+        sensors = turn.state.devices.sensors or Sensors()
+        turn.change_devices(
             sensors=replace(sensors, online=False, reason="the program could not handle their report")
         )
     elif isinstance(event, events.RecordsLost):

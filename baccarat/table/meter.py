@@ -278,10 +278,10 @@ def answered(turn: Turn, event: MeterAnswered) -> None:
     link_after = replace(link, asked=None, later=(), refused=event.refused)
     progressive = replace(progressive, books=books, procedure=after, link=link_after)
     if event.refused is None:
-        coup = turn.state.coup
+        coup = turn.state.round.coup
         if isinstance(asked.event, game_events.StartGame) and coup is not None and coup.cards:
             # The hand began before the wagers were counted: their game is played with the next one.
-            progressive = replace(progressive, late=turn.state.round)
+            progressive = replace(progressive, late=turn.state.round.number)
     turn.change(progressive=progressive)
     _enter(turn, event.entries)
     if isinstance(asked.event, game_events.HandDecided):

@@ -11,7 +11,7 @@ from punto.baccarat.table.after_settlement import correct_keyed, correct_round, 
 from punto.baccarat.table.devices import accept_device
 from punto.baccarat.table.effects import AlarmAcknowledged, CardCorrected, CardHeld, GameChanged, PlayResumed
 from punto.baccarat.table.shoe_events import NOT_RESUMED, accept, put_aside
-from punto.baccarat.table.state import Correction, Doubt, GamingDay, KeyedAway, Phase, Stop, TableState
+from punto.baccarat.table.state import Correction, Doubt, GamingDay, KeyedAway, Phase, Shoe, Stop, TableState
 from punto.baccarat.table.turn import RefusedError, Turn, refuse_behind_the_cards
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, find_wager
@@ -69,8 +69,8 @@ def on_order(turn: Turn, order: kinds.Order) -> None:  # noqa: C901, PLR0912 - f
 
 
 def _refuse_while_stopped(turn: Turn) -> None:
-    if turn.state.stops:
-        reasons = "; ".join(stop.text for stop in turn.state.stops)
+    if turn.state.waiting.stops:
+        reasons = "; ".join(stop.text for stop in turn.state.waiting.stops)
         raise RefusedError("needs_supervisor", f"play is stopped: {reasons}")
 
 
@@ -78,12 +78,8 @@ def _change_shoe(turn: Turn) -> None:
     dealing.return_wagers(turn)
     dealing.leave_the_shoe(turn)
     settings = turn.state.settings
-    turn.change(
-        shoe=turn.state.shoe + 1,
-        coups=0,
-        burn_left={"none": 0, "first_card": None, "fixed": settings.burn_cards}[settings.burn],
-        rounds=(),
-    )
+    burn_left = {"none": 0, "first_card": None, "fixed": settings.burn_cards}[settings.burn]
+    turn.change(shoe=Shoe(number=turn.state.shoe.number + 1, burn_left=burn_left))
     turn.enter(Phase.SHOE_CHANGE)
 
 
@@ -91,16 +87,16 @@ def _open_betting(turn: Turn) -> None:
     state = turn.state
     _refuse_while_stopped(turn)
     progressive.refuse_before_award(state)
-    if state.shoe == 0:
+    if state.shoe.number == 0:
         raise RefusedError("no_shoe", "no shoe has been loaded yet: order a shoe change first")
     if (
-        state.burn_left and state.settings.cards == "keyed"
+        state.shoe.burn_left and state.settings.cards == "keyed"
     ):  # the dealer burns by hand, and the cards stay unseen
-        turn.change(burn_left=0, unknown=state.unknown + state.burn_left)
-    elif state.burn_left != 0:
+        turn.change_shoe(burn_left=0, unknown=state.shoe.unknown + state.shoe.burn_left)
+    elif state.shoe.burn_left != 0:
         keying = ", key it," if state.settings.cards == "keyed" else ""
         turn_first = f"turn the first card{keying} and burn as many cards as its value"
-        what = f"burn {_next_cards(state.burn_left)}" if state.burn_left else turn_first
+        what = f"burn {_next_cards(state.shoe.burn_left)}" if state.shoe.burn_left else turn_first
         raise RefusedError("burn_not_finished", f"the burn is not finished: {what}")
     if state.shoe_over:
         raise RefusedError("shoe_over", "the shoe's last coup has been dealt: order a shoe change first")
@@ -113,7 +109,7 @@ def _open_betting(turn: Turn) -> None:
 def _key(turn: Turn, order: kinds.KeyCard) -> None:
     state, card = turn.state, order.card
     _refuse_while_stopped(turn)
-    if state.doubt is None and state.settings.cards != "keyed" and not state.keyed_for_shoe:
+    if state.waiting.doubt is None and state.settings.cards != "keyed" and not state.keyed_for_shoe:
         raise RefusedError(
             "no_card_awaited",
             "the table needs no keyed card now, because the shoe reads the cards. Key a card only in two cases: the shoe could not "
@@ -126,14 +122,14 @@ def _key(turn: Turn, order: kinds.KeyCard) -> None:
             f"all copies of {card} ({state.settings.game.decks}) have already left the shoe: key the card that is on the table, "
             "correct an earlier misread, or void the coup",
         )
-    turn.change(doubt=None)
-    if state.doubt is not None and state.doubt.read not in {None, card}:
-        _tell_other_card(turn, state.doubt, card)
-    if state.keyed_for_shoe and state.doubt is None:
-        keyed = KeyedAway(state.round, len(turn.coup.cards) + 1, card)
-        turn.change(keyed_away=(*state.keyed_away, keyed))
+    turn.change_waiting(doubt=None)
+    if state.waiting.doubt is not None and state.waiting.doubt.read not in {None, card}:
+        _tell_other_card(turn, state.waiting.doubt, card)
+    if state.keyed_for_shoe and state.waiting.doubt is None:
+        keyed = KeyedAway(state.round.number, len(turn.coup.cards) + 1, card)
+        turn.change_link(keyed_away=(*state.link.keyed_away, keyed))
     match state.phase:
-        case Phase.SHOE_CHANGE if state.burn_left is None:
+        case Phase.SHOE_CHANGE if state.shoe.burn_left is None:
             dealing.turn_first_card(turn, card)
         case Phase.DEALING:
             dealing.place(turn, card, keyed=True)
@@ -152,7 +148,7 @@ def _tell_other_card(turn: Turn, doubt: Doubt, card: Card) -> None:
     cards = "" if hidden else f": keyed {card}, read {doubt.read} with a confidence of {doubt.confidence}%"
     turn.alarm(
         "keyed_otherwise",
-        f"{_place(turn.state.next_position)} of round {turn.state.round} was keyed, but the shoe has read another card"
+        f"{_place(turn.state.next_position)} of round {turn.state.round.number} was keyed, but the shoe has read another card"
         f"{cards}. Check the cards on the table",
     )
 
@@ -161,9 +157,9 @@ def _before_cards(state: TableState) -> str:
     """What to do before a card can be keyed, if the dealer keys all cards."""
     if state.phase is not Phase.SHOE_CHANGE:
         return "close betting first"
-    if not state.burn_left:
+    if not state.shoe.burn_left:
         return "open betting first"
-    return f"burn {_next_cards(state.burn_left)} without keying, then open betting"
+    return f"burn {_next_cards(state.shoe.burn_left)} without keying, then open betting"
 
 
 def _next_cards(number: int) -> str:
@@ -202,19 +198,20 @@ def _correct(turn: Turn, order: kinds.CorrectCard) -> None:
         )
     corrected = corrected_coup(turn.state, order)
     side = coup.side_of(order.position - 1)
-    correct_keyed(turn, turn.state.round, corrected.cards)
-    turn.change(
+    number = turn.state.round.number
+    correct_keyed(turn, number, corrected.cards)
+    turn.change_shoe(drawn=replace_last(turn.state.shoe.drawn, before, order.card))
+    turn.change_round(
         coup=corrected,
-        drawn=replace_last(turn.state.drawn, before, order.card),
         corrections=(
-            *turn.state.corrections,
+            *turn.state.round.corrections,
             Correction(order.position, side, before, order.card, order.who, order.reason),
         ),
     )
     if hidden:
-        turn.emit(CardHeld(order.card, "corrected", turn.state.round, order.position))
+        turn.emit(CardHeld(order.card, "corrected", number, order.position))
     else:
-        turn.say(CardCorrected(turn.state.round, order.position, side, before, order.card, order.reason))
+        turn.say(CardCorrected(number, order.position, side, before, order.card, order.reason))
     if turn.state.phase is Phase.DEALING:
         dealing.finish_if_over(turn)
 
@@ -233,7 +230,7 @@ def corrected_coup(state: TableState, order: kinds.CorrectCard) -> Coup:
     Raises:
         RefusedError: there is no such card, or the hands could not have been dealt like this with it.
     """
-    coup = state.coup or Coup()
+    coup = state.round.coup or Coup()
     _refuse_no_card(coup, order)
     cards = (*coup.cards[: order.position - 1], order.card, *coup.cards[order.position :])
     try:
@@ -245,7 +242,7 @@ def corrected_coup(state: TableState, order: kinds.CorrectCard) -> Coup:
             "cards_disagree",
             f"card {order.position} cannot be corrected to {order.card}, because {why}. Void the coup instead",
         ) from error
-    if corrected.over and state.doubt is not None:
+    if corrected.over and state.waiting.doubt is not None:
         raise RefusedError(
             "cards_disagree",
             f"card {order.position} cannot be corrected to {order.card}, because the coup would then be over before the last card "
@@ -258,20 +255,20 @@ def corrected_coup(state: TableState, order: kinds.CorrectCard) -> Coup:
 
 
 def _hold(turn: Turn, reason: str) -> None:
-    if any(stop.code == "held" for stop in turn.state.stops):
+    if any(stop.code == "held" for stop in turn.state.waiting.stops):
         raise RefusedError("held", "play is already held: a supervisor must resume it")
     turn.stop(Stop(code="held", text=f"play is held: {reason}", of_the_shoe=False))
 
 
 def _resume(turn: Turn, reason: str) -> None:
-    stops = tuple(stop for stop in turn.state.stops if stop.code not in NOT_RESUMED)
+    stops = tuple(stop for stop in turn.state.waiting.stops if stop.code not in NOT_RESUMED)
     if not stops and turn.state.award_waits:
         progressive.play_on(turn)
         turn.say(PlayResumed(reason))
         return
     if not stops:
         raise RefusedError("not_stopped", "there is no stop that this order can end")
-    turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code in NOT_RESUMED))
+    turn.change_waiting(stops=tuple(stop for stop in turn.state.waiting.stops if stop.code in NOT_RESUMED))
     turn.say(PlayResumed(reason))
     for stop in stops:
         if stop.overdrawn is not None:
@@ -296,7 +293,8 @@ def _change_game(turn: Turn, game: Game) -> None:
     except ValueError as error:
         raise RefusedError("game_not_allowed", str(error)) from error
     dealing.leave_the_shoe(turn)
-    turn.change(settings=settings, last=None)
+    turn.change(settings=settings)
+    turn.change_history(last=None)
     turn.say(GameChanged(game.name, game.title))
 
 
@@ -360,8 +358,8 @@ def on_record(turn: Turn, event: events.OfTheRecord) -> None:
 
 def _begin_day(turn: Turn, began: str) -> None:
     """Count the meters of another gaming day; a start goes on with the day of the record."""
-    if turn.state.day is None or turn.state.day.began != began:
-        turn.change(day=GamingDay(began, turn.state.round, turn.state.meters))
+    if turn.state.history.day is None or turn.state.history.day.began != began:
+        turn.change_history(day=GamingDay(began, turn.state.round.number, turn.state.history.meters))
 
 
 def _in_public(client: str) -> str:
@@ -372,7 +370,7 @@ def _in_public(client: str) -> str:
 def on_configuration_keypad(turn: Turn, event: events.ConfigurationKeypad) -> None:
     """Note whether the configuration keypad is plugged in; its key presses do not arrive here."""
     before = turn.state
-    turn.change(configuration_keypad=event.path if event.attached else None)
+    turn.change_devices(configuration_keypad=event.path if event.attached else None)
     turn.watch_keypad(before)
 
 
@@ -383,10 +381,10 @@ def on_wager(turn: Turn, request: events.SetWager) -> None:
         RefusedError: wrong_round, no_such_seat, bad_amount, or a refusal of `check_wagers`.
     """
     state = turn.state
-    if request.round != state.round:
+    if request.round != state.round.number:
         raise RefusedError(
             "wrong_round",
-            f"the wager is for round {request.round}, but the table is at round {state.round}",
+            f"the wager is for round {request.round}, but the table is at round {state.round.number}",
         )
     if not 1 <= request.seat <= state.settings.seats:
         raise RefusedError(
@@ -399,7 +397,7 @@ def on_wager(turn: Turn, request: events.SetWager) -> None:
     refuse_behind_the_cards(state)
     progressive.refuse_wager(state, request.wager)
     game = state.settings.game
-    wagers = {(each.seat, each.wager): each for each in state.wagers}
+    wagers = {(each.seat, each.wager): each for each in state.round.wagers}
     try:
         wager = find_wager(game, request.wager)
         wagers[request.seat, wager.name] = PlacedWager(request.seat, wager.name, request.amount)
@@ -410,7 +408,7 @@ def on_wager(turn: Turn, request: events.SetWager) -> None:
         progressive.refuse_change_of_base(state, request.seat, of_seat)
     except WagerRefusedError as error:
         raise RefusedError(error.code, str(error)) from error
-    turn.change(wagers=tuple(wagers.values()))
+    turn.change_round(wagers=tuple(wagers.values()))
 
 
 def on_started(turn: Turn, event: events.ServiceStarted) -> None:
@@ -449,7 +447,8 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
             raise RefusedError("settings_in_play", text)
         progressive.refuse_other_currency(state, event.settings)
         dealing.leave_the_shoe(turn)
-        turn.change(settings=event.settings, link=put_aside(state.link), last=None)
+        turn.change(settings=event.settings, link=put_aside(state.link))
+        turn.change_history(last=None)
         if event.settings.game != state.settings.game:
             turn.say(GameChanged(event.settings.game.name, event.settings.game.title))
     if outlawed:
@@ -460,5 +459,6 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
         )
     if state.configured is None or event.settings.progressive != state.configured.progressive:
         progressive.start(turn, event.settings)
-    turn.change(configured=event.settings, configuration_keypad=None, sensors=None)
+    turn.change(configured=event.settings)
+    turn.change_devices(configuration_keypad=None, sensors=None)
     turn.change_link(online=False, reason="the service has just started")

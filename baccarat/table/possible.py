@@ -104,11 +104,11 @@ def _combinations(kind: str) -> Callable[[TableState], Iterator[Any]]:
 def _unspent(state: TableState) -> list[Card]:
     """A card that the shoe may still hold."""
     cards = (Card(rank + suit) for rank in RANKS for suit in SUITS)
-    return [card for card in cards if state.drawn.count(card) < state.settings.game.decks][:1]
+    return [card for card in cards if state.shoe.drawn.count(card) < state.settings.game.decks][:1]
 
 
 def _rounds(state: TableState) -> list[int]:
-    return [state.round if state.last is None else state.last.round]
+    return [state.round.number if state.history.last is None else state.history.last.round]
 
 
 def _awards(state: TableState) -> list[int]:
@@ -129,7 +129,7 @@ _VALUES: Final[dict[str, Callable[[TableState], list[Any]]]] = {
     "serial": lambda state: (
         [
             *([] if state.link.offered is None else [state.link.offered.serial]),
-            *(each.offered for each in state.devices if each.offered is not None),
+            *(each.offered for each in state.devices.known if each.offered is not None),
         ]
         or [""]
     ),
@@ -140,9 +140,9 @@ _VALUES: Final[dict[str, Callable[[TableState], list[Any]]]] = {
 
 def _starts(state: TableState) -> Iterator[StartGame]:
     """START GAME with the seats that the sensors would latch; None if the sensors are offline."""
-    heard = state.sensors is None or state.sensors.online
+    heard = state.devices.sensors is None or state.devices.sensors.online
     latched = None if state.progressive is None or not heard else state.progressive.procedure.hand.sensors
-    yield StartGame(state.round, ANYBODY, latched)
+    yield StartGame(state.round.number, ANYBODY, latched)
 
 
 def _turns(state: TableState) -> Iterator[TurnKey]:
@@ -165,7 +165,7 @@ def _other_cards(card: Card) -> list[Card]:
 
 
 def _card_corrections(state: TableState) -> Iterator[CorrectCard]:
-    cards = () if state.coup is None else state.coup.cards
+    cards = () if state.round.coup is None else state.round.coup.cards
     for position, before in enumerate(cards, start=1):
         for card in _other_cards(before):
             yield CorrectCard(ANYBODY, position, card, "?")
@@ -174,7 +174,7 @@ def _card_corrections(state: TableState) -> Iterator[CorrectCard]:
 
 
 def _round_corrections(state: TableState) -> Iterator[CorrectRound]:
-    last = state.last
+    last = state.history.last
     if last is None or not last.player:
         yield CorrectRound(ANYBODY, _rounds(state)[0], (), (), "?")
         return

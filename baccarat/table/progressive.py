@@ -158,7 +158,7 @@ def _start_linked(turn: Turn, before: TablesProgressive, configured: TableSettin
 def _anew(state: TableState, configured: TableSettings) -> TablesProgressive | None:
     """Another progressive, or another procedure: wagers on the sensors were placed for the previous one."""
     fresh = new(configured)
-    if fresh is None or state.progressive is None or state.sensors is None:
+    if fresh is None or state.progressive is None or state.devices.sensors is None:
         return fresh
     before = state.progressive.procedure.hand
     hand = fresh.procedure.hand.but(spent=tuple(sorted({*before.spent, *before.sensors})))
@@ -186,7 +186,7 @@ def refuse_change_of_base(state: TableState, seat: int, after: Sequence[PlacedWa
     progressive = state.progressive
     if progressive is None or not _is_played(state) or seat not in progressive.procedure.hand.wagers:
         return
-    before = [each for each in state.wagers if each.seat == seat]
+    before = [each for each in state.round.wagers if each.seat == seat]
     if _refusal(state, progressive, seat, before) is None:
         refusal = _refusal(state, progressive, seat, after)
         if refusal is not None:
@@ -303,7 +303,7 @@ def awards_in_reach(state: TableState, coup: Coup) -> frozenset[tuple[str, Winne
     wager = settings.wager
     if settings.base_wagers == "recorded":
         wager = wager.beside(
-            state.settings.game.sides_of(each.wager for each in state.wagers if each.seat in seats)
+            state.settings.game.sides_of(each.wager for each in state.round.wagers if each.seat in seats)
         )
     return frozenset((name, winner) for name, winner in _in_reach(wager, coup) if settings.of_the_meter(name))
 
@@ -351,13 +351,13 @@ def hand_begins(turn: Turn) -> None:
     of the meter do not answer, the table says so already, and the wagers may be left for a later game.
     """
     state = turn.state
-    seats = () if state.dummy else unstarted(state)
+    seats = () if state.round.dummy else unstarted(state)
     link = None if state.progressive is None else state.progressive.link
-    away = any(each is not None and not each.online for each in (link, state.sensors))
+    away = any(each is not None and not each.online for each in (link, state.devices.sensors))
     if seats and not away:
         turn.alarm(
             "game_not_started",
-            f"the hand of round {state.round} began without START GAME, so the lit progressive wagers ({named(seats)}) are "
+            f"the hand of round {state.round.number} began without START GAME, so the lit progressive wagers ({named(seats)}) are "
             "in no game and win nothing: return them, or leave them for the next game",
         )
 
@@ -425,7 +425,7 @@ def _leave_out(
     refusals = {
         seat: refusal
         for seat in (hand.sensors if event.seats is None else event.seats)
-        for base in [[each for each in turn.state.wagers if each.seat == seat]]
+        for base in [[each for each in turn.state.round.wagers if each.seat == seat]]
         if (refusal := _refusal(turn.state, progressive, seat, base)) is not None
     }
     for seat in refusals:
@@ -446,7 +446,7 @@ def _leave_out(
 
 def _take_back(turn: Turn, number: int) -> None:
     """Report to the procedure that its last game's award was backed out, while that hand can still be corrected."""
-    progressive, last = of(turn), turn.state.last
+    progressive, last = of(turn), turn.state.history.last
     hand = progressive.procedure.hand
     of_the_game = any(
         (award.id, award.table, award.round) == (number, turn.state.settings.table, hand.round)
@@ -464,9 +464,8 @@ def _name(progressive: TablesProgressive) -> str:
 def _is_played(state: TableState) -> bool:
     """Whether a game is started that the present hand, or else the next one, decides."""
     progressive = state.progressive
-    return (
-        progressive is not None and progressive.procedure.step is PLAYING and progressive.late != state.round
-    )
+    number = state.round.number
+    return progressive is not None and progressive.procedure.step is PLAYING and progressive.late != number
 
 
 def _refuse_unknown(state: TableState, progressive: str) -> None:
@@ -499,13 +498,13 @@ def _refuse_start(state: TableState, progressive: TablesProgressive, event: game
             "not_open", f"the progressive {_name(progressive)} is not in service: open its meter first"
         )
     refuse_second(progressive)
-    if event.round != state.round:
+    if event.round != state.round.number:
         raise RefusedError(
             "wrong_round",
-            f"the order starts the game of round {event.round}, but the table is at round {state.round}",
+            f"the order starts the game of round {event.round}, but the table is at round {state.round.number}",
         )
     refuse_behind_the_cards(state)
-    begun = state.doubt is not None or (state.coup is not None and bool(state.coup.cards))
+    begun = state.waiting.doubt is not None or (state.round.coup is not None and bool(state.round.coup.cards))
     if state.phase is Phase.DEALING and begun and not _is_played(state):
         raise RefusedError(
             "hand_has_begun",

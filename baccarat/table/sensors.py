@@ -24,13 +24,13 @@ _SAID: Final[Mapping[str, str]] = {
 
 def on_sensors(turn: Turn, event: SensorsLink | SensorFault) -> None:
     """Handle the report."""
-    sensors = turn.state.sensors or Sensors()
+    sensors = turn.state.devices.sensors or Sensors()
     if isinstance(event, SensorsLink):
-        turn.change(sensors=replace(sensors, online=event.online, reason=event.reason))
+        turn.change_devices(sensors=replace(sensors, online=event.online, reason=event.reason))
         return
     fault = replace(event, stands=True)
     others = tuple(each for each in sensors.faults if each != fault)
-    turn.change(sensors=replace(sensors, faults=(*others, fault) if event.stands else others))
+    turn.change_devices(sensors=replace(sensors, faults=(*others, fault) if event.stands else others))
     code = alarm_code(event)
     of_the_kind = [each for each in (*others, fault) if alarm_code(each) == code]
     if event.stands:
@@ -55,10 +55,10 @@ def fault_text(*faults: SensorFault) -> str:
 
 def refuse_unlatched(state: TableState, event: StartGame) -> None:
     """Refuse a start at a table with sensors unless they have reported which wagers are in it; raises RefusedError."""
-    if state.sensors is None or event.seats is not None:
+    if state.devices.sensors is None or event.seats is not None:
         return
-    if not state.sensors.online:
-        raise RefusedError("sensors_lost", f"the wager sensors do not answer: {state.sensors.reason}")
+    if not state.devices.sensors.online:
+        raise RefusedError("sensors_lost", f"the wager sensors do not answer: {state.devices.sensors.reason}")
     raise RefusedError(
         "start_unconfirmed",
         "the wager sensors did not confirm START GAME, so the game is not started and no wager counts. Have the "

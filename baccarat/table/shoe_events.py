@@ -51,7 +51,7 @@ def _on_hello(turn: Turn, hello: events.ShoeHello) -> None:
         turn.change_link(online=True, reason=objection, offered=hello)
         remedy = _SIMULATE if virtual else f"a supervisor must accept the shoe {hello.serial}"
         refused = Stop(code=OFFERED, text=f"{objection}: {remedy}")
-        if refused not in turn.state.stops:
+        if refused not in turn.state.waiting.stops:
             _end_refusal(turn)
             turn.stop(refused)
         return
@@ -79,7 +79,9 @@ def objection_to(state: TableState, hello: events.ShoeHello) -> str | None:
         (mark.serial, mark.log) == (hello.serial, hello.log) and hello.next_record <= mark.taken
         for mark in _bookmarks(known)
     )
-    in_play = state.phase in AT_PLAY or bool(state.drawn or state.unknown or state.doubt or state.backlog)
+    in_play = state.phase in AT_PLAY or bool(
+        state.shoe.drawn or state.shoe.unknown or state.waiting.doubt or state.waiting.backlog
+    )
     if known.serial is None or not in_play:
         back = f"the shoe {hello.serial} goes back to records before the last one that the table took"
         return back if went_back else None
@@ -151,7 +153,7 @@ def hear(turn: Turn, hello: events.ShoeHello) -> None:
     )
     taken = max([hello.first_kept - 1, *heard])
     # This shoe has no records of the time that the other one was offline.
-    turn.change(link=replace(link, serial=hello.serial, log=hello.log, taken=taken), keyed_away=())
+    turn.change(link=replace(link, serial=hello.serial, log=hello.log, taken=taken, keyed_away=()))
 
 
 def let_in(turn: Turn, hello: events.ShoeHello, reason: str) -> None:
@@ -169,7 +171,7 @@ def let_in(turn: Turn, hello: events.ShoeHello, reason: str) -> None:
 
 
 def _end_refusal(turn: Turn) -> None:
-    turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code != OFFERED))
+    turn.change_waiting(stops=tuple(stop for stop in turn.state.waiting.stops if stop.code != OFFERED))
 
 
 def _on_lost(turn: Turn, reason: str) -> None:
@@ -226,7 +228,7 @@ def _on_record(turn: Turn, event: events.ShoeRecord) -> None:
 
 def _heed(turn: Turn, event: events.ShoeRecord) -> None:
     match event:
-        case events.CardDrawn() | events.CardUnread() | events.CardOverdrawn() if turn.state.keyed_away:
+        case events.CardDrawn() | events.CardUnread() | events.CardOverdrawn() if turn.state.link.keyed_away:
             _compare_with_keyed(turn, event)
         case events.CardDrawn() | events.CardUnread() | events.CardOverdrawn() | events.CutCardSeen():
             take(turn, event)
@@ -240,7 +242,7 @@ def _heed(turn: Turn, event: events.ShoeRecord) -> None:
 
 
 def _stop_if_overfull(turn: Turn) -> None:
-    if turn.state.overfull and not any(stop.code == OVERFULL for stop in turn.state.stops):
+    if turn.state.overfull and not any(stop.code == OVERFULL for stop in turn.state.waiting.stops):
         text = (
             "more cards came from the shoe than two shoes hold, so the table takes no more. Check which device is at the "
             "end of the shoe's cable. If a hand is on the table, void this hand. Then order a shoe change"
@@ -251,10 +253,10 @@ def _stop_if_overfull(turn: Turn) -> None:
 def _stop_if_keyed_alone(turn: Turn) -> None:
     """Stop play if cards were keyed while the shoe was offline, and it has no more records of that time."""
     link = turn.state.link
-    if not turn.state.keyed_away or link.expected < link.late_before:
+    if not turn.state.link.keyed_away or link.expected < link.late_before:
         return
-    first = turn.state.keyed_away[0]
-    turn.change(keyed_away=())
+    first = turn.state.link.keyed_away[0]
+    turn.change_link(keyed_away=())
     turn.stop(
         Stop(
             code="keyed_otherwise",
@@ -273,8 +275,8 @@ def _compare_with_keyed(
 
     A card that the shoe did not read for certain had to be keyed anyway.
     """
-    keyed, *others = turn.state.keyed_away
-    turn.change(keyed_away=tuple(others))
+    keyed, *others = turn.state.link.keyed_away
+    turn.change_link(keyed_away=tuple(others))
     card = None if isinstance(read, events.CardUnread) else read.card
     certain = (
         not isinstance(read, events.CardUnread) and read.confidence >= turn.state.settings.minimum_confidence
@@ -303,7 +305,7 @@ def _on_lid(turn: Turn, *, is_open: bool) -> None:
     elif (
         turn.state.phase is Phase.SHOE_CHANGE
         and turn.state.settings.burn == "none"
-        and not turn.state.waiting
+        and not turn.state.waiting.for_person
     ):
         open_betting(turn)
 

@@ -43,7 +43,7 @@ def shoe_orders(state: TableState) -> ShoeOrders:
         accept=None if state.overfull else state.link.serial,
         log=state.link.log,
         taken=state.link.taken,
-        locked=state.waiting or not _card_wanted(state),
+        locked=state.waiting.for_person or not _card_wanted(state),
         lamps=_lamps(state),
     )
 
@@ -54,13 +54,13 @@ def _card_wanted(state: TableState) -> bool:
     if state.phase is Phase.BETTING:
         return state.settings.betting_closes == "first_card" and not state.award_waits
     if state.phase is Phase.SHOE_CHANGE:
-        return state.burn_left != 0
+        return state.shoe.burn_left != 0
     return state.phase is Phase.DEALING
 
 
 def _lamps(state: TableState) -> Lamps:
-    last = state.last
-    shown = last is not None and last.shoe == state.shoe and state.coup is None
+    last = state.history.last
+    shown = last is not None and last.shoe == state.shoe.number and state.round.coup is None
     winner = last.winner if last is not None and shown else None
     return Lamps(
         player=winner is Winner.PLAYER,
@@ -75,7 +75,7 @@ def _next(state: TableState) -> Literal["none", "player", "banker", "burn"]:
     # needed.
     if state.phase is Phase.SHOE_CHANGE:
         return "burn"
-    if state.waiting or not _card_wanted(state):
+    if state.waiting.for_person or not _card_wanted(state):
         return "none"
-    coup = state.coup or Coup(state.carried)
+    coup = state.round.coup or Coup(state.shoe.carried)
     return coup.side_of(len(coup.cards)).value

@@ -44,6 +44,15 @@ class Bookmark:
     taken: int
 
 
+@dataclass(frozen=True, slots=True)
+class KeyedAway:
+    """A card keyed while the shoe was offline, so that its record may still come: `position` as dealt, from 1."""
+
+    round: int
+    position: int
+    card: Card
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShoeLink:
     """The known state of the shoe at the other end of the line.
@@ -51,7 +60,8 @@ class ShoeLink:
     `taken` is the number of the last record that the table has taken, from the log `log` of the shoe
     `serial`; a start passes it to the driver, which asks the shoe for the following ones. `offered` is a shoe
     that waits for a supervisor to accept it; `earlier` holds the last records of shoes used before. Records
-    before `late_before` were made before the shoe was last connected again.
+    before `late_before` were made before the shoe was last connected again. `keyed_away` are the cards keyed
+    while the shoe was offline whose records may still come, in the order of the deal.
     """
 
     online: bool = False
@@ -64,20 +74,12 @@ class ShoeLink:
     offered: events.ShoeHello | None = None
     earlier: tuple[Bookmark, ...] = ()
     late_before: int = 0
+    keyed_away: tuple[KeyedAway, ...] = ()
 
     @property
     def expected(self) -> int:
         """The number of the shoe's next record."""
         return self.taken + 1
-
-
-@dataclass(frozen=True, slots=True)
-class KeyedAway:
-    """A card keyed while the shoe was offline, so that its record may still come: `position` as dealt, from 1."""
-
-    round: int
-    position: int
-    card: Card
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,84 +295,146 @@ class KnownDevice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableState(Value):
-    """A table.
+class Shoe(Value):
+    """The cards that a table plays from: from the order to change the shoe until the next one.
 
-    - `round`: the number of the next or current round; `shoe`, `coups`: the shoe's number and its coups so
-      far.
-    - `drawn`: every card known to have left this shoe, in order; `unknown`: the number of unknown cards that
-      left it.
-    - `burn_left`: cards still to burn, None while the burn's first card is awaited.
-    - `last_coup`: the number within the shoe of its last coup, None until the cut card.
-    - `rounds`: this shoe's rounds, for the roads.
-    - `coup`: the coup being dealt, None between coups; `dummy`: it carries no wagers; `shown`: how many of its
-      cards have been revealed, where they lie face down at first.
+    Each card that left the shoe is counted once: it is in `drawn`, `unknown` or `carried`, or it waits in
+    `Waiting`. So a copy that no honest shoe has left is found, whichever way the card went.
+
+    - `number`: 0 before the first shoe; `coups`: how many have begun in it, and `rounds`: those for the roads.
+    - `drawn`: the cards that are known, in order; `unknown`: the number of the others.
     - `carried`: cards drawn too soon that begin the next coup.
-    - `keyed_away`: cards keyed while the shoe was offline whose records may still come, in the order of the
-      deal.
-    - `backlog`: cards that left the shoe, and the cut card, while the table waited for a person.
-    - `alarms`: the unacknowledged alarms, one of each code.
-    - `last`: the last coup, as corrected since; `correction`: the entry that last corrected or voided a
-      settled coup.
-    - `sensors`: the state of the progressive's wager sensors, None if there are none.
-    - `configuration_keypad`: the path of the score display's configuration keypad, None while it is not
-      plugged in.
-    - `configured`: the settings of the last start of the service; `settings` are the current ones, which a
-      supervisor may have changed.
-    - `meters`: those of the table's life, by game; `day`: the gaming day, None before the first.
-    - `happenings`: the number of public events so far, to number them.
+    - `burn_left`: cards still to burn, None while the burn's first card is awaited.
+    - `last_coup`: the number of its last coup, None until the cut card.
     """
 
-    settings: Settings
-    phase: Phase = Phase.LOCKED
-    operator: str | None = None
-    link: ShoeLink = field(default_factory=ShoeLink)
-    shoe: int = 0
+    number: int = 0
     coups: int = 0
-    round: int = 1
+    rounds: tuple[RoadRound, ...] = ()
     drawn: tuple[Card, ...] = ()
     unknown: int = 0
+    carried: tuple[Card, ...] = ()
     burn_left: int | None = None
     last_coup: int | None = None
-    rounds: tuple[RoadRound, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round(Value):
+    """The current round or, between rounds, the next one.
+
+    A round that ends is replaced by a new one with the next number, so nothing of a hand can stay behind.
+
+    - `number`: counts over the table's life; corrections after settlement take a number too.
+    - `wagers`: those placed, which stand before the first card.
+    - `coup`: the cards on the table, None until the hand begins; `dummy`: it carries no wagers.
+    - `shown`: how many of its cards have been revealed, where they lie face down at first.
+    - `corrections`: the cards corrected in it.
+    """
+
+    number: int = 1
+    wagers: tuple[PlacedWager, ...] = ()
     coup: Coup | None = None
     dummy: bool = False
     shown: int = 0
     corrections: tuple[Correction, ...] = ()
-    wagers: tuple[PlacedWager, ...] = ()
-    carried: tuple[Card, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting(Value):
+    """What a person must see to before another card counts, and what left the shoe meanwhile.
+
+    No card is lost and none is guessed: while a doubt or a stop stands, cards and the cut card go to the
+    `backlog`, and the table handles them in order afterwards.
+    """
+
     doubt: Doubt | None = None
     stops: tuple[Stop, ...] = ()
     backlog: tuple[events.CardDrawn | events.CardUnread | events.CardOverdrawn | events.CutCardSeen, ...] = ()
-    alarms: tuple[Alarm, ...] = ()
-    last: RoundRecord | None = None
-    correction: RoundRecord | None = None
-    configuration_keypad: str | None = None
-    configured: Settings | None = None
-    progressive: TablesProgressive | None = None
-    retired_progressives: tuple[str, ...] = ()
-    sensors: Sensors | None = None
-    devices: tuple[KnownDevice, ...] = ()
-    meters: tuple[Meters, ...] = ()
-    day: GamingDay | None = None
-    keyed_away: tuple[KeyedAway, ...] = ()
-    happenings: int = 0
-
-    def known_device(self, device: Any) -> KnownDevice:
-        """What is known of a device besides the shoe."""
-        return next((each for each in self.devices if each.device == device), KnownDevice(device))
 
     @property
-    def waiting(self) -> bool:
+    def for_person(self) -> bool:
         """Whether a person must act before another card counts."""
         return bool(self.stops) or self.doubt is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Devices(Value):
+    """The devices besides the shoe.
+
+    What is connected is reported again after each start of the service, so a start forgets it; which devices
+    were accepted outlives the start.
+
+    - `known`: the accepted devices, and those that wait for a supervisor.
+    - `sensors`: the state of the progressive's wager sensors, None if there are none.
+    - `configuration_keypad`: the path of the score display's configuration keypad, None while it is not
+      plugged in.
+    """
+
+    known: tuple[KnownDevice, ...] = ()
+    sensors: Sensors | None = None
+    configuration_keypad: str | None = None
+
+    def of_name(self, device: Any) -> KnownDevice:
+        """What is known of a device."""
+        return next((each for each in self.known if each.device == device), KnownDevice(device))
+
+
+@dataclass(frozen=True, kw_only=True)
+class History(Value):
+    """What the table keeps of the rounds that have ended.
+
+    They are settled, so only a correction changes what is counted of them. Another game forgets the last round, so
+    that no round is corrected by the rules of a game that it was not played by.
+
+    - `last`: the last round, as corrected since; `correction`: the entry that last corrected or voided a
+      settled round.
+    - `meters`: those of the table's life, by game; `day`: the gaming day, None before the first.
+    """
+
+    last: RoundRecord | None = None
+    correction: RoundRecord | None = None
+    meters: tuple[Meters, ...] = ()
+    day: GamingDay | None = None
+
+    def todays(self, game: Game) -> Meters:
+        """The meters of a game on the present gaming day."""
+        before = () if self.day is None else self.day.before
+        return of_game(self.meters, game).plus(of_game(before, game), sign=-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableState(Value):
+    """A table: a group of fields has what is set and cleared together, and says which rule holds of it.
+
+    - `settings`: those in use, which a supervisor may have changed; `configured`: those of the last start of
+      the service.
+    - `operator`: the person signed on at the table.
+    - `retired_progressives`: the progressives whose books are closed.
+    - `alarms`: the unacknowledged alarms, one of each code.
+    - `happenings`: the number of public events so far, to number them.
+    """
+
+    settings: Settings
+    configured: Settings | None = None
+    phase: Phase = Phase.LOCKED
+    operator: str | None = None
+    shoe: Shoe = field(default_factory=Shoe)
+    link: ShoeLink = field(default_factory=ShoeLink)
+    round: Round = field(default_factory=Round)
+    waiting: Waiting = field(default_factory=Waiting)
+    devices: Devices = field(default_factory=Devices)
+    progressive: TablesProgressive | None = None
+    retired_progressives: tuple[str, ...] = ()
+    history: History = field(default_factory=History)
+    alarms: tuple[Alarm, ...] = ()
+    happenings: int = 0
 
     @property
     def cards_unseen(self) -> bool:
         """Whether cards may have left the shoe that the table has not taken, although the shoe reads its cards."""
         link = self.link
         away = not link.online or link.offered is not None or link.expected < link.late_before
-        return self.settings.cards == "shoe" and (away or bool(self.backlog))
+        return self.settings.cards == "shoe" and (away or bool(self.waiting.backlog))
 
     @property
     def overfull(self) -> bool:
@@ -380,17 +444,17 @@ class TableState(Value):
         Only a device that makes cards up gives more, and each is an input on the record. No rate can bound them, because a
         shoe sends the cards of an hour at once when its cable is back.
         """
-        left = len(self.drawn) + len(self.carried) + len(self.backlog) + self.unknown
+        left = len(self.shoe.drawn) + len(self.shoe.carried) + len(self.waiting.backlog) + self.shoe.unknown
         return left > 2 * len(STANDARD_DECK) * self.settings.game.decks
 
     @property
     def face_down(self) -> bool:
         """Whether cards lie on the table that have not been revealed."""
-        return self.coup is not None and self.hides(len(self.coup.cards))
+        return self.round.coup is not None and self.hides(len(self.round.coup.cards))
 
     def hides(self, position: int) -> bool:
         """Whether the card at this position of the coup, from 1, has not been revealed."""
-        return self.settings.game.hides_cards and position > self.shown
+        return self.settings.game.hides_cards and position > self.round.shown
 
     @property
     def revealing_seat(self) -> int | None:
@@ -401,7 +465,7 @@ class TableState(Value):
         if (self.settings.reveal or self.settings.game.reveal) != "player":
             return None
         wagers = {each.name: each for each in self.settings.game.wagers}
-        placed = [(each.amount, -each.seat) for each in self.wagers if wagers[each.wager].of_a_hand]
+        placed = [(each.amount, -each.seat) for each in self.round.wagers if wagers[each.wager].of_a_hand]
         return -max(placed)[1] if placed else None
 
     @property
@@ -416,20 +480,15 @@ class TableState(Value):
             return False
         return progressive.open_award is not None and not progressive.played_without
 
-    def todays(self, game: Game) -> Meters:
-        """The meters of a game on the present gaming day."""
-        before = () if self.day is None else self.day.before
-        return of_game(self.meters, game).plus(of_game(before, game), sign=-1)
-
     @property
     def keypad_in_play(self) -> bool:
         """Whether the configuration keypad is plugged in while a shoe is in use."""
-        return self.configuration_keypad is not None and self.phase not in CONFIGURABLE
+        return self.devices.configuration_keypad is not None and self.phase not in CONFIGURABLE
 
     @property
     def dummy_next(self) -> bool:
         """Whether the next coup has no wagers, because its first cards are known and the house plays those so."""
-        return bool(self.carried) and self.settings.overdraw == "dummy"
+        return bool(self.shoe.carried) and self.settings.overdraw == "dummy"
 
     @property
     def next_position(self) -> int | None:
@@ -438,10 +497,10 @@ class TableState(Value):
         None if the next card that leaves the shoe goes to neither hand.
         """
         match self.phase:
-            case Phase.SHOE_CHANGE if self.burn_left is None:
+            case Phase.SHOE_CHANGE if self.shoe.burn_left is None:
                 return 0
             case Phase.BETTING | Phase.DEALING:
-                return len((self.coup or Coup(self.carried)).cards) + 1
+                return len((self.round.coup or Coup(self.shoe.carried)).cards) + 1
             case _:
                 return None
 
@@ -453,9 +512,11 @@ class TableState(Value):
     @property
     def shoe_over(self) -> bool:
         """Whether the shoe's last coup has been dealt."""
-        return self.last_coup is not None and self.coups >= self.last_coup and self.coup is None
+        last = self.shoe.last_coup
+        return last is not None and self.shoe.coups >= last and self.round.coup is None
 
     @property
     def on_last_coup(self) -> bool:
         """Whether the current coup, or else the next one, is the shoe's last."""
-        return self.last_coup is not None and self.coups + (self.coup is None) >= self.last_coup
+        last = self.shoe.last_coup
+        return last is not None and self.shoe.coups + (self.round.coup is None) >= last

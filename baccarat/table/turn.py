@@ -28,7 +28,7 @@ class Turn:
     @property
     def coup(self) -> Coup:
         """The coup on the table; used while dealing and at the reveal, when there always is one."""
-        return cast(Coup, self.state.coup)
+        return cast(Coup, self.state.round.coup)
 
     def change(self, **fields: Any) -> None:
         """Set these fields of the state."""
@@ -37,6 +37,26 @@ class Turn:
     def change_link(self, **fields: Any) -> None:
         """Set these fields of the shoe's link."""
         self.change(link=replace(self.state.link, **fields))
+
+    def change_shoe(self, **fields: Any) -> None:
+        """Set these fields of the shoe."""
+        self.change(shoe=self.state.shoe.but(**fields))
+
+    def change_round(self, **fields: Any) -> None:
+        """Set these fields of the current round."""
+        self.change(round=self.state.round.but(**fields))
+
+    def change_waiting(self, **fields: Any) -> None:
+        """Set these fields of what waits for a person."""
+        self.change(waiting=self.state.waiting.but(**fields))
+
+    def change_devices(self, **fields: Any) -> None:
+        """Set these fields of the devices besides the shoe."""
+        self.change(devices=self.state.devices.but(**fields))
+
+    def change_history(self, **fields: Any) -> None:
+        """Set these fields of what is kept of the rounds that have ended."""
+        self.change(history=self.state.history.but(**fields))
 
     def say(self, happening: effects.Happening) -> None:
         """Publish an event."""
@@ -52,7 +72,7 @@ class Turn:
         """Enter a phase, and publish it."""
         before = self.state
         self.change(phase=phase)
-        self.say(effects.PhaseEntered(phase, self.state.round, self.state.shoe))
+        self.say(effects.PhaseEntered(phase, self.state.round.number, self.state.shoe.number))
         self.watch_keypad(before)
 
     def watch_keypad(self, before: TableState) -> None:
@@ -60,7 +80,7 @@ class Turn:
         if self.state.keypad_in_play and not before.keypad_in_play:
             self.alarm(
                 "configuration_keypad",
-                f"the score display's configuration keypad is plugged in at {self.state.configuration_keypad} "
+                f"the score display's configuration keypad is plugged in at {self.state.devices.configuration_keypad} "
                 "while a shoe is in use: remove this keypad; its key presses are ignored",
             )
 
@@ -80,10 +100,10 @@ class Turn:
 
     def stop(self, stop: Stop) -> None:
         """Stop play until a supervisor resumes it. If many stops alike stand already, one more changes nothing."""
-        alike = sum(each.code == stop.code for each in self.state.stops)
+        alike = sum(each.code == stop.code for each in self.state.waiting.stops)
         if alike >= MOST_ALIKE and stop.overdrawn is None:
             return
-        self.change(stops=(*self.state.stops, stop))
+        self.change_waiting(stops=(*self.state.waiting.stops, stop))
         self.say(effects.AlarmRaised(stop.code, stop.text, stops=True))
 
 

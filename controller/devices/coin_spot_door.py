@@ -103,7 +103,7 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
         async with self._starting:
             async with self._recording:
                 await self._end_last_game()
-            sensors = self._engine.state.sensors
+            sensors = self._engine.state.devices.sensors
             given_up = waiting is not None and waiting.handled.done() and waiting.handled.result() is None
             offline = sensors is None or not sensors.online
             # An order that the table refuses in any case is not sent to the sensors, and nothing is read from them in a pause.
@@ -234,7 +234,7 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
             await self._end_last_game()
 
     async def _record_link(self) -> None:
-        health, known = self._driver.health(), self._engine.state.sensors
+        health, known = self._driver.health(), self._engine.state.devices.sensors
         link = SensorsLink(health.connected, health.reason or "connected")
         if not self._accepted:
             link = SensorsLink(online=False, reason="these sensors wait for a supervisor to accept them")

@@ -90,14 +90,14 @@ class DeviceDoor(Generic[_Driver]):
     def _accepted(self) -> bool:
         """Whether the record has accepted the device that is connected."""
         serial = self._driver.health().serial
-        return serial is None or self._engine.state.known_device(self.device).accepted == serial
+        return serial is None or self._engine.state.devices.of_name(self.device).accepted == serial
 
     async def _is_accepted(self) -> bool:
         """Record which device is connected, unless the record has it, and return whether it may be used.
 
         A driver reports nothing before it knows the device's serial number.
         """
-        health, known = self._driver.health(), self._engine.state.known_device(self.device)
+        health, known = self._driver.health(), self._engine.state.devices.of_name(self.device)
         if health.unproven and not self._unproven:
             self._unproven = await self._submit(DeviceHeard(self.device, None), "devices") is not None
         elif not health.unproven:
@@ -162,7 +162,7 @@ _WARNINGS: Final = {
 def device_message(state: TableState, seq: int, device: str, health: LinkHealth, now: datetime) -> Device:
     """The message of a device's state and identity; `seq` is the number of the last input."""
     settings = state.settings
-    refused = health.connected and state.known_device(device).offered is not None
+    refused = health.connected and state.devices.of_name(device).offered is not None
     return Device(
         id=f"{settings.table}/devices/{device}/{timestamp(health.since)}",
         seq=seq,

@@ -147,9 +147,9 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
         state = self._engine.state
         return KeypadLamps(
             ready=state.operator is not None and self._accepted,
-            card=state.doubt is not None
+            card=state.waiting.doubt is not None
             or (state.settings.cards == "keyed" and state.phase is Phase.DEALING),
-            stopped=bool(state.stops),
+            stopped=bool(state.waiting.stops),
         )
 
     def restarted(self) -> None:
@@ -170,7 +170,7 @@ def _order(meant: KeyedOrder, state: TableState) -> Any:
     the house lets the dealer confirm alone.
     """
     fields: dict[str, Any] = {"card": meant.card, "seat": meant.seat}
-    fields |= {"round": state.round, "reason": REASON}
+    fields |= {"round": state.round.number, "reason": REASON}
     takes = {name for name, each in CATALOGUE[meant.kind].fields.items() if each.required}
     procedure = None if state.progressive is None else state.progressive.procedure
     turned = procedure is not None and procedure.kind == "aquarius" and procedure.key is Key.JPH

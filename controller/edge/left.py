@@ -42,9 +42,9 @@ class Left:
             CompositionError: a card has been seen more often than the shoe holds it.
         """
         state = self._state
-        seen = Counter(state.drawn)
-        if state.coup is not None:
-            seen.subtract(state.coup.cards)
+        seen = Counter(state.shoe.drawn)
+        if state.round.coup is not None:
+            seen.subtract(state.round.coup.cards)
         return Composition.of_decks(state.settings.game.decks).without(seen.elements())
 
 
@@ -55,18 +55,18 @@ def left_of(state: TableState) -> Left | None:
     hands may be published before the reveal.
     """
     # There is no shoe to value from the end of one until the burn of the next.
-    if state.burn_left != 0 or state.shoe_over:
+    if state.shoe.burn_left != 0 or state.shoe_over:
         return None
-    dealt = 0 if state.coup is None else len(state.coup.cards)
-    carried = len(state.carried) + (_waiting(state) if state.coup is None else 0)
-    out = len(state.drawn) - dealt + state.unknown + carried
+    dealt = 0 if state.round.coup is None else len(state.round.coup.cards)
+    carried = len(state.shoe.carried) + (_waiting(state) if state.round.coup is None else 0)
+    out = len(state.shoe.drawn) - dealt + state.shoe.unknown + carried
     cards_left = state.settings.game.decks * 52 - out
     if cards_left < CARDS_OF_A_COUP:
         return None
-    return Left(state.shoe, state.round - 1, cards_left, state.unknown, carried, state)
+    return Left(state.shoe.number, state.round.number - 1, cards_left, state.shoe.unknown, carried, state)
 
 
 def _waiting(state: TableState) -> int:
     """The number of cards that have left the shoe and wait for a person's decision."""
-    overdrawn = sum(stop.overdrawn is not None for stop in state.stops)
-    return overdrawn + sum(not isinstance(each, CutCardSeen) for each in state.backlog)
+    overdrawn = sum(stop.overdrawn is not None for stop in state.waiting.stops)
+    return overdrawn + sum(not isinstance(each, CutCardSeen) for each in state.waiting.backlog)

@@ -68,7 +68,7 @@ class LiveEdge:
         left = left_of(state)
         if left is None:
             self._wanted = None
-        elif self._is_of(left) and state.coup is not None:
+        elif self._is_of(left) and state.round.coup is not None:
             return  # the shoe before a coup does not change during it, and the carried cards are now in the coup
         elif self._wanted is None or left != self._wanted[1]:
             self._wanted = (seq, left)

@@ -32,7 +32,9 @@ class Answer:
     @classmethod
     def of(cls, step: Step, asked: SetWager) -> Self:
         """The answer to the wager that the step executed."""
-        return cls(seq=step.seq, ts=step.entry.ts, round=step.state.round, asked=asked, refusal=step.refusal)
+        return cls(
+            seq=step.seq, ts=step.entry.ts, round=step.state.round.number, asked=asked, refusal=step.refusal
+        )
 
     def was_taken(self) -> None:
         """Note that the broker has it."""

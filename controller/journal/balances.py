@@ -27,8 +27,8 @@ def difference(connection: sqlite3.Connection, table: TableState) -> str | None:
 
 def _differences(connection: sqlite3.Connection, table: TableState) -> Iterator[str]:
     ended = store.last_round(connection)
-    if ended != table.round - 1:
-        yield f"the table has had {table.round - 1} rounds, but its record has {ended} rounds"
+    if ended != table.round.number - 1:
+        yield f"the table has had {table.round.number - 1} rounds, but its record has {ended} rounds"
     if table.progressive is None or table.progressive.link is not None:
         return  # a linked table's record has its part of the meter's books alone
     books = table.progressive.books

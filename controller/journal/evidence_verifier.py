@@ -44,6 +44,9 @@ UNCERTAIN = {"card_unread", "card_overdrawn", "key_card", "resume_play", "hold_p
 UNCERTAIN |= {"close_table", "sign_off", "records_lost", "shoe_hello", "shoe_lost", "accept_shoe"}
 UNCERTAIN |= {"lid_moved", "reverse_movement", "shoe_fault"}
 
+# The state of a table before its first input.
+NEW: dict[str, Any] = {"phase": "locked", "shoe": {}, "round": {"number": 1}, "waiting": {}}
+
 Point = tuple[int, int, int, int]
 Keys = tuple["str | None", "str | None"]
 NONE: Keys = None, None
@@ -396,7 +399,7 @@ class Bundle:
             if in_hands(deal.cards) != deal.hands:
                 self.faults.append(f"the cards of round {record['round']} are not those of the inputs")
             return
-        before = [deal.state.get(part) for part in ("coup", "carried", "backlog", "stops", "doubt")]
+        before = [deal.round.get("coup"), deal.shoe.get("carried"), deal.waiting]
         known = re.findall('"([2-9TJQKA][SHDC])"', json.dumps([before, self.inputs]))
         if Counter(record["player"] + record["banker"]) - Counter(known):
             self.faults.append(f"round {record['round']} has cards that no input has")
@@ -412,7 +415,7 @@ class Bundle:
             for each in self.inputs
             if (each["kind"], each.get("round")) == ("set_wager", record["round"])
         ]
-        for each in [*state.get("wagers", ()), *own]:
+        for each in [*state.get("round", {}).get("wagers", ()), *own]:
             asked.setdefault((each["seat"], each["wager"]), []).append(each["amount"])
         stakes = {(each["seat"], each["wager"]): each["stake"] for each in record["settlements"]}
         progressive = state.get("progressive")
@@ -450,23 +453,25 @@ class Deal:
     def __init__(self, state: dict[str, Any] | None, record: dict[str, Any]) -> None:
         self.hands = record["player"], record["banker"]
         self.voided_by = "void_coup" if record["status"] == "void" else None
-        self.state: dict[str, Any] = state or {"phase": "locked", "round": 1}
+        self.state: dict[str, Any] = state or NEW
         self.settings: dict[str, Any] = self.state.get("settings", {})
-        coup, burning = self.state.get("coup"), self.state["phase"] == "shoe_change"
-        self.cards: list[str] = list(coup["cards"] if coup else self.state.get("carried", ()))
-        self.drawn = Counter(self.state.get("drawn", ()))
-        self.shown: int = self.state.get("shown", 0)
-        self.burn: int | None = self.state.get("burn_left", 0) if burning else 0
+        self.shoe, self.round = self.state["shoe"], self.state["round"]
+        self.waiting: dict[str, Any] = self.state["waiting"]
+        coup, burning = self.round.get("coup"), self.state["phase"] == "shoe_change"
+        self.cards: list[str] = list(coup["cards"] if coup else self.shoe.get("carried", ()))
+        self.drawn = Counter(self.shoe.get("drawn", ()))
+        self.shown: int = self.round.get("shown", 0)
+        self.burn: int | None = self.shoe.get("burn_left", 0) if burning else 0
         self.awaited = (
             None if coup else self.opens(closed=self.state["phase"] not in {"betting", "shoe_change"})
         )
         self.expected: int | None = self.state["link"]["taken"] + 1 if "link" in self.state else None
         self.corrections = list(record["corrections"])
         self.doubts: list[str] = []
-        if self.state["round"] != record["round"]:
-            self.doubts.append(f"round {self.state['round']}, which ended first")
+        if self.round["number"] != record["round"]:
+            self.doubts.append(f"round {self.round['number']}, which ended first")
         hand = (self.state.get("progressive") or {"procedure": {"hand": {}}})["procedure"]["hand"]
-        if any(map(self.state.get, ("backlog", "stops", "doubt"))) or hand.get("won") or hand.get("awarded"):
+        if any(self.waiting.values()) or hand.get("won") or hand.get("awarded"):
             self.doubts.append("what waited for a person before")
 
     def opens(self, *, closed: bool) -> str | None:
@@ -527,7 +532,7 @@ class Deal:
         """Begin a shoe: what was uncertain of the shoe before no longer matters, unless the table refused the order."""
         doubts = [each for each in self.doubts if each.startswith("round ")]
         begun = self.awaited != self.opens(closed=False) == "close_betting"
-        begun = begun or self.cards != list(self.state.get("carried", ()))
+        begun = begun or self.cards != list(self.shoe.get("carried", ()))
         if begun or self.state.get("progressive") is not None:
             self.doubt(given, True)
         else:

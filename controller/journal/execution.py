@@ -18,7 +18,7 @@ from punto.baccarat.table.effects import Effect, RoundEnded
 from punto.baccarat.table.events import Event, ServiceStarted
 from punto.baccarat.table.order_kinds import ChangeShoe
 from punto.baccarat.table.settings import Settings
-from punto.baccarat.table.state import RoundRecord, TableState
+from punto.baccarat.table.state import RoundRecord, Shoe, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.configs.problems import cut
@@ -45,10 +45,26 @@ def _cards_json(cards: tuple[Card, ...]) -> bytes:
     return json.dumps(cards, separators=(",", ":")).encode()
 
 
-_FIELDS: Final[dict[str, Callable[[Any], bytes]]] = {
-    name: _cards_json if of == tuple[Card, ...] else TypeAdapter(of).dump_json
-    for name, of in get_type_hints(TableState).items()
-}
+def _writers(of: type) -> dict[str, Callable[[Any], bytes]]:
+    return {name: _writer(each) for name, each in get_type_hints(of).items()}
+
+
+def _writer(of: Any) -> Callable[[Any], bytes]:
+    if of == tuple[Card, ...]:
+        return _cards_json
+    if of is not Shoe:
+        return TypeAdapter(of).dump_json
+    parts = _writers(Shoe)  # a whole shoe's cards
+
+    def write(shoe: Shoe) -> bytes:
+        return b"{%s}" % b",".join(
+            b'"%s":%s' % (name.encode(), parts[name](getattr(shoe, name))) for name in parts
+        )
+
+    return write
+
+
+_FIELDS: Final = _writers(TableState)
 """What writes each field of a table's state as JSON."""
 
 

@@ -93,7 +93,7 @@ def recover(connection: sqlite3.Connection) -> Recovered:
             raise RecordError(
                 f"input {ended} is missing from the record, but the record has the round that this input ended: restore a backup"
             )
-        rounds = 0 if found.table is None else found.table.state.round - 1
+        rounds = 0 if found.table is None else found.table.state.round.number - 1
         stray = store.stray_row(connection, seq, rounds)
         if stray is not None and found.otherwise is not None:
             raise RecordError(
@@ -141,7 +141,7 @@ def _execute_again(
     if base is not None:
         found.snapshot, table = base[0].seq, Table(base[1].state)
         head = Head(found.snapshot, store.link_of(connection, found.snapshot) or "")
-    game = meters.game_of(connection, 0 if table is None else table.state.round - 1)
+    game = meters.game_of(connection, 0 if table is None else table.state.round.number - 1)
     found.execution = Execution(table, head, game)
     awaited = {snapshot.seq: of for snapshot, of in sound}
     for entry in store.checked_entries(connection, *head):

@@ -75,20 +75,20 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
         overlays=_overlays(state),
         notices=_notices(state),
         shoe=ShoeStatus(
-            number=state.shoe,
-            coup=state.coups,
-            cards_left=max(0, settings.game.decks * 52 - len(state.drawn) - state.unknown),
-            cut_card=state.last_coup is not None,
+            number=state.shoe.number,
+            coup=state.shoe.coups,
+            cards_left=max(0, settings.game.decks * 52 - len(state.shoe.drawn) - state.shoe.unknown),
+            cut_card=state.shoe.last_coup is not None,
             online=state.link.online,
             reason=state.link.reason,
         ),
-        round=state.round,
-        hands=None if state.coup is None else _hands(state, state.coup),
+        round=state.round.number,
+        hands=None if state.round.coup is None else _hands(state, state.round.coup),
         next=following if following in {"player", "banker"} else None,
         # A correction is never the last coup.
         result=None
-        if state.last is None or state.last.shoe != state.shoe
-        else Result.model_validate(public_round(state.last), from_attributes=True),
+        if state.history.last is None or state.history.last.shoe != state.shoe.number
+        else Result.model_validate(public_round(state.history.last), from_attributes=True),
         seats=settings.seats,
         limits=wager_limits(settings.game),
         maximum_wagers=settings.game.maximum_wagers,
@@ -129,24 +129,24 @@ def wager_limits(game: Game) -> tuple[WagerLimits, ...]:
 def _overlays(state: TableState) -> tuple[Overlay, ...]:
     shown: dict[Overlay, bool] = {
         "shoe_offline": state.settings.cards == "shoe" and not state.link.online,
-        "shoe_error": any(stop.of_the_shoe for stop in state.stops),
-        "needs_supervisor": bool(state.stops)
-        or (state.doubt is not None and state.doubt.code == "surplus_copy"),
-        "card_awaited": state.doubt is not None,
+        "shoe_error": any(stop.of_the_shoe for stop in state.waiting.stops),
+        "needs_supervisor": bool(state.waiting.stops)
+        or (state.waiting.doubt is not None and state.waiting.doubt.code == "surplus_copy"),
+        "card_awaited": state.waiting.doubt is not None,
         "last_hand": state.on_last_coup and state.phase in {Phase.BETTING, Phase.DEALING, Phase.REVEAL},
-        "dummy": state.dummy,
+        "dummy": state.round.dummy,
         "configuration_keypad": state.keypad_in_play,
     }
     return tuple(name for name, is_so in shown.items() if is_so)
 
 
 def _notices(state: TableState) -> tuple[Notice, ...]:
-    notices = [Notice(code=stop.code, text=stop.text) for stop in state.stops]
-    if state.doubt is not None:
-        notices.append(Notice(code=state.doubt.code, text=state.doubt.text))
+    notices = [Notice(code=stop.code, text=stop.text) for stop in state.waiting.stops]
+    if state.waiting.doubt is not None:
+        notices.append(Notice(code=state.waiting.doubt.code, text=state.waiting.doubt.text))
     if state.award_waits:
         notices.append(Notice(code="award_open", text=what_waits(state)))
-    sensors = state.sensors
+    sensors = state.devices.sensors
     if sensors is not None and not sensors.online:
         notices.append(Notice(code="sensors_lost", text=f"the wager sensors do not answer: {sensors.reason}"))
     if sensors is not None:
@@ -190,14 +190,14 @@ def public_round(record: RoundRecord) -> RoundRecord:
 
 def scoreboard_message(state: TableState, now: datetime) -> Scoreboard:
     """The roads of this shoe so far."""
-    board = draw(state.rounds)
-    last_round = state.round - 1
+    board = draw(state.shoe.rounds)
+    last_round = state.round.number - 1
     return Scoreboard(
-        id=f"{state.settings.table}/scoreboard/{state.shoe}/{last_round}",
+        id=f"{state.settings.table}/scoreboard/{state.shoe.number}/{last_round}",
         seq=last_round,
         ts=timestamp(now),
         simulation=state.settings.simulation,
-        shoe=state.shoe,
+        shoe=state.shoe.number,
         bead_plate=tuple(
             Bead(
                 row=cell.row,

@@ -63,9 +63,9 @@ def meters_message(state: TableState, expectations: Expectations, seq: int, now:
         simulation=settings.simulation,
         game=game.name,
         rules=game.rules_digest,
-        lifetime=metered(of_game(state.meters, game), game, expectations),
-        gaming_day=metered(state.todays(game), game, expectations),
-        day_began=timestamp(now) if state.day is None else state.day.began,
+        lifetime=metered(of_game(state.history.meters, game), game, expectations),
+        gaming_day=metered(state.history.todays(game), game, expectations),
+        day_began=timestamp(now) if state.history.day is None else state.history.day.began,
     )
 
 

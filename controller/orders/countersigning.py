@@ -86,14 +86,14 @@ class Countersigning:
                 5,
             )
         self._number += 1
-        hand, until = (state.shoe, state.round), self._clock() + APPROVAL_SECONDS
+        hand, until = (state.shoe.number, state.round.number), self._clock() + APPROVAL_SECONDS
         waiting = Waiting(self._number, kind, order, giver, source, why, hand, until, version)
         self._orders[self._number] = waiting
         return waiting
 
     def all(self, state: TableState) -> tuple[Waiting, ...]:
         """The orders that still wait: not those of another hand, nor those that waited too long."""
-        now, hand = self._clock(), (state.shoe, state.round)
+        now, hand = self._clock(), (state.shoe.number, state.round.number)
         self._orders = {
             number: each
             for number, each in self._orders.items()

@@ -419,7 +419,7 @@ class Desk:
 
 def _hidden(state: TableState) -> bool:
     """Whether there are cards that no person may know yet: face down, or drawn for a coup that still accepts wagers."""
-    return state.face_down or bool(state.carried)
+    return state.face_down or bool(state.shoe.carried)
 
 
 def _meter_after(before: TablesProgressive | None, after: TablesProgressive | None) -> int | None:

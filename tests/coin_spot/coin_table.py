@@ -99,9 +99,9 @@ class Record:
                 refusal = refused
             self._note(Recorded(_now(), event, refusal.code if refusal else None))
             if (
-                self.state.known_device("coin_spot").offered is not None
+                self.state.devices.of_name("coin_spot").offered is not None
             ):  # a supervisor is there, and accepts each
-                self._croupier.do(f"accept device {self.state.known_device('coin_spot').offered}")
+                self._croupier.do(f"accept device {self.state.devices.of_name('coin_spot').offered}")
             self._tell(before)
             await asyncio.sleep(self._chance.random() * WRITTEN_SECONDS)
             return Handled(self.seq, refusal)
@@ -169,7 +169,7 @@ class CoinTable:
     @property
     def last_hand(self) -> tuple[str, ...]:
         """Player's cards of the last hand."""
-        last = self._croupier.state.last
+        last = self._croupier.state.history.last
         return () if last is None else tuple(card.value for card in last.player)
 
     def is_whole(self, seat: int, seconds: float) -> bool:
@@ -222,7 +222,7 @@ class CoinTable:
 
     async def press_start(self) -> Handled:
         """START GAME, and what becomes of it."""
-        order = StartGame(self._croupier.state.round, "ann")
+        order = StartGame(self._croupier.state.round.number, "ann")
         self.tell(f"START GAME of round {order.round} is pressed")
         handled = await self.door.start_game(order, "operator ann")
         self.tell(f"START GAME: {handled.refusal or 'started'}")

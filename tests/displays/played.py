@@ -80,14 +80,14 @@ class PlayedTable:
 
     def play(self, hands: int) -> None:
         """Deal so many more hands to their end."""
-        until = self.table.state.round + hands
-        while self.table.state.round < until:
+        until = self.table.state.round.number + hands
+        while self.table.state.round.number < until:
             self.draw()
 
     def turned_by(self, seat: int) -> None:
         """Deal the first four cards, face down, to a table where this seat has the largest wager."""
         self.handle(OpenBetting("mei"))
-        self.handle(SetWager("w", seat, "banker", 50_00, self.table.state.round))
+        self.handle(SetWager("w", seat, "banker", 50_00, self.table.state.round.number))
         for _ in range(4):
             self.draw()
         assert self.table.state.phase is Phase.REVEAL

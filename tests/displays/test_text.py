@@ -13,7 +13,6 @@ import subprocess
 import sys
 import termios
 import time
-from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -47,7 +46,8 @@ def text_display(port: int, *tables: str, lang: str = "en", theme: str = "dark")
 
 def scoreboard_of(shoe: str) -> Scoreboard:
     table = PlayedTable()
-    table.table.state = replace(table.table.state, rounds=tuple(rounds(shoe)))
+    state = table.table.state
+    table.table.state = state.but(shoe=state.shoe.but(rounds=tuple(rounds(shoe))))
     return table.scoreboard()
 
 

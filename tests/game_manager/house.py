@@ -103,7 +103,7 @@ class House:
 
     async def deal(self, seats: Sequence[int], cards: str) -> None:
         """A game's wagers and cards, before anything is confirmed of it."""
-        await self.give(StartGame(self.table.state.round, "ann", tuple(seats)))
+        await self.give(StartGame(self.table.state.round.number, "ann", tuple(seats)))
         for code in cards.split():
             await self.table.shoe(CardDrawn(self.table.state.link.expected, Card(code), 99))
 

@@ -62,7 +62,7 @@ def troubled(tmp_path: Path) -> Path:
             await here.begin_shoe()
             await here.play(2, seats=[1])
             await here.engine.submit([KeyCard("mei", Card("9S"))], "operator mei")
-            await here.engine.submit([SetWager("w", 99, "player", 500, here.state.round)], "wagers")
+            await here.engine.submit([SetWager("w", 99, "player", 500, here.state.round.number)], "wagers")
             await here.shoe(CardUnread(here.state.link.expected))
             await here.order(CallSupervisor("mei", "a dispute"))
             await here.shoe(ReverseMovement(here.state.link.expected))

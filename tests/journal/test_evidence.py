@@ -280,22 +280,22 @@ async def eventful(tmp_path):
     async with table(path, settings(burn="first_card")) as here:
         await here.begin_shoe()
         await here.play(1, seats=[1])
-        await here.order(SetWager("a", 1, "player", STAKE, here.state.round))
-        await here.order(SetWager("b", 1, "player", 2 * STAKE, here.state.round))
+        await here.order(SetWager("a", 1, "player", STAKE, here.state.round.number))
+        await here.order(SetWager("b", 1, "player", 2 * STAKE, here.state.round.number))
         await here.draw(1)
         await here.shoe(CardUnread(here.state.link.expected))
         await here.draw(1)
         await here.order(KeyCard("mei", Card("9S")))
         await here.play(1)
         await here.draw(1)
-        assert here.state.coup is not None
-        card = here.state.coup.cards[0]
+        assert here.state.round.coup is not None
+        card = here.state.round.coup.cards[0]
         await here.order(CorrectCard("mei", 1, Card("2C" if card != "2C" else "3C"), "a misread"))
         await here.play(1)
         await here.draw(2)
         await here.order(VoidCoup("mei", "a misdeal"))
         await here.play(1, seats=[1])
-        last = here.state.last
+        last = here.state.history.last
         assert last is not None
         await here.order(VoidRound("mei", last.round, "a misdeal"))
         await here.play(1)

@@ -91,19 +91,20 @@ def _a_wager(told: Told) -> None:
 
 
 def _cards(state: Told) -> None:
-    state["coup"] = {"cards": ["KS", "QD", "9S", "9H"]}
+    state["round"]["coup"] = {"cards": ["KS", "QD", "9S", "9H"]}
 
 
 def _carried(state: Told) -> None:
-    state["carried"] = ["KS", "QD", "9S", "9H"]
+    state["shoe"]["carried"] = ["KS", "QD", "9S", "9H"]
 
 
 def _burned(state: Told) -> None:
-    state.update(phase="shoe_change", burn_left=6, carried=["KS", "QD", "9S", "9H"])
+    state["phase"] = "shoe_change"
+    state["shoe"].update(burn_left=6, carried=["KS", "QD", "9S", "9H"])
 
 
 def _staked(state: Told) -> None:
-    state["wagers"] = [{"seat": 7, "wager": "player", "amount": 500_000}]
+    state["round"]["wagers"] = [{"seat": 7, "wager": "player", "amount": 500_000}]
 
 
 def _nothing(_: Told) -> None:
@@ -165,13 +166,13 @@ def test_a_field_cannot_be_hidden_in_the_name_of_another(files):
     names, state = [*before["state"]], {}
     for name, following in pairwise(names):
         value = before["state"][name]
-        if following == "wagers":
+        if following == "round":
             hidden = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-            state[f"{name} {verifier.sha256(hidden)}\nwagers"] = before["state"][following]
-        elif name != "wagers":
+            state[f"{name} {verifier.sha256(hidden)}\nround"] = before["state"][following]
+        elif name != "round":
             state[name] = value
     state[names[-1]] = before["state"][names[-1]]
-    assert "wagers" not in state
+    assert "round" not in state
 
     (fault,) = checked(forged(files, before={**before, "state": state}))
     assert "could hide the lines of other fields" in fault

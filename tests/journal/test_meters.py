@@ -36,7 +36,7 @@ async def corrected(tmp_path):
     async with table(record) as here:
         await here.begin_shoe()
         await here.play(10, seats=[1, 4])
-        last = here.state.last
+        last = here.state.history.last
         assert last is not None
         other = next(
             Card(rank + suit)
@@ -47,21 +47,21 @@ async def corrected(tmp_path):
         hands = (other, *last.player[1:]), last.banker
         await here.order(CorrectRound("ana", last.round, *hands, "misread", "eve"))
         await here.play(10, seats=[1, 4])
-        assert here.state.last is not None
-        await here.order(VoidRound("ana", here.state.last.round, "misdeal", "eve"))
+        assert here.state.history.last is not None
+        await here.order(VoidRound("ana", here.state.history.last.round, "misdeal", "eve"))
         await here.play(10, seats=[2])
         return record, here.state
 
 
 def of_the_table(state: TableState) -> dict[tuple[str, str], int]:
     """How often each rule decided a hand by the table's own meters, without those that never did."""
-    meters = of_game(state.meters, state.settings.game)
+    meters = of_game(state.history.meters, state.settings.game)
     return {(each.wager or "", each.rule): each.hits for each in meters.hits}
 
 
 def test_the_views_have_what_the_table_has(corrected):
     record, state = corrected
-    meters = of_game(state.meters, state.settings.game)
+    meters = of_game(state.history.meters, state.settings.game)
     hits = of_the_table(state)
 
     ((game, hands, player, banker, tie, natural),) = rows(
@@ -118,7 +118,7 @@ def test_the_views_count_a_hand_by_the_cards_that_it_was_settled_by_last(tmp_pat
 def test_the_views_have_the_same_expectations_and_errors_as_the_tables_meters(corrected):
     record, state = corrected
     game = state.settings.game
-    readings = metered(of_game(state.meters, game), game, shipped(game))
+    readings = metered(of_game(state.history.meters, game), game, shipped(game))
 
     found = rows(record, "SELECT wager, rule, round(expected, 2), round(errors, 2) FROM meters_rules")
     assert {(wager or None, rule): figures for wager, rule, *figures in found} == {
@@ -188,7 +188,7 @@ def test_what_is_counted_from_the_rounds_is_what_the_table_counted(corrected):
         ROUNDS.validate_json(each) for (each,) in rows(record, "SELECT record FROM rounds ORDER BY round")
     ]
 
-    counted, own = meters_of(game, records), of_game(state.meters, game)
+    counted, own = meters_of(game, records), of_game(state.history.meters, game)
 
     assert metered(counted, game, {}) == metered(own, game, {})
 
@@ -196,7 +196,7 @@ def test_what_is_counted_from_the_rounds_is_what_the_table_counted(corrected):
 def test_each_count_stands_beside_its_exact_expectation_and_the_standard_errors(corrected):
     _, state = corrected
     game = state.settings.game
-    meters = of_game(state.meters, game)
+    meters = of_game(state.history.meters, game)
 
     counts = {
         (each.wager, each.rule): each
@@ -212,7 +212,7 @@ def test_each_count_stands_beside_its_exact_expectation_and_the_standard_errors(
 def test_hold_stands_beside_its_edge_times_the_drop_and_the_standard_errors(corrected):
     record, state = corrected
     game = state.settings.game
-    meters = of_game(state.meters, game)
+    meters = of_game(state.history.meters, game)
     of_hands = "SELECT sum(stake) FROM settlements JOIN hands USING (round) GROUP BY round"
     stakes = [staked for (staked,) in rows(record, of_hands)]
     assert set(stakes) == {STAKE, 2 * STAKE}
@@ -240,6 +240,8 @@ def test_what_cannot_vary_has_no_standard_errors(corrected):
     _, state = corrected
     game = state.settings.game
 
-    certain = metered(of_game(state.meters, game), game, {(None, "tie"): Expectation(1.0, 0.0)}).counts[2]
+    certain = metered(
+        of_game(state.history.meters, game), game, {(None, "tie"): Expectation(1.0, 0.0)}
+    ).counts[2]
 
     assert (certain.expected, certain.errors) == (29, None)

@@ -91,7 +91,10 @@ async def test_a_version_that_would_handle_an_input_otherwise_says_so_and_goes_o
         with capture_logs() as logged:
             async with table(record) as here:
                 if was is not None:
-                    assert (here.state.stops, here.state.alarms) == (played.stops, played.alarms)
+                    assert (here.state.waiting.stops, here.state.alarms) == (
+                        played.waiting.stops,
+                        played.alarms,
+                    )
         assert any(str(each.get("found", "")).startswith(shown) for each in logged)
 
         later = replay(
@@ -169,7 +172,9 @@ async def test_a_kill_between_commit_and_publication_leaves_a_whole_record(tmp_p
         for end in ("", "-wal"):
             shutil.copy(f"{record}{end}", f"{left}{end}")
         found = replay(left, version="0.1.0")
-        seen.append((found.difference, found.inputs, found.rounds, steps[-1].seq, steps[-1].state.round - 1))
+        seen.append(
+            (found.difference, found.inputs, found.rounds, steps[-1].seq, steps[-1].state.round.number - 1)
+        )
         publish(self, before, steps)
 
     monkeypatch.setattr(Publication, "publish", killed)

@@ -160,7 +160,7 @@ BOOKS = "progressive books"
             {"wagers": []},
             "the last wagers on dragon differ from those that were counted",
         ),
-        ("", {"round": 90}, "the table has had 89 rounds, but its record has 2 rounds"),
+        ("round", {"number": 90}, "the table has had 89 rounds, but its record has 2 rounds"),
     ],
 )
 async def test_a_start_compares_a_snapshot_with_the_rows_of_the_record(

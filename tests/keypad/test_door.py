@@ -103,8 +103,8 @@ async def test_a_card_that_the_shoe_could_not_read_is_keyed(record):
         assert (await at.type("9")).result == "more"
         assert await at.type("S") == KeyAnswer("done", "9S is keyed")
 
-        assert own.state.coup is not None
-        assert own.state.coup.cards == ("9S",)
+        assert own.state.round.coup is not None
+        assert own.state.round.coup.cards == ("9S",)
         assert not at.door.lamps().card
         assert at.from_keypad() == [{"who": "mei", "card": "9S", "position": None, "kind": "key_card"}]
 
@@ -119,8 +119,8 @@ async def test_a_whole_hand_is_keyed_where_there_is_no_shoe(record):
         for keys in ("K S", "2 S", "9 H", "3 S"):
             assert (await at.type(keys)).result == "done"
 
-        assert own.state.last is not None
-        assert own.state.last.winner == "player"
+        assert own.state.history.last is not None
+        assert own.state.history.last.winner == "player"
 
 
 @pytest.mark.parametrize(

@@ -51,11 +51,11 @@ def _onwards(dice: Random, table: Table) -> ev.Event:
     state = table.state
     if state.link.offered is not None:
         return order_kinds.AcceptShoe("ana", state.link.offered.serial)
-    if state.stops:
+    if state.waiting.stops:
         return order_kinds.ResumePlay("ana", "seen to it")
-    if state.doubt is not None:
+    if state.waiting.doubt is not None:
         return order_kinds.KeyCard("mei", dice.choice(CARDS))
-    none_to_open = state.phase is Phase.CLOSED and state.burn_left != 0
+    none_to_open = state.phase is Phase.CLOSED and state.shoe.burn_left != 0
     if none_to_open or (state.shoe_over and state.phase in {Phase.CLOSED, Phase.BETTING, Phase.SETTLED}):
         return order_kinds.ChangeShoe("mei")
     draw = ev.CardDrawn(state.link.expected, dice.choice(CARDS), 99)
@@ -71,11 +71,11 @@ def _onwards(dice: Random, table: Table) -> ev.Event:
 
 def _wager(dice: Random, table: Table) -> ev.Event:
     wager = dice.choice([each.name for each in table.state.settings.game.wagers])
-    return ev.SetWager(str(dice.random()), dice.randint(1, 7), wager, 1000, table.state.round)
+    return ev.SetWager(str(dice.random()), dice.randint(1, 7), wager, 1000, table.state.round.number)
 
 
 def _last(table: Table) -> int:
-    return table.state.last.round if table.state.last else 0
+    return table.state.history.last.round if table.state.history.last else 0
 
 
 # How often each thing comes next; the table refuses what it may not do then.

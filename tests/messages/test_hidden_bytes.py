@@ -74,7 +74,7 @@ class Overheard:
     async def wager(self, seat: str, wager: str, amount: str) -> None:
         """Ask for a wager as a seat's terminal does, and wait for the answer."""
         id_ = f"{self.here.state.phase} {seat} {wager}"
-        asked = {"id": id_, "wager": wager, "amount": int(amount), "round": self.here.state.round}
+        asked = {"id": id_, "wager": wager, "amount": int(amount), "round": self.here.state.round.number}
         await self.listening.publish(f"wagers/{seat}/set", asked)
         await self.listening.last(f"wagers/{seat}/result", lambda last: last["request"] == id_)
 

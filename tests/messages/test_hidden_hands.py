@@ -139,7 +139,7 @@ def test_nor_by_a_correction_or_a_void(betting, coming):
 
     assert len({each.told for each in corrected}) == 1
     assert len({each.told for each in void}) == 1
-    rounds = [each.table.state.last for each in void]
+    rounds = [each.table.state.history.last for each in void]
     assert {public_round(each).player for each in rounds if each is not None} == {()}
 
 

@@ -514,7 +514,7 @@ class Doors:
 
     async def wager(self, seat: int, side: str) -> None:
         await self.step()
-        request = SetWager(f"{self.steps}", seat, side, 500, self.state.round)
+        request = SetWager(f"{self.steps}", seat, side, 500, self.state.round.number)
         await self.engine.submit([request], "mqtt")
 
     async def coin(self, seat: int, *, there: bool = True) -> None:
@@ -592,15 +592,15 @@ class Doors:
 
 def fields_of(order: str, state: TableState, draw: Callable[[Any], Any]) -> dict[str, Any]:
     """What somebody could write in an order of this kind at this table."""
-    coup = () if state.coup is None else state.coup.cards
-    last = state.last
+    coup = () if state.round.coup is None else state.round.coup.cards
+    last = state.history.last
     hands = ([], []) if last is None else (list(last.player), list(last.banker))
     correct = draw(st.sampled_from(HANDS)).split()
     values: dict[str, Any] = {
         "reason": "r",
         "position": max(len(coup), 1),
         "card": draw(st.sampled_from(("4D", "4H", "KD", "9S"))),
-        "round": state.round if order == "start_game" or last is None else last.round,
+        "round": state.round.number if order == "start_game" or last is None else last.round,
         "player": _as_dealt(correct)[0] if draw(st.booleans()) else hands[0],
         "banker": _as_dealt(correct)[1] if draw(st.booleans()) else hands[1],
         "serial": "IS-1",
@@ -763,11 +763,11 @@ class Evenings(RuleBasedStateMachine):
         elif happens == "back_out":
             who, second = draw(PEOPLE_S), draw(PEOPLE_S)
             await at.order(who, "back_out", second=second, **fields_of("back_out", at.state, draw))
-        elif happens == "correction" and at.state.last is not None:
+        elif happens == "correction" and at.state.history.last is not None:
             player, banker = _as_dealt(draw(st.sampled_from(HANDS)).split())
             who, second = draw(st.sampled_from(("sue", "eve"))), draw(st.sampled_from((None, "sam", "max")))
             fields: dict[str, Any] = {
-                "round": at.state.last.round,
+                "round": at.state.history.last.round,
                 "player": player,
                 "banker": banker,
                 "reason": "r",
@@ -787,7 +787,7 @@ class Evenings(RuleBasedStateMachine):
     async def deal(self, cards: list[str]) -> None:
         at = self.at
         for card in cards:
-            if at.state.drawn.count(Card(card)) >= 7:  # the shoe has 8 of it
+            if at.state.shoe.drawn.count(Card(card)) >= 7:  # the shoe has 8 of it
                 return
             await at.draw(card)
 
@@ -798,9 +798,11 @@ class Evenings(RuleBasedStateMachine):
         if at.state.award_waits:
             await self.see_to_it("eve", "max", set(), nobody=at.house.unseen)
         await at.order("dan", "game_over" if at.house.procedure == "aquarius" else "end_game")
-        if at.state.coup is not None:
+        if at.state.round.coup is not None:
             await at.order("sue", "void_coup", reason="r")
-        if at.state.phase == "closed" or any(at.state.drawn.count(Card(card)) >= 6 for card in hand.split()):
+        if at.state.phase == "closed" or any(
+            at.state.shoe.drawn.count(Card(card)) >= 6 for card in hand.split()
+        ):
             await at.order("sue", "change_shoe")
         await at.order("dan", "open_betting")
         for seat in sorted(seats):
@@ -810,7 +812,7 @@ class Evenings(RuleBasedStateMachine):
         if by_key:
             await at.press("F5")
         else:
-            await at.order("dan", "start_game", round=at.state.round)
+            await at.order("dan", "start_game", round=at.state.round.number)
         await self.deal(hand.split())
 
     async def see_to_it(self, who: str, second: str | None, leave_out: set[int], *, nobody: bool) -> None:

@@ -134,8 +134,8 @@ class Order(NamedTuple):
 
 def orders(state: TableState) -> list[Order]:
     """One order of each kind, such as somebody could give of this table."""
-    coup = () if state.coup is None else state.coup.cards
-    last = state.last
+    coup = () if state.round.coup is None else state.round.coup.cards
+    last = state.history.last
     dealt = ([Card("KS"), Card("9H")], [Card("2S"), Card("3S")])
     player, banker = dealt if last is None else (list(last.player), list(last.banker))
     procedure = None if state.progressive is None else state.progressive.procedure
@@ -144,7 +144,7 @@ def orders(state: TableState) -> list[Order]:
         "reason": "r",
         "position": 1,
         "card": _other(coup[0]) if coup else Card("9C"),
-        "round": state.round if last is None else last.round,
+        "round": state.round.number if last is None else last.round,
         "player": [_other(player[0]), *player[1:]],
         "banker": banker,
         "serial": "B",
@@ -161,7 +161,7 @@ def orders(state: TableState) -> list[Order]:
     }
     own: dict[str, dict[str, Any]] = {
         "key_card": {"card": Card("9C")},
-        "start_game": {"round": state.round},
+        "start_game": {"round": state.round.number},
         "change_settings": {"reason": "r", "seat_one": "left"},
     }
     return [

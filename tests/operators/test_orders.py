@@ -181,7 +181,7 @@ async def test_an_approval_that_is_none_is_refused_and_on_the_record(
         assert (answer.status, answer.json["code"]) == (status, code)
         last = here.events()[-1]
         assert (last["who"], last["what"], last["code"]) == (recorded[0], "approve void_round", recorded[1])
-        assert here.table.state.round == 2
+        assert here.table.state.round.number == 2
         assert (await browser.get("/api/session")).status == 200
 
 
@@ -330,7 +330,7 @@ async def test_a_preview_tells_no_card_that_waits_for_the_next_coup(tmp_path):
         await here.table.order(OpenBetting("Mei"))
         await here.table.do("draw 9S")
         await here.table.order(ResumePlay("omar", "seen"))
-        assert here.table.state.carried == (Card("9S"),)
+        assert here.table.state.shoe.carried == (Card("9S"),)
 
         answer = await browser.preview("close_betting")
 

@@ -55,7 +55,7 @@ class Game:
         if who != "Ann":
             fields["by"] = {"name": who, "password": PASSWORD}
         if order == "start_game":
-            fields["round"] = self.here.table.state.round
+            fields["round"] = self.here.table.state.round.number
         return await self.people["Ann"].order(order, **fields)
 
     async def at_a_device(self, event: SwipeCard | TurnKey, source: str) -> Answer:
@@ -114,7 +114,7 @@ async def game(
         await here.table.order(OpenBetting("Ann"))
         await here.table.order(OpenMeter("Ida", "Ivo"))
         for seat, wager in WAGERS:
-            await here.table.order(SetWager(f"w{seat}", seat, wager, 500, here.table.state.round))
+            await here.table.order(SetWager(f"w{seat}", seat, wager, 500, here.table.state.round.number))
         await found.play("Ann wager_placed 2", "Ann wager_placed 5", "Ann wager_placed 6")
         yield found
     assert replay(folder / "table.db").difference is None

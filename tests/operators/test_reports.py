@@ -196,7 +196,7 @@ async def test_a_shift_sums_up_what_was_played_and_what_went_wrong(tmp_path):
         await deal(here, "KS", seats=1)
         await browser.order("void_coup", reason="a card fell")
         await deal(here, PLAYER_NATURAL, seats=1)
-        last = here.table.state.round - 1
+        last = here.table.state.round.number - 1
         await browser.order("void_round", round=last, reason="wrong shoe")
         await browser.order("call_supervisor", reason="a dispute at seat 3")
         await here.table.shoe(ShoeFault(here.table.state.link.expected, 17, "reader window dirty"))

@@ -114,9 +114,9 @@ class _Year:
     def _play(self, seats: tuple[int, ...]) -> None:
         if self._left < 20:
             self._change_shoe()
-        self._do(StartGame(self._state.round, "ann", seats))
-        before = self._state.round
-        while self._state.round == before:
+        self._do(StartGame(self._state.round.number, "ann", seats))
+        before = self._state.round.number
+        while self._state.round.number == before:
             self._left -= 1
             self._do(CardDrawn(self._next_record(), next(self._cards), 99))
         self.rounds += 1
@@ -139,7 +139,7 @@ class _Year:
             self._do(CutCardSeen(self._next_record()))
         self._do(ChangeShoe("ann"), OpenBetting("ann"))
         state = self._state
-        cards = shuffled("a year", state.shoe, state.settings.game.decks)
+        cards = shuffled("a year", state.shoe.number, state.settings.game.decks)
         self._cards, self._left = iter(cards), len(cards)
 
     def _next_record(self) -> int:

@@ -133,7 +133,7 @@ class AtATable:
 
     @property
     def online(self) -> bool:
-        return self.table.state.sensors is not None and self.table.state.sensors.online
+        return self.table.state.devices.sensors is not None and self.table.state.devices.sensors.online
 
     async def until(self, so: Any, what: str) -> None:
         await eventually(so, what)
@@ -176,7 +176,7 @@ class AtATable:
 
     async def start(self) -> Handled:
         """The dealer presses START GAME."""
-        order = StartGame(self.table.state.round, "ann")
+        order = StartGame(self.table.state.round.number, "ann")
         return await self.spots.start_game(order, "operator ann")
 
     async def take_the_chips(self) -> None:

@@ -83,7 +83,7 @@ class Table:
 
     @property
     def last_round(self) -> int:
-        return self.state.last.round if self.state.last else 0
+        return self.state.history.last.round if self.state.history.last else 0
 
     def next_record(self) -> int:
         self.record += 1
@@ -115,7 +115,7 @@ class Table:
         if self.state.phase == "locked":
             await self.order(SignOn("mei"))
         await self.order(ChangeShoe("mei"))
-        self._cards = shuffled("service", self.state.shoe, self.state.settings.game.decks)
+        self._cards = shuffled("service", self.state.shoe.number, self.state.settings.game.decks)
 
     async def draw(self, cards: int = 1) -> None:
         for _ in range(cards):
@@ -123,11 +123,13 @@ class Table:
 
     async def play(self, rounds: int, seats: Sequence[int] = ()) -> None:
         """Deal so many rounds to their end, each of these seats with a wager on Player; a new shoe when one is over."""
-        until = self.state.round + rounds
-        while self.state.round < until:
-            if self.state.phase == "betting" and self.state.coup is None:
+        until = self.state.round.number + rounds
+        while self.state.round.number < until:
+            if self.state.phase == "betting" and self.state.round.coup is None:
                 for seat in seats:
-                    await self.order(SetWager(f"{self.state.round}", seat, "player", STAKE, self.state.round))
+                    await self.order(
+                        SetWager(f"{self.state.round.number}", seat, "player", STAKE, self.state.round.number)
+                    )
             if self.state.phase == "reveal":
                 await self.order(Reveal("mei"))
                 continue

@@ -45,7 +45,7 @@ async def here(tmp_path: Path) -> AsyncIterator[Table]:
         await own.begin_shoe()
         await own.order(OpenMeter("eve", "bob"))
         await own.order(OpenBetting("mei"))
-        await own.order(StartGame(own.state.round, "mei", (1, 3, 5)))
+        await own.order(StartGame(own.state.round.number, "mei", (1, 3, 5)))
         yield own
 
 

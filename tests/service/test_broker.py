@@ -117,7 +117,7 @@ async def test_play_goes_on_while_it_comes_and_goes_and_no_round_is_lost(here, m
             async with ear(mosquitto.port) as listening:
                 await online(listening)
                 playing = asyncio.create_task(_play_slowly(here, 25))
-                await listening.last("round", lambda last: last["seq"] >= here.state.round - 2 > 5)
+                await listening.last("round", lambda last: last["seq"] >= here.state.round.number - 2 > 5)
                 await eventually(lambda: len(listening.of("event")) > 10, "some events")
                 mosquitto.kill()
                 await playing
@@ -126,7 +126,7 @@ async def test_play_goes_on_while_it_comes_and_goes_and_no_round_is_lost(here, m
                 assert contiguous(numbers(listening.of("event")))
             mosquitto.start()
         async with ear(mosquitto.port) as listening:
-            await eventually(lambda: here.journal.rounds_sent == here.state.round - 1, "all rounds")
+            await eventually(lambda: here.journal.rounds_sent == here.state.round.number - 1, "all rounds")
             await asyncio.sleep(0.05)
             rounds += listening.of("round")
     first = {message["id"]: message for message in reversed(rounds)}
@@ -270,7 +270,7 @@ async def longest_coup(here: Table, coups: int) -> float:
 async def test_a_broker_that_takes_nothing_holds_no_coup_up(here, mosquitto):
     async with ear(mosquitto.port) as listening, connected(here, mosquitto.port, keepalive=2):
         await online(listening)
-        until = here.state.round + 600
+        until = here.state.round.number + 600
         mosquitto.process.send_signal(signal.SIGSTOP)
         try:
             assert await longest_coup(here, 600) < LONGEST_PAUSE

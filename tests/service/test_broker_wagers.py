@@ -79,7 +79,7 @@ async def test_each_wager_is_answered_with_what_became_of_it(here, mosquitto):
     numbers = [answer["seq"] for answer in answers]
     assert (numbers, min(numbers) > 0) == (sorted(numbers), True)
     assert len({answer["id"] for answer in answers}) == len(answers)
-    assert [(placed.seat, placed.wager, placed.amount) for placed in here.state.wagers] == [
+    assert [(placed.seat, placed.wager, placed.amount) for placed in here.state.round.wagers] == [
         (3, "player", STAKE)
     ]
 
@@ -173,7 +173,7 @@ async def test_a_wager_on_the_record_is_answered_after_a_start(tmp_path, mosquit
         await here.begin_shoe()
         await here.play(1)
         for number, amount in enumerate((STAKE, 499, 2 * STAKE)):  # the second is below the minimum
-            asked = SetWager(f"w-{number}", 3, "player", amount, here.state.round)
+            asked = SetWager(f"w-{number}", 3, "player", amount, here.state.round.number)
             await here.engine.submit([asked], "mqtt seat 3")
         seq = here.engine.seq
     async with table(record) as here, ear(mosquitto.port) as listening, connected(here, mosquitto.port):
@@ -281,7 +281,7 @@ async def test_after_a_start_from_a_snapshot_a_wager_is_answered_too(tmp_path, m
     async with table(record) as here:
         await here.begin_shoe()
         await here.play(12)
-        await here.order(SetWager("w-1", 3, "player", STAKE, here.state.round))
+        await here.order(SetWager("w-1", 3, "player", STAKE, here.state.round.number))
         seq = here.engine.seq
     async with table(record) as here, ear(mosquitto.port) as listening, connected(here, mosquitto.port):
         await online(listening)
@@ -302,7 +302,7 @@ async def test_a_start_knows_the_wagers_of_a_round_with_many_inputs(tmp_path, mo
         while here.engine.seq < last:
             await here.order(SetWager(f"other-{here.engine.seq}", 4, "player", STAKE, 4))
     async with table(record) as here:
-        assert here.engine.publication.answers.to(asked, here.state.round) is not None
+        assert here.engine.publication.answers.to(asked, here.state.round.number) is not None
 
 
 async def test_answers_older_than_the_last_round_are_forgotten(here, mosquitto):
@@ -311,9 +311,9 @@ async def test_answers_older_than_the_last_round_are_forgotten(here, mosquitto):
         asked = SetWager("old", 3, "player", STAKE, 2)
         await here.order(asked)
         await here.play(1)
-        assert here.engine.publication.answers.to(asked, here.state.round) is not None
+        assert here.engine.publication.answers.to(asked, here.state.round.number) is not None
         await here.play(1)
-        assert here.engine.publication.answers.to(asked, here.state.round) is None
+        assert here.engine.publication.answers.to(asked, here.state.round.number) is None
         for number in range(MOST_KEPT + 2):
             await here.order(SetWager(str(number), 3, "player", STAKE, 4))
 

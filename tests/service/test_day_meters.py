@@ -40,12 +40,12 @@ def _clock(monkeypatch):
 
 
 def day(here: Table) -> Meters:
-    return here.state.todays(here.state.settings.game)
+    return here.state.history.todays(here.state.settings.game)
 
 
 def began(here: Table) -> datetime:
-    assert here.state.day is not None
-    return datetime.fromisoformat(here.state.day.began)
+    assert here.state.history.day is not None
+    return datetime.fromisoformat(here.state.history.day.began)
 
 
 def results(meters: Meters) -> dict[str, int]:
@@ -62,7 +62,7 @@ async def test_at_night_another_day_begins_and_the_tables_life_goes_on(tmp_path)
 
         assert (day(here).hands, results(day(here))) == (1, {"tie": 1})
         assert began(here) == NIGHT
-        assert of_game(here.state.meters, OWN.game).hands == 3
+        assert of_game(here.state.history.meters, OWN.game).hands == 3
 
 
 async def test_a_day_without_a_hand_begins_too(tmp_path):
@@ -106,8 +106,8 @@ async def test_a_hand_of_yesterday_that_is_settled_again_is_not_of_today(tmp_pat
         await here.do(f"key {PLAYER_NATURAL}")
         Clock.at = NIGHT
         await here.order(CorrectRound("mei", 1, cards("KS 5H"), cards("9S KD"), "misread"))
-        assert results(of_game(here.state.meters, OWN.game)) == {"banker": 1, "natural": 1}
-        await here.order(SetWager("w", 1, "player", 1000, here.state.round))
+        assert results(of_game(here.state.history.meters, OWN.game)) == {"banker": 1, "natural": 1}
+        await here.order(SetWager("w", 1, "player", 1000, here.state.round.number))
         await here.do(f"key {TIE}")
 
         assert (day(here).hands, results(day(here))) == (1, {"tie": 1})
@@ -122,7 +122,7 @@ async def test_a_hand_of_today_that_is_settled_again_or_taken_back_counts_as_it_
         await here.order(CorrectRound("mei", 1, cards("KS 5H"), cards("9S KD"), "misread"))
         assert results(day(here)) == {"banker": 1, "natural": 1}
         await here.do(f"key {TIE}")
-        await here.order(VoidRound("mei", here.state.round - 1, "misdeal"))
+        await here.order(VoidRound("mei", here.state.round.number - 1, "misdeal"))
 
         assert (day(here).hands, results(day(here))) == (1, {"banker": 1, "natural": 1})
 

@@ -244,7 +244,7 @@ async def midi(record: Path, *, restricted: bool) -> tuple[list[tuple[str, dict[
     async with table(record, settings("midi-baccarat"), restricted=restricted) as here:
         here.outbox.connect(lambda: None)
         await here.begin_shoe()
-        while here.state.coup is None:
+        while here.state.round.coup is None:
             await here.draw()
         await here.shoe(CardDrawn(here.state.link.expected, Card("9D"), 40))  # a doubtful read
         await here.order(KeyCard("mei", Card("9H")))
@@ -254,8 +254,8 @@ async def midi(record: Path, *, restricted: bool) -> tuple[list[tuple[str, dict[
         while here.state.phase == "dealing":
             await here.draw()
         await here.shoe(CardOverdrawn(here.state.link.expected, Card("QC"), 99))
-        assert here.state.coup is not None
-        cards = [*here.state.coup.cards, Card("9D"), Card("QC")]
+        assert here.state.round.coup is not None
+        cards = [*here.state.round.coup.cards, Card("9D"), Card("QC")]
         before = len(here.outbox.events)
         await here.order(ResumePlay("mei", "seen to"))
         await here.order(Reveal("mei"))

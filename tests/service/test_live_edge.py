@@ -194,7 +194,12 @@ def test_with_less_than_six_cards_nothing_is_valued():
     while left_of(croupier.state) is not None:
         croupier.do(f"draw {deck.pop(0)}")
 
-    assert 52 - len(croupier.state.drawn) + len(croupier.state.coup.cards if croupier.state.coup else ()) < 6
+    assert (
+        52
+        - len(croupier.state.shoe.drawn)
+        + len(croupier.state.round.coup.cards if croupier.state.round.coup else ())
+        < 6
+    )
     assert len(deck) > 0
 
 
@@ -260,7 +265,7 @@ async def surveyed(here: Table, port: int, alarm: str = "1%") -> AsyncIterator[E
 
 def seen(here: Table) -> list[Card]:
     """The cards that have left this shoe."""
-    order = shuffled("service", here.state.shoe, here.state.settings.game.decks)
+    order = shuffled("service", here.state.shoe.number, here.state.settings.game.decks)
     return order[: len(order) - len(here._cards)]
 
 

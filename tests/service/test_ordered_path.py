@@ -271,7 +271,7 @@ def fails_at(monkeypatch: pytest.MonkeyPatch, kind: type[Event]) -> None:
     """Have the table's handler of this kind of event raise an error that no rule foresees."""
 
     def handler(turn: Any, _: Event) -> None:
-        turn.change(round=999)  # half-way through
+        turn.change_round(number=999)  # half-way through
         raise KeyError("no rule foresees this")
 
     listed, own = machine._KINDS.get(kind, machine._OF_THE_SHOE)
@@ -360,8 +360,8 @@ async def test_a_devices_report_that_fails_stops_the_table_until_a_supervisor_re
             refusal, outcome = await recorded(here, event, source)
 
         assert (refusal is not None, outcome) == (isinstance(event, WagerPlaced), "failed")
-        assert [each.code for each in here.state.stops] == ["internal_error"]
-        untouched = ("round", "phase", "coup", "wagers", "drawn", "sensors", "configuration_keypad")
+        assert [each.code for each in here.state.waiting.stops] == ["internal_error"]
+        untouched = ("round", "phase", "shoe", "devices")
         for name in untouched:  # of sensors that could not be heard nothing is known
             assert isinstance(event, SensorsLink) or getattr(here.state, name) == getattr(before, name)
         if isinstance(event, CardDrawn | CardUnread | CutCardSeen | LidMoved):
@@ -387,7 +387,7 @@ async def test_what_the_service_reports_and_fails_raises_an_alarm_and_stops_noth
 
         assert (refusal, outcome) == (None, "failed")
         assert [each.code for each in here.state.alarms] == ["internal_error"]
-        assert not here.state.stops
+        assert not here.state.waiting.stops
         await here.play(1)
 
 
@@ -423,10 +423,10 @@ async def test_a_start_that_fails_starts_all_the_same(tmp_path, monkeypatch):
     with monkeypatch.context() as broken:
         fails_at(broken, ServiceStarted)
         async with table(record) as here:
-            assert [each.code for each in here.state.stops] == ["internal_error"]
-            assert here.state.round == 2
+            assert [each.code for each in here.state.waiting.stops] == ["internal_error"]
+            assert here.state.round.number == 2
     async with table(record) as here:
-        assert here.state.round == 2
+        assert here.state.round.number == 2
 
 
 async def test_the_traceback_is_in_the_log_and_its_digest_on_the_record(tmp_path, monkeypatch):

@@ -452,7 +452,7 @@ async def test_a_game_that_is_opened_again_leaves_the_coins_of_the_next_as_they_
             assert (await here.start()).refusal is None
             await here.deal("2H KC 3H JC 5D KD")
             await here.over()
-            last = here.table.state.last
+            last = here.table.state.history.last
             assert last is not None
             here.sensors.take(2)
             here.sensors.put(2)

@@ -50,4 +50,7 @@ async def test_of_thousands_of_records_in_seconds_few_reach_the_record(tmp_path,
 
         recorded = len(rows(path, "SELECT seq FROM inputs WHERE source = 'shoe'"))
         assert recorded < TWO_SHOES + READ_BYTES // FRAME_BYTES
-        assert len(here.state.backlog) + len(here.state.drawn) < TWO_SHOES + READ_BYTES // FRAME_BYTES
+        assert (
+            len(here.state.waiting.backlog) + len(here.state.shoe.drawn)
+            < TWO_SHOES + READ_BYTES // FRAME_BYTES
+        )

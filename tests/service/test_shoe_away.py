@@ -41,26 +41,35 @@ async def test_a_cable_is_cut_two_cards_are_keyed_and_the_cable_comes_back(tmp_p
             await here.order(SignOn("mei"))
             await eventually(lambda: here.state.link.online, "the shoe is heard")
             await here.order(ChangeShoe("mei"))
-            await eventually(lambda: len(here.state.coup.cards if here.state.coup else ()) == 2, "two cards")
+            await eventually(
+                lambda: len(here.state.round.coup.cards if here.state.round.coup else ()) == 2, "two cards"
+            )
             shoe._dealer._options = replace(shoe._dealer._options, between=30)  # it waits with the next hand
             shoe.unplug()
             await eventually(lambda: not here.state.link.online, "the shoe is lost")
             await eventually(lambda: shoe.inside.out >= 6, "two cards more are out")
-            assert here.state.coup is not None
-            assert len(here.state.coup.cards) == 2
+            assert here.state.round.coup is not None
+            assert len(here.state.round.coup.cards) == 2
             for position in (3, 4):
                 await here.order(KeyCard("mei", dealt[1 + position], position))
             shoe.plug()
-            await eventually(lambda: here.state.last is not None, "the hand is over")
+            await eventually(lambda: here.state.history.last is not None, "the hand is over")
         finally:
             for task in (reading, running):
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
 
-        assert here.state.last is not None
-        assert (here.state.last.player, here.state.last.banker) == (cards("KS 5S 4D"), cards("2S 3S 9D"))
-        assert (here.state.stops, here.state.keyed_away, len(here.state.drawn)) == ((), (), 8)
+        assert here.state.history.last is not None
+        assert (here.state.history.last.player, here.state.history.last.banker) == (
+            cards("KS 5S 4D"),
+            cards("2S 3S 9D"),
+        )
+        assert (here.state.waiting.stops, here.state.link.keyed_away, len(here.state.shoe.drawn)) == (
+            (),
+            (),
+            8,
+        )
         keyed = rows(record, "SELECT payload FROM inputs WHERE payload LIKE '%key_card%'")
         assert len(keyed) == 2
     assert replay(record).difference is None

@@ -50,7 +50,7 @@ def wrong_with(
 
 def moves_an_award(event: Event, state: TableState, stakes: Mapping[tuple[int, str], int]) -> bool:
     """Whether an order voids or corrects a hand so that it changes what it wins of the meter, or can win within two cards."""
-    progressive, coup = state.progressive, state.coup
+    progressive, coup = state.progressive, state.round.coup
     of_the_hand = isinstance(event, VoidCoup | CorrectCard)
     if (
         not of_the_hand

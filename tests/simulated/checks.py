@@ -263,11 +263,11 @@ class Record:
         self.wagers[seq] = asked
         last, at, before = self.asked.get((asked.seat, asked.id), (None, 0, 0))
         forgotten = (SNAPSHOTS_KEPT - 1) * engine.SNAPSHOT_EVERY
-        if last == asked and state.round <= at + 1 and seq <= before + forgotten:
+        if last == asked and state.round.number <= at + 1 and seq <= before + forgotten:
             raise Wrong(
                 f"input {seq} is the wager {asked.id} of seat {asked.seat}, which the record already has"
             )
-        self.asked[asked.seat, asked.id] = asked, state.round, seq
+        self.asked[asked.seat, asked.id] = asked, state.round.number, seq
 
     def _accept(self, seq: int, source: str, event: Event, before: TableState) -> None:
         """An input that was accepted."""
@@ -280,15 +280,15 @@ class Record:
             if needed and (second is None or second == who or second not in self.may[event.kind]):
                 raise Wrong(f"input {seq}: the order {event.kind} of {who} was approved by {second}")
         if isinstance(event, SetWager):
-            if before.phase is not Phase.BETTING or event.round != before.round:
+            if before.phase is not Phase.BETTING or event.round != before.round.number:
                 raise Wrong(
-                    f"input {seq}: a wager on round {event.round} was accepted in round {before.round}"
+                    f"input {seq}: a wager on round {event.round} was accepted in round {before.round.number}"
                 )
             self._stakes[event.seat, event.wager] = event.amount
         if event.kind in _RETURN_WAGERS:
             self._stakes.clear()
-        if isinstance(event, Reveal) and before.coup is not None:
-            self.revealed[before.round] = len(before.coup.cards)
+        if isinstance(event, Reveal) and before.round.coup is not None:
+            self.revealed[before.round.number] = len(before.round.coup.cards)
 
     def needs_second(self, event: Event, state: TableState) -> bool:
         """Whether a second person must approve an order."""
@@ -303,8 +303,15 @@ class Record:
         """What an input did: the shoe's record, the hand's cards, the rounds that ended."""
         state = self._table_state()
         self.shoe.follow(event, before, state, accepted=accepted, failed=failed)
-        busy = (state.stops, state.backlog, state.carried, state.doubt, state.keyed_away, before.keyed_away)
-        clean = not any(busy) and not state.dummy
+        busy = (
+            state.waiting.stops,
+            state.waiting.backlog,
+            state.shoe.carried,
+            state.waiting.doubt,
+            state.link.keyed_away,
+            before.link.keyed_away,
+        )
+        clean = not any(busy) and not state.round.dummy
         if not clean or failed or (event.kind in _TROUBLE and accepted):
             self._window = None
         elif (
@@ -324,7 +331,7 @@ class Record:
                 self._end(effect.record, before)
         self.balance(state)
         opened = state.phase is Phase.BETTING and (ended or before.phase is not Phase.BETTING)
-        if clean and opened and state.coup is None:
+        if clean and opened and state.round.coup is None:
             self._window = []
 
     def _book(self, entry: Any, state: TableState) -> None:
@@ -370,7 +377,7 @@ class Record:
         }
         self._stakes.clear()
         window, self._window = self._window, None
-        if record.status == "dummy" or (record.status == "void" and before.dummy):
+        if record.status == "dummy" or (record.status == "void" and before.round.dummy):
             expected: dict[tuple[int, str], tuple[int, int, int]] = {}
         elif record.status == "void":
             expected = {key: (amount, amount, 0) for key, amount in stakes.items()}

@@ -169,7 +169,7 @@ class FailedChecks:
         if _of_the_hand(before) != _of_the_hand(after):
             raise Wrong(f"{event.kind} failed, but has changed the table")
         request = isinstance(event, REQUESTS)
-        stopped = any(stop.code == INTERNAL_ERROR for stop in after.stops)
+        stopped = any(stop.code == INTERNAL_ERROR for stop in after.waiting.stops)
         if not request and type(event) not in _OF_NO_DEVICE and not stopped:
             raise Wrong(f"{event.kind} failed, but the table plays on")
         self._alike = self._alike + 1 if self._last == (source, event) and not request else 1
@@ -181,7 +181,22 @@ class FailedChecks:
 def _of_the_hand(state: TableState) -> tuple[object, ...]:
     progressive = state.progressive
     return (
-        *(state.phase, state.coup, state.drawn, state.carried, state.wagers, state.round, state.shoe),
-        *(state.backlog, state.keyed_away, state.settings, state.rounds, state.last, state.meters),
+        *(
+            state.phase,
+            state.round.coup,
+            state.shoe.drawn,
+            state.shoe.carried,
+            state.round.wagers,
+            state.round.number,
+            state.shoe.number,
+        ),
+        *(
+            state.waiting.backlog,
+            state.link.keyed_away,
+            state.settings,
+            state.shoe.rounds,
+            state.history.last,
+            state.history.meters,
+        ),
         None if progressive is None else (progressive.procedure, progressive.books),
     )

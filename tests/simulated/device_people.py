@@ -37,7 +37,7 @@ class AtTheConsoles(Staff):
     """They leave a part of the work to the devices, and accept other devices."""
 
     def _right(self, desk: Desk) -> Given | None:
-        offered = [each.offered for each in desk.engine.state.devices if each.offered is not None]
+        offered = [each.offered for each in desk.engine.state.devices.known if each.offered is not None]
         if offered and self.chance.random() < 0.1:
             return "accept_device", {"serial": self.chance.choice(offered)}, self.chance.choice((BOB, TIM))
         return super()._right(desk)

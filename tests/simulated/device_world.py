@@ -215,7 +215,7 @@ class DeviceRecord(Record):
             case _ if source.startswith("keypad"):
                 key = str(event.seat) if event.kind == "hand_button" else KEYS[event.kind]
                 self._find(
-                    self._world.keypad.presses, {key}, state.known_device("keypad").accepted, HEARD_SECONDS
+                    self._world.keypad.presses, {key}, state.devices.of_name("keypad").accepted, HEARD_SECONDS
                 )
             case TurnKey(to=to) if source == KEY_SWITCH:
                 self._turned(to.value)
@@ -262,7 +262,7 @@ class DeviceRecord(Record):
 
     def _swiped(self, event: SwipeCard, who: str, state: TableState, progressive: TablesProgressive) -> None:
         cards = {card for card, owner in CARDS.items() if owner.name == who}
-        serial = state.known_device("card_reader").accepted
+        serial = state.devices.of_name("card_reader").accepted
         self._find(self._world.reader.swipes, cards, serial, PASSWORD_SECONDS)
         roles = {role.value for owner in CARDS.values() if owner.name == who for role in owner.roles}
         if (event.level == "executive") != ("executive" in roles) or roles == {"dealer"}:
@@ -287,7 +287,7 @@ class DeviceRecord(Record):
         if not latches:
             raise Wrong("the sensors were not started")
         latch = latches[-1]
-        if latch.serial != state.known_device("coin_spot").accepted:
+        if latch.serial != state.devices.of_name("coin_spot").accepted:
             raise Wrong(f"the sensors {latch.serial} are not accepted")
         if event.seats != progressive.procedure.hand.sensors:
             raise Wrong(f"{event.seats} are in the game, but {progressive.procedure.hand.sensors} were lit")

@@ -241,7 +241,9 @@ def _take_a_surplus_copy() -> AbstractContextManager[Any]:
 
 
 def _play_on_with_keyed_cards() -> AbstractContextManager[Any]:
-    return mock.patch.object(shoe_events, "_stop_if_keyed_alone", lambda turn: turn.change(keyed_away=()))
+    return mock.patch.object(
+        shoe_events, "_stop_if_keyed_alone", lambda turn: turn.change_link(keyed_away=())
+    )
 
 
 def _void_a_winning_hand_alone() -> AbstractContextManager[Any]:

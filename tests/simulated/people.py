@@ -106,11 +106,11 @@ class Staff:
             here = desk()
             if (
                 here is not None
-                and here.engine.state.shoe > shoe.loaded
+                and here.engine.state.shoe.number > shoe.loaded
                 and here.engine.state.phase is Phase.SHOE_CHANGE
                 and shoe.power
             ):
-                shoe.load(here.engine.state.shoe)
+                shoe.load(here.engine.state.shoe.number)
                 await asyncio.sleep(1)
                 shoe.move_lid(is_open=False)
             elif shoe.unlocked and not (betting and self._waits_for_start(here)):
@@ -156,7 +156,9 @@ class Staff:
             self._replug()
         if seen.stopped or seen.card_awaited:
             no_such_card = seen.card_awaited and not self._shoe.doubtful
-            if not seen.another_shoe and (no_such_card or (state.coup is not None and chance.random() < 0.2)):
+            if not seen.another_shoe and (
+                no_such_card or (state.round.coup is not None and chance.random() < 0.2)
+            ):
                 return "void_coup", {"reason": "misdeal"}, senior
             return self._as_order(due(seen), state)
         if state.alarms and chance.random() < 0.5:
@@ -189,9 +191,11 @@ class Staff:
         if act is None:
             return None
         procedure = Seen.of(state).procedure
-        doubtful = self._shoe.doubtful[-1:] if state.doubt is not None else [self._on_the_table(state)]
+        doubtful = (
+            self._shoe.doubtful[-1:] if state.waiting.doubt is not None else [self._on_the_table(state)]
+        )
         card = next((each.value for each in doubtful), "")
-        known = {"round": state.round, "serial": SERIAL, "card": card, "reason": "seen to"}
+        known = {"round": state.round.number, "serial": SERIAL, "card": card, "reason": "seen to"}
         kind, fields = order_of(act, procedure, **known)
         return kind, fields, self.chance.choice((BOB, EVE)) if act.do in SUPERVISORS else ANN
 
@@ -204,7 +208,7 @@ class Staff:
 
     def _on_the_table(self, state: TableState) -> Card:
         """The next card that the shoe gave while it was away, or a card that was taken out by hand."""
-        given = self._shoe.memory.cards_from(state.link.expected)[len(state.keyed_away) :]
+        given = self._shoe.memory.cards_from(state.link.expected)[len(state.link.keyed_away) :]
         return given[0] if given and self.chance.random() < 0.8 else self.chance.choice(STANDARD_DECK)
 
     def _of_the_meter(self, state: TableState) -> Given | None:
@@ -217,7 +221,7 @@ class Staff:
         if chance.random() < 0.03:
             number = {"award": chance.randint(1, max(1, progressive.books.next_award - 1))}
             return "back_out", {**number, "reason": "a mistake"}, chance.choice((BOB, EVE))
-        coup = state.coup  # of a hand that is about to win, more often
+        coup = state.round.coup  # of a hand that is about to win, more often
         if (
             coup is not None
             and len(coup.cards) >= FEWEST
@@ -246,7 +250,7 @@ class Staff:
             ],
         }
         if progressive.procedure.hand.sensors:
-            orders["betting"] = [("start_game", {"round": state.round})]
+            orders["betting"] = [("start_game", {"round": state.round.number})]
         kind, fields = chance.choice(orders[progressive.procedure.step.value])
         return kind, fields, self._who(kind)
 
@@ -260,7 +264,7 @@ class Staff:
         if act == Act("start_game"):
             if hand.denied and chance.random() < _AGAIN:
                 return "reopen_game", {"reason": "a seat did win"}, self._who("reopen_game")
-            base = {each.seat for each in state.wagers if each.wager in {"player", "banker"}}
+            base = {each.seat for each in state.round.wagers if each.wager in {"player", "banker"}}
             free = sorted(base - set(hand.sensors))
             if free and len(hand.sensors) < chance.randint(1, _PLAYERS):
                 return "wager_placed", {"seat": chance.choice(free)}, self._who("wager_placed")
@@ -286,7 +290,7 @@ class Staff:
         """Any order, by any person."""
         chance = self.chance
         card = chance.choice(STANDARD_DECK).value
-        last = state.last
+        last = state.history.last
         hands = (
             {"player": [c.value for c in last.player], "banker": [c.value for c in last.banker]}
             if last is not None
@@ -297,7 +301,12 @@ class Staff:
             if hands[side]:
                 hands[side][chance.randrange(len(hands[side]))] = card
         round_ = chance.choice(
-            (state.round - 1, state.round - 1, 0 if last is None else last.round, state.round)
+            (
+                state.round.number - 1,
+                state.round.number - 1,
+                0 if last is None else last.round,
+                state.round.number,
+            )
         )
         reason = {"reason": "by mistake"}
         kinds: dict[str, dict[str, Any]] = {

@@ -50,7 +50,7 @@ class ShoeChecks:
         if accepted:
             self._of_people(event, before)
         self._hear(event, before, state)
-        if before.shoe != state.shoe:
+        if before.shoe.number != state.shoe.number:
             self._copies = Counter()
         elif event.kind in _BY_PEOPLE:
             self._copies = None
@@ -80,20 +80,20 @@ class ShoeChecks:
         """An input that was accepted: people play only on what the table has seen."""
         if isinstance(event, SetWager | StartGame) and self._unseen(before):
             raise Wrong(f"{event.kind} was accepted, although cards can lie unseen on the table")
-        if isinstance(event, KeyCard) and before.keyed_for_shoe and before.doubt is None:
+        if isinstance(event, KeyCard) and before.keyed_for_shoe and before.waiting.doubt is None:
             self._keyed += 1
 
     def _of_keyed_cards(self, state: TableState) -> None:
         """When the shoe has sent all records of the time that it was away, each keyed card is one of them, or play stops."""
         if self._keyed and self._online and state.link.offered is None and self.taken + 1 >= self._late:
             self._keyed = 0
-            if not state.stops:
+            if not state.waiting.stops:
                 raise Wrong("a card was keyed that the shoe has no record of, but the table plays on")
 
     def _unseen(self, before: TableState) -> bool:
         """Whether cards can have left the shoe that the table has not taken."""
         away = not self._online or before.link.offered is not None or self.taken + 1 < self._late
-        return before.settings.cards == "shoe" and (away or bool(before.backlog))
+        return before.settings.cards == "shoe" and (away or bool(before.waiting.backlog))
 
     def _hear(self, event: Event, before: TableState, state: TableState) -> None:
         """Which shoe the table has after a hello, or after a supervisor has accepted a shoe, and whether it is connected."""
@@ -106,7 +106,7 @@ class ShoeChecks:
             heard = event
             if event.log != self.log and self.log is not None and _in_play(before):
                 heard = None
-                if state.link.offered != event or not state.waiting:
+                if state.link.offered != event or not state.waiting.for_person:
                     raise Wrong("the shoe has lost its memory of the cards in play, but the table plays on")
         elif isinstance(event, AcceptShoe):
             heard = before.link.offered if state.link.offered is None else None
@@ -119,10 +119,10 @@ class ShoeChecks:
             if self._memory is not None and event != self._memory.made.get((self.log, event.record)):
                 raise Wrong(f"record {event.record} is not what the shoe made: {event}")
             if isinstance(event, _OfACard):
-                self._count(event, state, dealt=state.coup != before.coup)
-        elif (state.coup, state.drawn) != (before.coup, before.drawn):
+                self._count(event, state, dealt=state.round.coup != before.round.coup)
+        elif (state.round.coup, state.shoe.drawn) != (before.round.coup, before.shoe.drawn):
             raise Wrong(f"record {event.record} was dealt, but the table must ignore it")
-        if before.stops and state.coup != before.coup:
+        if before.waiting.stops and state.round.coup != before.round.coup:
             raise Wrong(f"record {event.record} was dealt, although play is stopped")
 
     def _count(self, event: _OfACard, state: TableState, *, dealt: bool) -> None:
@@ -135,7 +135,9 @@ class ShoeChecks:
             self._copies = None
         elif self._copies is not None:
             self._copies[event.card] += 1
-            told = state.stops or (not dealt and "surplus_copy" in {alarm.code for alarm in state.alarms})
+            told = state.waiting.stops or (
+                not dealt and "surplus_copy" in {alarm.code for alarm in state.alarms}
+            )
             if self._copies[event.card] > state.settings.game.decks and not told:
                 raise Wrong(
                     f"the shoe gave {self._copies[event.card]} copies of {event.card}, but the table plays on"
@@ -149,11 +151,13 @@ class ShoeChecks:
             if self._memory is not None and (self.log, number) not in self._memory.lost:
                 raise Wrong(f"the table gave up record {number}, which the shoe has not lost")
         self.taken = lost.last
-        if not state.stops:
+        if not state.waiting.stops:
             raise Wrong("the shoe has lost records, but the table plays on")
 
 
 def _in_play(state: TableState) -> bool:
     """Whether cards of the shoe are, or can be, on the table."""
     hand = state.phase in {Phase.BETTING, Phase.DEALING, Phase.REVEAL, Phase.SETTLED}
-    return hand or bool(state.drawn or state.unknown or state.doubt or state.backlog)
+    return hand or bool(
+        state.shoe.drawn or state.shoe.unknown or state.waiting.doubt or state.waiting.backlog
+    )

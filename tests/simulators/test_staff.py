@@ -20,9 +20,9 @@ SUITED, LOST = "2H KC 3H JC 4H KD", "KS 9S 5H KD"
 def do(croupier: Croupier, act: Act) -> None:
     """Give the order that an act is, by a supervisor who is there."""
     state = croupier.state
-    card = shuffled("staff", max(1, state.shoe), 1)[len(state.drawn)]
+    card = shuffled("staff", max(1, state.shoe.number), 1)[len(state.shoe.drawn)]
     serial = state.link.offered.serial if state.link.offered is not None else ""
-    known = {"round": state.round, "card": card, "serial": serial, "reason": "seen to"}
+    known = {"round": state.round.number, "card": card, "serial": serial, "reason": "seen to"}
     kind, fields = order_of(act, Seen.of(state).procedure, **known)
     if kind == "sign_award":
         croupier.do("sign supervisor")
@@ -60,18 +60,18 @@ def test_a_table_is_played_from_its_first_day_into_its_second_shoe(house):
     croupier = Croupier(decks=1, **house).do("hello")
     if "meter" in house:
         croupier.do("sign on", "meter")
-    while croupier.state.shoe < 2:
+    while croupier.state.shoe.number < 2:
         state = croupier.state
-        cards = shuffled("staff", max(1, state.shoe), 1)
+        cards = shuffled("staff", max(1, state.shoe.number), 1)
         attempt_mistakes(croupier)
         keyed = state.settings.cards == "keyed"
-        if keyed and state.phase == "betting" and len(state.drawn) + state.unknown > 38:
+        if keyed and state.phase == "betting" and len(state.shoe.drawn) + state.shoe.unknown > 38:
             croupier.do("change shoe")  # nobody sees a cut card
         elif (act := due(Seen.of(state))) is not None:
             do(croupier, act)
         else:
-            croupier.do(f"draw {cards[len(state.drawn) + state.unknown]}")
-            if len(croupier.state.drawn) == 38:
+            croupier.do(f"draw {cards[len(state.shoe.drawn) + state.shoe.unknown]}")
+            if len(croupier.state.shoe.drawn) == 38:
                 croupier.do("cut card")
 
     assert len(croupier.rounds) > 4
@@ -97,7 +97,7 @@ def test_a_table_is_played_from_its_first_day_into_its_second_shoe(house):
 def test_a_game_is_dealt_from_start_to_end_whatever_is_tried_out_of_order(house, cards, acts):
     croupier = Croupier.at_betting("meter", "spot 3 6", **house)
     for seat in (3, 6):
-        croupier.handle(SetWager("w", seat, "player", 500, croupier.state.round))
+        croupier.handle(SetWager("w", seat, "player", 500, croupier.state.round.number))
     left, done = cards.split(), list[str]()
     while not done or done[-1] != "open_betting":
         attempt_mistakes(croupier)

@@ -164,15 +164,15 @@ class Croupier:
     @property
     def hand(self) -> str:
         """The cards of the coup on the table, in order."""
-        return "" if self.state.coup is None else " ".join(self.state.coup.cards)
+        return "" if self.state.round.coup is None else " ".join(self.state.round.coup.cards)
 
     @property
     def stops(self) -> list[str]:
-        return [stop.code for stop in self.state.stops]
+        return [stop.code for stop in self.state.waiting.stops]
 
     @property
     def last_round(self) -> int:
-        return self.state.last.round if self.state.last else 0
+        return self.state.history.last.round if self.state.history.last else 0
 
     @property
     def rounds(self) -> list[RoundRecord]:
@@ -229,7 +229,7 @@ def _lost(croupier: Croupier, words: list[str]) -> list[Event]:
 def _wager(croupier: Croupier, words: list[str]) -> list[Event]:
     """`wager 3 player 500`: of seat 3, for the table's round."""
     seat, wager, amount = words
-    return [SetWager("w", int(seat), wager, int(amount), croupier.state.round)]
+    return [SetWager("w", int(seat), wager, int(amount), croupier.state.round.number)]
 
 
 def _correct_round(croupier: Croupier, words: list[str]) -> list[Event]:
@@ -307,7 +307,7 @@ COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     "lift": lambda _, words: [WagerLifted(int(word)) for word in words],
     "annul": lambda _, words: [WagerVoided(int(word)) for word in words],
     "start game": lambda c, words: [
-        StartGame(c.state.round, "ann", tuple(int(word) for word in words) or None)
+        StartGame(c.state.round.number, "ann", tuple(int(word) for word in words) or None)
     ],
     "hand": lambda _, words: [HandButton(int(word), "ann") for word in words],
     "turn": lambda _, words: [TurnKey(Key(words[0]), "key switch")],

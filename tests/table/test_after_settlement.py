@@ -47,8 +47,8 @@ def test_what_each_seat_was_paid_in_all_is_what_the_real_cards_pay():
     for seat, more in paid(croupier.rounds[1]).items():
         in_all[seat] += more
     assert in_all == paid(right.rounds[0])
-    assert croupier.state.last is not None
-    assert paid(croupier.state.last) == in_all
+    assert croupier.state.history.last is not None
+    assert paid(croupier.state.history.last) == in_all
 
 
 def test_a_wager_that_is_paid_the_same_is_not_in_the_entry():
@@ -60,22 +60,26 @@ def test_a_correction_can_be_corrected():
 
     assert [(each.round, each.corrects) for each in croupier.rounds] == [(1, None), (2, 1), (3, 1)]
     assert paid(croupier.rounds[2]) == {1: 500, 2: -1000, 3: -900}
-    assert croupier.state.last is not None
-    assert paid(croupier.state.last) == paid(croupier.rounds[0])
+    assert croupier.state.history.last is not None
+    assert paid(croupier.state.history.last) == paid(croupier.rounds[0])
 
 
 def test_the_roads_and_the_cards_out_are_as_they_should_have_been():
     croupier = played("correct round KS 9H over 2S 7D", f"draw {PLAYER_NATURAL}")
 
-    assert [each.winner for each in croupier.state.rounds] == [Winner.TIE, Winner.PLAYER]
-    assert croupier.state.drawn == cards(f"KS 2S 9H 7D {PLAYER_NATURAL}")
+    assert [each.winner for each in croupier.state.shoe.rounds] == [Winner.TIE, Winner.PLAYER]
+    assert croupier.state.shoe.drawn == cards(f"KS 2S 9H 7D {PLAYER_NATURAL}")
 
 
 def test_wagers_for_the_number_that_the_entry_takes_go_back_and_betting_is_for_another():
     croupier = played("wager 1 player 700", "correct round KS 9H over 2S 7D")
 
     assert croupier.kinds == ["wagers_returned", "round_corrected", "phase_entered"]
-    assert (croupier.state.round, croupier.state.wagers, croupier.phase) == (3, (), Phase.BETTING)
+    assert (croupier.state.round.number, croupier.state.round.wagers, croupier.phase) == (
+        3,
+        (),
+        Phase.BETTING,
+    )
     croupier.do("wager 1 player 700", f"draw {PLAYER_NATURAL}")
     assert (croupier.rounds[2].round, paid(croupier.rounds[2])) == (3, {1: 700})
 
@@ -109,9 +113,9 @@ def test_a_round_of_the_shoe_before_can_be_corrected_and_this_shoe_is_left_alone
     before = croupier.state
     croupier = played("change shoe", "correct round KS 9H over 2S 7D", next_coup="order")
 
-    assert before.shoe == 2
+    assert before.shoe.number == 2
     assert croupier.rounds[1].shoe == 1
-    assert (croupier.state.drawn, croupier.state.rounds) == ((), ())
+    assert (croupier.state.shoe.drawn, croupier.state.shoe.rounds) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -157,8 +161,8 @@ def test_a_round_taken_back_returns_every_wager_and_leaves_the_roads():
 
     assert paid(croupier.rounds[1]) == {1: -500, 2: 1000, 3: 100}
     assert croupier.rounds[1].winner is None
-    assert croupier.state.rounds == ()
-    assert croupier.state.drawn == cards(PLAYER_NATURAL)
+    assert croupier.state.shoe.rounds == ()
+    assert croupier.state.shoe.drawn == cards(PLAYER_NATURAL)
     assert croupier.phase is Phase.BETTING
 
 

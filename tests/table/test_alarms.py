@@ -160,7 +160,7 @@ def test_a_floods_alarm_is_public_and_does_not_name_an_account(who, in_public):
 def test_faults_without_end_leave_a_bounded_state_and_play_stopped():
     croupier = Croupier.at_betting(*["fault"] * 500)
 
-    assert len(croupier.state.stops) == MOST_ALIKE
+    assert len(croupier.state.waiting.stops) == MOST_ALIKE
 
 
 def test_of_shoes_without_end_the_last_are_remembered():

@@ -144,12 +144,12 @@ class AnyDay(RuleBasedStateMachine):
         match event:
             case CardDrawn() | CardUnread() | CardOverdrawn() if taken and not keyed:
                 # The late record of a card that was keyed while the shoe was away is of no further card.
-                was_keyed = before.keyed_away and event.record < self.state.link.late_before
+                was_keyed = before.link.keyed_away and event.record < self.state.link.late_before
                 self.out += not was_keyed
-            case KeyCard() if keyed or (before.keyed_for_shoe and before.doubt is None):
+            case KeyCard() if keyed or (before.keyed_for_shoe and before.waiting.doubt is None):
                 self.out += 1
             case OpenBetting():
-                self.out += before.burn_left or 0  # only where it is burned by hand
+                self.out += before.shoe.burn_left or 0  # only where it is burned by hand
             case _:
                 pass
         if isinstance(event, ChangeShoe):
@@ -197,10 +197,10 @@ class AnyDay(RuleBasedStateMachine):
             assert (each.stake, each.net) == (0, each.returned)
             assert each.net
             self.owed[each.seat, each.wager] += each.net
-        last = self.state.last
+        last = self.state.history.last
         assert last is not None
         assert {(each.seat, each.wager): each.net for each in last.settlements} == self.owed
-        if record.shoe == self.state.shoe:
+        if record.shoe == self.state.shoe.number:
             self.in_hands -= Counter(self.corrected.player + self.corrected.banker)
             self.in_hands += Counter(record.player + record.banker)
             self.on_roads -= record.winner is None
@@ -217,28 +217,32 @@ class AnyDay(RuleBasedStateMachine):
         """Do so for some time, with wagers and with cards from the whole deck."""
         chance = Random(seed)
         for wager in chance.sample(("player", "banker", "tie"), chance.randint(0, 3)):
-            self.submit(SetWager("w", chance.randint(1, 3), wager, chance.randint(1, 99), self.state.round))
+            self.submit(
+                SetWager("w", chance.randint(1, 3), wager, chance.randint(1, 99), self.state.round.number)
+            )
         self.play_on(chance.choices(STANDARD_DECK, k=steps))
 
     def wanted(self, card: Card) -> Event:  # noqa: PLR0911 - one answer for each thing that it waits for
         state = self.state
         if state.phase is Phase.LOCKED:
             return SignOn("ann")
-        if state.stops and state.link.offered is not None and len(state.stops) == 1:
+        if state.waiting.stops and state.link.offered is not None and len(state.waiting.stops) == 1:
             return AcceptShoe("bob", state.link.offered.serial)
-        if state.stops:
+        if state.waiting.stops:
             return ResumePlay("bob", "seen")
         if state.phase in {Phase.CLOSED, Phase.SETTLED}:
-            return OpenBetting("ann") if state.burn_left == 0 and not state.shoe_over else ChangeShoe("ann")
+            return (
+                OpenBetting("ann") if state.shoe.burn_left == 0 and not state.shoe_over else ChangeShoe("ann")
+            )
         if state.phase is Phase.REVEAL:
             return Reveal("ann")
         if state.phase is Phase.BETTING and state.settings.betting_closes == "order":
             return CloseBetting("ann")
         if state.phase is Phase.SHOE_CHANGE and (
-            state.burn_left == 0 or (state.settings.cards == "keyed" and state.burn_left)
+            state.shoe.burn_left == 0 or (state.settings.cards == "keyed" and state.shoe.burn_left)
         ):
             return OpenBetting("ann")
-        if state.doubt is not None or state.settings.cards == "keyed":
+        if state.waiting.doubt is not None or state.settings.cards == "keyed":
             return KeyCard("ann", card, state.next_position)
         return CardDrawn(state.link.expected, card, 99)
 
@@ -332,7 +336,7 @@ class AnyDay(RuleBasedStateMachine):
     def somebody_orders(self, order: Event) -> None:
         self.submit(order)
 
-    @precondition(lambda self: self.state.last is not None)
+    @precondition(lambda self: self.state.history.last is not None)
     @rule(
         place=st.integers(0, 5),
         card=CARDS,
@@ -340,7 +344,7 @@ class AnyDay(RuleBasedStateMachine):
         void=st.sampled_from((False, False, False, True)),
     )
     def somebody_corrects_the_last_round(self, place: int, card: Card, late: int, void: bool) -> None:
-        last = self.state.last
+        last = self.state.history.last
         assert last is not None
         hands = [*last.player], [*last.banker]
         hand = hands[place % 2]
@@ -360,7 +364,7 @@ class AnyDay(RuleBasedStateMachine):
         late=st.sampled_from((0, 0, 0, 1)),
     )
     def a_seat_wagers(self, seat: int, wager: str, amount: int, late: int) -> None:
-        if self.submit(SetWager("w", seat, wager, amount, self.state.round - late)):
+        if self.submit(SetWager("w", seat, wager, amount, self.state.round.number - late)):
             again = self.state
             self.submit(self.events[-1])
             assert self.state == again
@@ -377,37 +381,39 @@ class AnyDay(RuleBasedStateMachine):
     @invariant()
     def every_card_is_in_one_place(self) -> None:
         state = self.state
-        overdrawn = [stop for stop in state.stops if stop.overdrawn is not None]
-        waiting = [each for each in state.backlog if not isinstance(each, CutCardSeen)]
-        known = len(state.drawn) + len(state.carried)
-        unknown = state.unknown + len(waiting) + len(overdrawn) + (state.doubt is not None)
+        overdrawn = [stop for stop in state.waiting.stops if stop.overdrawn is not None]
+        waiting = [each for each in state.waiting.backlog if not isinstance(each, CutCardSeen)]
+        known = len(state.shoe.drawn) + len(state.shoe.carried)
+        unknown = state.shoe.unknown + len(waiting) + len(overdrawn) + (state.waiting.doubt is not None)
         assert known + unknown == self.out
-        drawn = Counter(state.drawn)
-        hands = self.in_hands + Counter(state.coup.cards if state.coup else ())
+        drawn = Counter(state.shoe.drawn)
+        hands = self.in_hands + Counter(state.round.coup.cards if state.round.coup else ())
         assert hands <= drawn
         assert drawn - hands <= self.let_go
 
     @invariant()
     def wagers_stand_until_they_are_settled_or_returned(self) -> None:
-        assert {(each.seat, each.wager): each.amount for each in self.state.wagers} == self.wagers
+        assert {(each.seat, each.wager): each.amount for each in self.state.round.wagers} == self.wagers
         assert not self.wagers or self.state.phase in {Phase.BETTING, Phase.DEALING, Phase.REVEAL}
 
     @invariant()
     def a_coup_is_on_the_table_only_while_it_is_dealt_or_shown(self) -> None:
         state = self.state
-        assert (state.coup is not None) is (state.phase in {Phase.DEALING, Phase.REVEAL})
-        to_reveal = state.face_down and state.coup is not None and len(state.coup.cards) >= 4
+        assert (state.round.coup is not None) is (state.phase in {Phase.DEALING, Phase.REVEAL})
+        to_reveal = state.face_down and state.round.coup is not None and len(state.round.coup.cards) >= 4
         assert to_reveal is (state.phase is Phase.REVEAL)
-        assert state.coup is None or not state.coup.over or to_reveal
-        assert state.doubt is None or state.phase in {Phase.SHOE_CHANGE, Phase.DEALING}
-        assert state.waiting or not state.backlog or state.phase is Phase.REVEAL  # a cut card waits there
-        assert len(state.rounds) == self.on_roads
+        assert state.round.coup is None or not state.round.coup.over or to_reveal
+        assert state.waiting.doubt is None or state.phase in {Phase.SHOE_CHANGE, Phase.DEALING}
+        assert (
+            state.waiting.for_person or not state.waiting.backlog or state.phase is Phase.REVEAL
+        )  # a cut card waits there
+        assert len(state.shoe.rounds) == self.on_roads
 
     @invariant()
     def the_shoe_is_locked_whenever_a_person_must_act(self) -> None:
         state, orders = self.state, shoe_orders(self.state)
         idle = state.phase in {Phase.LOCKED, Phase.CLOSED, Phase.REVEAL, Phase.SETTLED}
-        assert orders.locked or not (state.waiting or idle or state.settings.cards == "keyed")
+        assert orders.locked or not (state.waiting.for_person or idle or state.settings.cards == "keyed")
         assert orders.taken == state.link.taken
 
     @invariant()

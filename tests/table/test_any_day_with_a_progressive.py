@@ -186,7 +186,9 @@ class Day:
         # A game that won or can have won does not end before that was confirmed, of its winners or of nobody.
         assert step != "betting" or not hand.open
         assert not (step == "logged" and progressive.procedure.kind == "nexus")
-        assert hand.round < state.round or (hand.round == state.round and step in {"playing", "betting"})
+        assert hand.round < state.round.number or (
+            hand.round == state.round.number and step in {"playing", "betting"}
+        )
         if step == "playing":
             assert hand.won is None
         self.check_the_next_hand(state, progressive)
@@ -216,7 +218,7 @@ class Day:
         if settings.base_wagers == "unseen" or not started:
             return
         for seat in hand.wagers:
-            sides = {each.wager for each in state.wagers if each.seat == seat} & {"player", "banker"}
+            sides = {each.wager for each in state.round.wagers if each.seat == seat} & {"player", "banker"}
             assert len(sides) == 1 or (len(sides) == 2 and not settings.one_side_only)
         counted = progressive.books.round_at(state.settings.table)
         assert counted is not None

@@ -93,7 +93,7 @@ def test_a_trial_asks_for_nobodys_approval():
     croupier = Croupier.at_betting("draw KS", approval=("void_coup",))
     croupier.table.try_out(VoidCoup("bob", "misdeal"))
 
-    assert croupier.state.coup is None
+    assert croupier.state.round.coup is None
 
 
 # --- what moves money
@@ -309,7 +309,7 @@ def test_a_hand_that_can_win_an_award_is_void_only_by_two_people(dealt, asked):
     croupier = metered("start game 2 5", "no more bets", *([f"draw {dealt}"] if dealt else []))
 
     assert is_asked_for_a_second(croupier, VoidCoup("bob", "misdeal")) is (
-        asked and croupier.state.coup is not None
+        asked and croupier.state.round.coup is not None
     )
 
 
@@ -355,7 +355,7 @@ def test_of_cards_that_nobody_has_seen_it_tells_nothing():
 
 def test_nothing_is_in_reach_where_there_is_no_game():
     croupier = Croupier.at_betting("draw 2D KC 3D JC 4D")
-    coup = croupier.state.coup
+    coup = croupier.state.round.coup
     assert coup is not None
 
     assert awards_in_reach(croupier.state, coup) == frozenset()

@@ -37,14 +37,14 @@ def test_the_first_card_says_how_many_are_burned(first, house, burned):
     croupier.do(f"draw {last}")
 
     assert croupier.kinds == ["phase_entered"]
-    assert len(croupier.state.drawn) == burned + 1
+    assert len(croupier.state.shoe.drawn) == burned + 1
 
 
 def test_a_fixed_burn_turns_no_card():
     croupier = Croupier(burn="fixed", burn_cards=3).do(*NEW_SHOE, "draw 7C", "unread", "unsure 2C")
 
     assert croupier.phase is Phase.BETTING
-    assert (croupier.state.drawn, croupier.state.unknown) == (("7C",), 2)
+    assert (croupier.state.shoe.drawn, croupier.state.shoe.unknown) == (("7C",), 2)
 
 
 @pytest.mark.parametrize("last", ["lid closed", "open", "draw KS"])
@@ -89,7 +89,7 @@ def test_the_burn_waits_for_a_first_card_that_was_not_read_for_certain(doubt):
     croupier.do("key 2S", "draw 7C", "draw 8C")
 
     assert croupier.phase is Phase.BETTING
-    assert croupier.state.drawn == ("2S", "7C", "8C")
+    assert croupier.state.shoe.drawn == ("2S", "7C", "8C")
 
 
 def test_what_is_drawn_while_the_first_card_is_awaited_is_burned_in_its_turn():
@@ -138,17 +138,17 @@ BETTING = (*NEW_SHOE, "open")
 def test_which_coup_is_the_last(after, commands, last):
     croupier = Croupier(coups_after_cut_card=after, overdraw="next_coup").do(*BETTING, *commands)
 
-    assert croupier.state.last_coup == last
+    assert croupier.state.shoe.last_coup == last
     reached = [each for each in happenings(croupier.effects) if isinstance(each, CutCardReached)]
     assert reached == [CutCardReached(last)]
 
 
 def test_at_the_reveal_the_cut_card_stands_for_the_next_hands_first_card():
     croupier = Croupier(game_name="midi-baccarat").do(*BETTING, f"draw {PLAYER_NATURAL}", "cut card")
-    assert croupier.state.last_coup is None  # it would tell that the hands are over
+    assert croupier.state.shoe.last_coup is None  # it would tell that the hands are over
 
     croupier.do("reveal")
-    assert croupier.state.last_coup == 2
+    assert croupier.state.shoe.last_coup == 2
 
 
 def test_after_the_last_hand_the_shoe_must_be_changed():
@@ -186,7 +186,7 @@ def test_a_void_coup_can_be_the_last():
 def test_a_cut_card_that_came_while_a_coup_waited_counts_although_it_is_voided():
     croupier = Croupier(coups_after_cut_card=1).do(*BETTING, "unread", "cut card", "draw 2S", "void")
 
-    assert croupier.state.last_coup == 2
+    assert croupier.state.shoe.last_coup == 2
 
 
 def test_the_shoe_may_be_opened_once_its_last_hand_is_dealt():
@@ -199,7 +199,7 @@ def test_the_shoe_may_be_opened_once_its_last_hand_is_dealt():
 def test_a_cut_card_is_not_missed_while_the_table_is_closed(commands):
     croupier = Croupier().do(*BETTING, f"draw {PLAYER_NATURAL}", *commands, "cut card")
 
-    assert croupier.state.last_coup == 2
+    assert croupier.state.shoe.last_coup == 2
 
 
 @pytest.mark.parametrize("commands", [[], NEW_SHOE, [*BETTING, f"draw {PLAYER_NATURAL}", "change shoe"]])
@@ -207,4 +207,4 @@ def test_before_a_shoe_is_in_play_the_cut_card_is_an_alarm(commands):
     croupier = Croupier(burn="none").do(*commands, "cut card")
 
     assert croupier.alarms == [("cut_card_outside_play", False)]
-    assert croupier.state.last_coup is None
+    assert croupier.state.shoe.last_coup is None

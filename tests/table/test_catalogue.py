@@ -206,7 +206,7 @@ STATES: list[tuple[dict[str, Any], list[str]]] = [
 
 def everything(state: TableState) -> dict[type, Iterator[Any]]:
     """What somebody could write in each order: every value that makes a difference, and some that are wrong."""
-    rounds = range(state.round + 2)
+    rounds = range(state.round.number + 2)
     seats = range(state.settings.seats + 2)
     own: dict[type, Iterator[Any]] = {
         SwipeCard: (SwipeCard("eve", level) for level in ("supervisor", "executive")),
@@ -248,7 +248,7 @@ def everything(state: TableState) -> dict[type, Iterator[Any]]:
 
 def _rounds(state: TableState) -> Iterator[CorrectRound]:
     """The last round with any one of its cards, or any two, another; and a few that are quite others."""
-    last = state.last
+    last = state.history.last
     if last is None:
         yield CorrectRound("ann", 1, (Card("KS"), Card("9H")), (Card("2S"), Card("3S")), "r", "bob")
         return
@@ -262,7 +262,9 @@ def _rounds(state: TableState) -> Iterator[CorrectRound]:
 
 def _starts(state: TableState, rounds: range) -> Iterator[StartGame]:
     sensors = () if state.progressive is None else state.progressive.procedure.hand.sensors
-    latched = [None] if state.sensors is None else [sensors] if state.sensors.online else [None]
+    latched = (
+        [None] if state.devices.sensors is None else [sensors] if state.devices.sensors.online else [None]
+    )
     return (StartGame(number, "ann", seats) for number in rounds for seats in latched)
 
 
@@ -300,7 +302,7 @@ def test_where_every_card_has_come_none_can_be_another(so_far):
     house = HOUSES["nexus"] if "confirm" in so_far else {}
     meter = ["meter"] if house else []
     state = Croupier(**house).do(*meter, *so_far).state
-    spent = replace(state, drawn=tuple(CARDS) * state.settings.game.decks)
+    spent = state.but(shoe=state.shoe.but(drawn=tuple(CARDS) * state.settings.game.decks))
     said = refusals(spent)
 
     holds(spent)

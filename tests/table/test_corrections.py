@@ -14,7 +14,7 @@ def test_a_corrected_card_takes_the_place_of_the_misread_one():
     croupier = Croupier.at_betting("draw KS 2S 5S 3S", "correct 2 AS")
 
     assert croupier.hand == "KS AS 5S 3S"
-    assert croupier.state.drawn == cards("KS AS 5S 3S")
+    assert croupier.state.shoe.drawn == cards("KS AS 5S 3S")
     assert croupier.said == [CardCorrected(1, 2, Side.BANKER, Card.TWO_S, Card.AS, "misread")]
 
 

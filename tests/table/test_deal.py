@@ -51,7 +51,7 @@ def test_a_result_is_public_on_the_record_and_on_the_roads(codes, winner, totals
         *totals,
         natural,
     )
-    assert croupier.state.rounds == (
+    assert croupier.state.shoe.rounds == (
         RoadRound(Winner(winner), pairs[0], pairs[1], natural, totals[0], totals[1]),
     )
 
@@ -74,19 +74,19 @@ def test_a_card_that_is_not_certain_waits_to_be_keyed(read, code, held):
     assert isinstance(awaited, CardAwaited)
     assert (awaited.code, croupier.held) == (code, held)
     assert croupier.hand == "KS 2S 5S 3S"
-    assert croupier.state.waiting
+    assert croupier.state.waiting.for_person
 
     croupier.do("key 4D")
 
     dealt = croupier.said[0]
     assert isinstance(dealt, CardDealt)
     assert (dealt.card, dealt.keyed) == ("4D", True)
-    assert not croupier.state.waiting
+    assert not croupier.state.waiting.for_person
 
 
 @pytest.mark.parametrize(("least", "waits"), [(60, False), (61, True), (100, True), (0, False)])
 def test_a_read_is_certain_from_the_threshold_on(least, waits):
-    assert Croupier.at_betting("unsure KS", minimum_confidence=least).state.waiting is waits
+    assert Croupier.at_betting("unsure KS", minimum_confidence=least).state.waiting.for_person is waits
 
 
 def test_a_card_that_was_read_needs_no_keying():
@@ -101,7 +101,7 @@ def test_a_card_that_was_read_needs_no_keying():
 def test_cards_that_follow_a_doubtful_one_are_dealt_after_it():
     croupier = Croupier.at_betting("draw KS 2S", "unread", "draw 3S", "unread", "draw 9D", "key 5S")
     assert croupier.hand == "KS 2S 5S 3S"
-    assert croupier.state.waiting
+    assert croupier.state.waiting.for_person
 
     croupier.do("key 4D")
 
@@ -111,8 +111,8 @@ def test_cards_that_follow_a_doubtful_one_are_dealt_after_it():
 def test_a_copy_more_than_the_shoe_holds_stops_the_hand():
     croupier = Croupier.at_betting("draw KS 2S 5S 3S", "draw 2S", decks=1)
     assert (croupier.kinds, croupier.held) == (["alarm_raised", "card_awaited"], [("2S", "doubtful")])
-    assert croupier.state.doubt is not None
-    assert croupier.state.doubt.code == "surplus_copy"
+    assert croupier.state.waiting.doubt is not None
+    assert croupier.state.waiting.doubt.code == "surplus_copy"
     with pytest.raises(RefusedError) as refused:  # no dealer alone says which card it is
         croupier.do("key 3C")
     assert (refused.value.code, croupier.stops) == ("needs_supervisor", ["surplus_copy"])
@@ -137,12 +137,12 @@ def test_another_card_than_the_shoe_has_read_uncertainly_is_an_alarm(keyed, alar
 
 def test_a_ninth_copy_is_seen_in_a_shoe_of_eight_decks():
     croupier = Croupier.at_betting(*["draw 7S 7S 7D 7D"] * 4)
-    assert croupier.state.drawn.count(cards("7S")[0]) == 8
+    assert croupier.state.shoe.drawn.count(cards("7S")[0]) == 8
 
     croupier.do("draw KS 7S")
 
-    assert croupier.state.doubt is not None
-    assert croupier.state.doubt.code == "surplus_copy"
+    assert croupier.state.waiting.doubt is not None
+    assert croupier.state.waiting.doubt.code == "surplus_copy"
 
 
 # --- void
@@ -166,9 +166,13 @@ def test_a_misdeal_gives_the_wagers_back_and_is_on_the_record_but_on_no_road(dea
         ("player", "void", 500, 0),
         ("tie", "void", 5, 0),
     ]
-    assert croupier.state.rounds == ()
-    assert (croupier.state.wagers, croupier.state.doubt, croupier.state.backlog) == ((), None, ())
-    assert (croupier.state.round, croupier.state.coups) == (2, 1)
+    assert croupier.state.shoe.rounds == ()
+    assert (croupier.state.round.wagers, croupier.state.waiting.doubt, croupier.state.waiting.backlog) == (
+        (),
+        None,
+        (),
+    )
+    assert (croupier.state.round.number, croupier.state.shoe.coups) == (2, 1)
 
 
 def test_cards_that_came_while_a_void_coup_waited_go_to_no_hand():
@@ -176,4 +180,4 @@ def test_cards_that_came_while_a_void_coup_waited_go_to_no_hand():
 
     assert croupier.rounds[0].player == cards("KS")
     assert croupier.held == [("3S", "overdrawn"), ("4S", "overdrawn")]
-    assert (croupier.state.drawn, croupier.state.unknown) == (cards("KS 3S"), 3)
+    assert (croupier.state.shoe.drawn, croupier.state.shoe.unknown) == (cards("KS 3S"), 3)

@@ -10,7 +10,7 @@ DEVICES = ["keypad", "coin_spot", "card_reader"]
 
 
 def accepted(croupier: Croupier, device: str) -> tuple[str | None, str | None]:
-    known = croupier.state.known_device(device)
+    known = croupier.state.devices.of_name(device)
     return known.accepted, known.offered
 
 
@@ -69,13 +69,13 @@ def test_the_configuration_names_the_only_one_that_is_accepted_by_itself(device)
 
 def test_what_cannot_prove_the_enrolled_key_raises_an_alarm_and_changes_nothing():
     croupier = Croupier().do("heard keypad D-1")
-    before = croupier.state.devices
+    before = croupier.state.devices.known
 
     croupier.do("heard keypad")
 
     assert croupier.alarms == [("other_keypad", False)]
     assert "does not have the configured key" in croupier.state.alarms[-1].text
-    assert croupier.state.devices == before
+    assert croupier.state.devices.known == before
 
 
 def test_the_accepted_device_is_known_after_a_start():

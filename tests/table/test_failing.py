@@ -52,7 +52,7 @@ def test_after_a_failure_the_shoe_is_offline_until_it_is_connected_again(command
     assert not croupier.state.link.online
     assert refused(croupier, "wager 1 player 500") == "cards_unseen"
     croupier.do("lose shoe", "hello", "wager 1 player 500")
-    assert len(croupier.state.wagers) == 1
+    assert len(croupier.state.round.wagers) == 1
 
 
 def test_after_a_failure_no_game_is_started_until_the_sensors_are_connected_again():

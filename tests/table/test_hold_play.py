@@ -27,14 +27,14 @@ def test_whoever_deals_may_hold_play_and_only_who_answers_for_the_table_resumes_
 @pytest.mark.parametrize("commands", [["draw KS"], ["draw KS", "unread"], ["draw KS 2S 9H"]])
 def test_a_card_that_comes_while_play_is_held_waits_and_is_dealt_when_it_is_resumed(commands):
     croupier = Croupier.at_betting(*commands)
-    coup = croupier.state.coup
+    coup = croupier.state.round.coup
     croupier.handle(HOLD)
 
     croupier.do("draw 3S")
 
-    assert croupier.state.coup == coup
+    assert croupier.state.round.coup == coup
     croupier.do("resume", *(["key 9S"] if "unread" in commands else []))
-    assert croupier.state.coup != coup
+    assert croupier.state.round.coup != coup
 
 
 def test_the_last_hand_is_corrected_while_play_is_held_though_the_next_card_has_come():
@@ -48,7 +48,7 @@ def test_the_last_hand_is_corrected_while_play_is_held_though_the_next_card_has_
     (entry,) = croupier.rounds[1:]
     assert (entry.corrects, entry.player) == (croupier.rounds[0].round, ("QS", "9H"))
     croupier.do("resume")
-    assert [stop.code for stop in croupier.state.stops] == [
+    assert [stop.code for stop in croupier.state.waiting.stops] == [
         "overdraw"
     ]  # the card was drawn before betting was over
 

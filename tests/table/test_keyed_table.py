@@ -52,8 +52,12 @@ def test_a_shoe_that_speaks_all_the_same_changes_nothing_in_play(command):
 
     croupier.do(command)
 
-    assert not croupier.state.waiting
-    assert (croupier.hand, croupier.state.drawn, croupier.state.last_coup) == ("KS", before.drawn, None)
+    assert not croupier.state.waiting.for_person
+    assert (croupier.hand, croupier.state.shoe.drawn, croupier.state.shoe.last_coup) == (
+        "KS",
+        before.shoe.drawn,
+        None,
+    )
     assert croupier.held == []
     assert shoe_orders(croupier.state).locked
     croupier.do("key 2S")
@@ -79,7 +83,7 @@ def test_the_dealer_burns_by_hand_and_then_opens_betting(burn, keyed, burned):
     croupier.do("open")
 
     assert (before, croupier.phase) == (Phase.SHOE_CHANGE, Phase.BETTING)
-    assert (len(croupier.state.drawn), croupier.state.unknown) == (len(keyed), burned)
+    assert (len(croupier.state.shoe.drawn), croupier.state.shoe.unknown) == (len(keyed), burned)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +202,7 @@ def test_the_first_card_of_a_shoe_is_keyed_as_number_0():
     assert prompted(croupier) == 0
     croupier.do("key at 0 2S")
 
-    assert croupier.state.burn_left == 2
+    assert croupier.state.shoe.burn_left == 2
     assert prompted(croupier) is None
     with pytest.raises(RefusedError, match="no card is awaited now"):
         croupier.do("key at 0 2S")

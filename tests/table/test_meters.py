@@ -14,11 +14,11 @@ from tests.table.croupier import LONG, PLAYER_NATURAL, TIE, Croupier, cards, gam
 
 
 def meters(croupier: Croupier) -> Meters:
-    return of_game(croupier.state.meters, croupier.state.settings.game)
+    return of_game(croupier.state.history.meters, croupier.state.settings.game)
 
 
 def todays(croupier: Croupier) -> Meters:
-    return croupier.state.todays(croupier.state.settings.game)
+    return croupier.state.history.todays(croupier.state.settings.game)
 
 
 def hits(croupier: Croupier, wager: str | None = None) -> dict[str, int]:
@@ -102,7 +102,7 @@ def test_each_game_has_its_own():
     croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}", "change shoe", "close table", "game canberra")
     croupier.do("change shoe", "open", f"draw {LONG}")
 
-    assert [(each.game, each.hands) for each in croupier.state.meters] == [
+    assert [(each.game, each.hands) for each in croupier.state.history.meters] == [
         ("mini-baccarat", 1),
         ("canberra", 1),
     ]
@@ -126,9 +126,9 @@ def test_a_house_that_changes_a_rule_of_its_game_begins_other_meters_and_keeps_t
     croupier.handle(ServiceStarted("0.2.0", after))
     croupier.do("hello", "sign on", "change shoe", "open", f"draw {LONG}", f"draw {LONG}")
 
-    assert [each.hands for each in croupier.state.meters] == [1, 2]
-    assert of_game(croupier.state.meters, before.game).hands == 1
-    assert of_game(croupier.state.meters, after.game).hands == 2
+    assert [each.hands for each in croupier.state.history.meters] == [1, 2]
+    assert of_game(croupier.state.history.meters, before.game).hands == 1
+    assert of_game(croupier.state.history.meters, after.game).hands == 2
 
 
 def test_other_limits_and_another_title_are_the_same_rules():
@@ -167,7 +167,7 @@ def test_a_wager_that_no_rule_decided_has_no_hit():
 
 def test_a_correction_gives_the_round_as_it_was_settled_last():
     croupier = Croupier.at_betting("wager 1 player 500", "wager 2 tie 100", f"draw {PLAYER_NATURAL}")
-    played = croupier.state.last
+    played = croupier.state.history.last
     assert played is not None
     own, other = played.settlements
     taken_back = replace(own, stake=0, returned=-1000, net=-1000, rule="tie")

@@ -39,11 +39,11 @@ def test_a_card_drawn_too_soon_goes_where_the_house_says(policy):
         case "burn":
             assert croupier.phase is Phase.BETTING
             assert croupier.held == [("KS", "overdrawn")]
-            assert croupier.state.drawn == cards("KS")
+            assert croupier.state.shoe.drawn == cards("KS")
         case "next_coup":
             assert croupier.phase is Phase.BETTING
-            assert croupier.state.carried == cards("KS")
-            assert len(croupier.state.wagers) == 1
+            assert croupier.state.shoe.carried == cards("KS")
+            assert len(croupier.state.round.wagers) == 1
             croupier.do("draw 2S 9H 3S")
             assert croupier.rounds[0].player == cards("KS 9H")
             assert croupier.rounds[0].settlements[0].net == 500
@@ -53,7 +53,7 @@ def test_a_card_drawn_too_soon_goes_where_the_house_says(policy):
             croupier.do("draw 2S 9H 3S")
             (record,) = croupier.rounds
             assert (record.status, record.winner, record.settlements) == ("dummy", "player", ())
-            assert croupier.state.rounds == ()
+            assert croupier.state.shoe.rounds == ()
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -68,9 +68,9 @@ def test_a_card_too_many_after_a_hand_waits_for_the_hand_to_end(policy, end):
         "next_coup": (Phase.BETTING, "", cards("7C")),
         "dummy": (Phase.DEALING, "7C", ()),
     }
-    assert (croupier.phase, croupier.hand, croupier.state.carried) == expected[policy]
-    assert croupier.state.dummy is (policy == "dummy")
-    assert croupier.state.wagers == ()
+    assert (croupier.phase, croupier.hand, croupier.state.shoe.carried) == expected[policy]
+    assert croupier.state.round.dummy is (policy == "dummy")
+    assert croupier.state.round.wagers == ()
 
 
 def test_a_dummy_is_dealt_even_where_coups_wait_for_an_order():
@@ -78,7 +78,7 @@ def test_a_dummy_is_dealt_even_where_coups_wait_for_an_order():
         f"draw {PLAYER_NATURAL}", "draw 7C", "resume", overdraw="dummy", **BY_ORDER
     )
 
-    assert (croupier.phase, croupier.hand, croupier.state.dummy) == (Phase.DEALING, "7C", True)
+    assert (croupier.phase, croupier.hand, croupier.state.round.dummy) == (Phase.DEALING, "7C", True)
 
 
 def test_after_a_dummy_play_goes_on_with_wagers():
@@ -94,7 +94,7 @@ def test_a_dummy_can_be_void():
 
     assert [each.status for each in croupier.rounds] == ["void"]
     assert croupier.phase is Phase.BETTING
-    assert not croupier.state.dummy
+    assert not croupier.state.round.dummy
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -111,9 +111,9 @@ def test_a_dummy_can_be_void():
 def test_a_card_that_is_not_certain_is_never_played_from_an_overdraw(policy, card, house, unknown):
     croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}", card, "resume", overdraw=policy, **MIDI, **house)
 
-    assert croupier.state.carried == ()
-    assert croupier.state.unknown == unknown
-    assert len(croupier.state.drawn) == 5 - unknown
+    assert croupier.state.shoe.carried == ()
+    assert croupier.state.shoe.unknown == unknown
+    assert len(croupier.state.shoe.drawn) == 5 - unknown
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -132,7 +132,7 @@ def test_what_was_carried_to_a_hand_that_does_not_come_is_let_go(policy):
 
     assert croupier.phase is Phase.SETTLED
     assert croupier.held == [("7C", "overdrawn")]
-    assert croupier.state.drawn == cards(f"{PLAYER_NATURAL} 7C")
+    assert croupier.state.shoe.drawn == cards(f"{PLAYER_NATURAL} 7C")
 
 
 @pytest.mark.parametrize("policy", ["next_coup", "dummy"])
@@ -141,8 +141,8 @@ def test_only_so_many_are_carried_to_one_hand(policy):
     for code in ["KD", "2D", "7D", "3D", "4D"]:
         croupier.do(f"overdraw {code}", "resume")
 
-    assert croupier.state.carried == cards("KD 2D 7D")
-    assert len(croupier.state.carried) == MOST_CARRIED
+    assert croupier.state.shoe.carried == cards("KD 2D 7D")
+    assert len(croupier.state.shoe.carried) == MOST_CARRIED
     assert croupier.held == [("4D", "overdrawn")]
 
     croupier.do("reveal")
@@ -152,8 +152,8 @@ def test_only_so_many_are_carried_to_one_hand(policy):
 def test_a_carried_card_counts_among_the_copies_that_have_come():
     croupier = Croupier.at_betting("overdraw KS", "resume", "draw KS", overdraw="next_coup", decks=1)
 
-    assert croupier.state.doubt is not None
-    assert croupier.state.doubt.code == "surplus_copy"
+    assert croupier.state.waiting.doubt is not None
+    assert croupier.state.waiting.doubt.code == "surplus_copy"
 
 
 def test_two_stops_are_resumed_from_together():
@@ -163,7 +163,7 @@ def test_two_stops_are_resumed_from_together():
     croupier.do("resume")
 
     assert croupier.stops == []
-    assert croupier.state.carried == cards("KS")
+    assert croupier.state.shoe.carried == cards("KS")
 
 
 def test_a_card_out_of_a_locked_shoe_while_a_card_is_awaited_is_an_overdraw_too():
@@ -178,7 +178,7 @@ def test_a_reveal_can_lead_to_the_reveal_of_a_dummy_whose_cards_all_came_before_
         croupier.do(f"draw {card}", "resume")
     croupier.do("cut card", "draw 7C", "reveal")
 
-    assert (croupier.phase, croupier.hand, croupier.state.dummy) == (Phase.REVEAL, "4C 5C 6C 7C", True)
+    assert (croupier.phase, croupier.hand, croupier.state.round.dummy) == (Phase.REVEAL, "4C 5C 6C 7C", True)
     croupier.do("reveal")
     assert [each.status for each in croupier.rounds] == ["played"]
     assert croupier.phase is Phase.DEALING

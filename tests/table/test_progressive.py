@@ -155,7 +155,7 @@ def test_without_a_progressive_such_a_wager_is_made_as_any_other():
         "wager 2 player 500", "wager 2 progressive 100"
     )
 
-    assert len(croupier.state.wagers) == 2
+    assert len(croupier.state.round.wagers) == 2
 
 
 # --- who won
@@ -441,7 +441,7 @@ def test_after_a_correction_took_its_number_a_started_game_is_the_next_rounds():
     assert won(croupier) == ("two_three_four_suited", (2,))
 
     croupier.do("hand 2", "turn jph", "j-pot", "turn run", "game over", "wager 2 player 500", "start game 2")
-    assert progressive(croupier).procedure.hand.round == croupier.state.round
+    assert progressive(croupier).procedure.hand.round == croupier.state.round.number
 
 
 # --- what the configuration says
@@ -678,10 +678,10 @@ def test_after_the_start_no_base_wager_is_taken_from_under_it(change, code):
 
 
 def test_before_the_start_and_after_the_hand_base_wagers_are_the_players():
-    assert metered("spot 2", "wager 2 player 0").state.wagers
+    assert metered("spot 2", "wager 2 player 0").state.round.wagers
     croupier = metered("start game 2", f"draw {LOSES}", "wager 2 player 500", "wager 2 banker 500")
 
-    assert len(croupier.state.wagers) == 2
+    assert len(croupier.state.round.wagers) == 2
 
 
 def test_after_a_void_hand_the_seat_makes_its_base_wager_again():
@@ -724,7 +724,7 @@ def test_a_hand_that_begins_without_start_game_while_wagers_are_lit_is_an_alarm(
 
     assert sum(alarm.times for alarm in found) == times
     assert not croupier.stops
-    began = f"the hand of round {croupier.state.round} began without START GAME"
+    began = f"the hand of round {croupier.state.round.number} began without START GAME"
     unplayed = "the lit progressive wagers (seats 2 and 5) are in no game and win nothing"
     assert {alarm.text for alarm in found} <= {
         f"{began}, so {unplayed}: return them, or leave them for the next game"

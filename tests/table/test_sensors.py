@@ -56,7 +56,7 @@ def test_no_game_is_started_while_the_sensors_do_not_answer():
 
 def test_sensors_that_latched_nothing_start_a_game_without_wagers():
     croupier = at_betting("sensors there")
-    croupier.handle(StartGame(croupier.state.round, "ann", ()))
+    croupier.handle(StartGame(croupier.state.round.number, "ann", ()))
 
     assert croupier.state.progressive is not None
     assert croupier.state.progressive.procedure.step == "playing"
@@ -133,6 +133,6 @@ def test_a_fault_that_somebody_has_seen_to_is_mended_without_a_word():
 
 def test_after_a_start_nothing_is_known_of_the_sensors_until_they_are_heard():
     croupier = at_betting("sensors there", "sensor 3 stuck", "start")
-    assert croupier.state.sensors is None
+    assert croupier.state.devices.sensors is None
 
-    assert croupier.do("sensors lost").state.sensors == Sensors(online=False, reason="cable")
+    assert croupier.do("sensors lost").state.devices.sensors == Sensors(online=False, reason="cable")

@@ -46,7 +46,7 @@ def played(game: str, codes: str) -> tuple[list[PlacedWager], list[dict[str, obj
     croupier.do("start game 1 2 3 4")
     assert croupier.state.progressive is not None
     stake = croupier.state.progressive.procedure.hand.stake
-    wagers = [*croupier.state.wagers, *(PlacedWager(seat, "progressive", stake) for seat in BASE)]
+    wagers = [*croupier.state.round.wagers, *(PlacedWager(seat, "progressive", stake) for seat in BASE)]
     croupier.do(f"draw {codes}")
     settled = [asdict(each) for each in croupier.rounds[-1].settlements]
     return wagers, [{name: each[name] for name in each if name != "remainder"} for each in settled]

@@ -62,8 +62,8 @@ def test_a_card_that_was_keyed_is_not_dealt_again_by_its_late_record(late):
     croupier = back(Croupier.at_betting(*AWAY, "key 5S 3S"), *late.split("|"), made=2)
 
     assert (croupier.hand, croupier.stops) == ("KS 2S 5S 3S", [])
-    assert croupier.state.keyed_away == ()
-    assert croupier.state.drawn == cards("KS 2S 5S 3S")
+    assert croupier.state.link.keyed_away == ()
+    assert croupier.state.shoe.drawn == cards("KS 2S 5S 3S")
     assert croupier.do("draw 4D 9D").rounds[0].player == cards("KS 5S 4D")
 
 
@@ -78,10 +78,10 @@ def test_cards_that_were_keyed_and_that_the_shoe_did_not_see_stop_play(late, fir
     croupier = back(Croupier.at_betting(*AWAY, "key 5S 3S"), *late, made=len(late))
 
     assert (croupier.hand, croupier.stops) == ("KS 2S 5S 3S", ["keyed_otherwise"])
-    assert croupier.state.stops[0].text.startswith(
+    assert croupier.state.waiting.stops[0].text.startswith(
         f"card {first} of round 1 was keyed while the shoe was offline"
     )
-    assert croupier.state.keyed_away == ()
+    assert croupier.state.link.keyed_away == ()
     croupier.do("draw 4D")  # waits until a supervisor has seen the cards
     assert croupier.do("resume").hand == "KS 2S 5S 3S 4D"
 
@@ -96,14 +96,14 @@ def test_a_hand_that_was_keyed_and_settled_without_the_shoe_stops_play_when_it_i
 def test_a_card_that_was_keyed_and_whose_record_is_lost_is_no_later_card():
     croupier = back(Croupier.at_betting(*AWAY, "key 5S 3S"), "draw 5S", "records lost 1", made=2)
 
-    assert (croupier.stops, croupier.state.keyed_away) == (["records_lost", "keyed_otherwise"], ())
+    assert (croupier.stops, croupier.state.link.keyed_away) == (["records_lost", "keyed_otherwise"], ())
     assert croupier.do("resume", "draw 4D").hand == "KS 2S 5S 3S 4D"
 
 
 def test_another_shoe_that_a_supervisor_accepted_has_no_records_of_that_time():
     croupier = Croupier.at_betting(*AWAY, "key 5S 3S", "hello OTHER", "accept OTHER")
 
-    assert (croupier.stops, croupier.state.keyed_away) == ([], ())
+    assert (croupier.stops, croupier.state.link.keyed_away) == ([], ())
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_no_wager_is_placed_or_taken_back_while_cards_can_lie_on_the_table_unsee
         with pytest.raises(RefusedError) as refused:
             croupier.do(command)
         assert refused.value.code == "cards_unseen"
-    assert [each.amount for each in croupier.state.wagers] == [500]
+    assert [each.amount for each in croupier.state.round.wagers] == [500]
 
 
 def test_wagers_are_placed_again_when_all_that_the_shoe_drew_meanwhile_is_taken():
@@ -127,7 +127,7 @@ def test_wagers_are_placed_again_when_all_that_the_shoe_drew_meanwhile_is_taken(
 
     croupier.do("lid closed", "wager 1 player 500")
 
-    assert [each.amount for each in croupier.state.wagers] == [500]
+    assert [each.amount for each in croupier.state.round.wagers] == [500]
 
 
 def test_it_may_go_again_before_it_has_told_all():
@@ -141,7 +141,7 @@ def test_the_hand_that_was_keyed_may_be_over_when_its_records_come():
     croupier = back(Croupier.at_betting(*AWAY, "key 5S 3S 4D 9D"), "lid open", "lid closed", made=6)
     croupier.do("draw 5S 3S 4D 9D", "resume")
 
-    assert (croupier.phase, croupier.state.coup, croupier.stops) == (Phase.BETTING, None, [])
+    assert (croupier.phase, croupier.state.round.coup, croupier.stops) == (Phase.BETTING, None, [])
     assert croupier.do(f"draw {LONG}").rounds[-1].player == cards("KS 5S 4D")
 
 
@@ -150,12 +150,16 @@ def test_another_card_than_was_keyed_stops_play_until_a_supervisor_has_seen_it()
 
     assert (croupier.hand, croupier.stops) == ("KS 2S 5S 3S", ["keyed_otherwise"])
     assert shoe_orders(croupier.state).locked
-    assert croupier.state.stops[0].text.startswith(
+    assert croupier.state.waiting.stops[0].text.startswith(
         "card 4 of round 1 was keyed while the shoe was offline, but the shoe has read another card: keyed 3S, read 4S."
     )
     assert croupier.held == [("4S", "doubtful")]
     croupier.do("correct 4 4S", "resume")
-    assert (croupier.hand, croupier.stops, croupier.state.drawn) == ("KS 2S 5S 4S", [], cards("KS 2S 5S 4S"))
+    assert (croupier.hand, croupier.stops, croupier.state.shoe.drawn) == (
+        "KS 2S 5S 4S",
+        [],
+        cards("KS 2S 5S 4S"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,7 +175,7 @@ def test_where_cards_are_hidden_the_stop_names_none(keyed, late, read):
     back(croupier, late, made=len(late.split()) - 1)
 
     assert croupier.stops[0] == "keyed_otherwise"
-    assert not any(card in croupier.state.stops[0].text for card in read.split())
+    assert not any(card in croupier.state.waiting.stops[0].text for card in read.split())
     assert (read.split()[1], "doubtful") in croupier.held
 
 

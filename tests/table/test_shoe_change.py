@@ -29,13 +29,18 @@ def test_nothing_of_the_old_shoe_counts_in_the_new(house, commands):
     croupier.do("change shoe")
 
     state = croupier.state
-    assert (state.shoe, state.coups, state.rounds) == (2, 0, ())
-    assert (state.drawn, state.unknown, state.carried, state.backlog) == ((), 0, (), ())
-    assert (state.doubt, state.last_coup) == (None, None)
+    assert (state.shoe.number, state.shoe.coups, state.shoe.rounds) == (2, 0, ())
+    assert (state.shoe.drawn, state.shoe.unknown, state.shoe.carried, state.waiting.backlog) == (
+        (),
+        0,
+        (),
+        (),
+    )
+    assert (state.waiting.doubt, state.shoe.last_coup) == (None, None)
     assert croupier.stops == stops
     if stops:
         croupier.do("resume")
-    assert (croupier.phase, croupier.state.drawn) == (Phase.SHOE_CHANGE, ())
+    assert (croupier.phase, croupier.state.shoe.drawn) == (Phase.SHOE_CHANGE, ())
 
 
 def test_what_left_the_old_shoe_and_went_to_no_hand_is_known_to_surveillance():
@@ -57,8 +62,8 @@ def test_a_shoe_change_can_begin_again(burn):
     croupier = Croupier(burn=burn).do("hello", "sign on", "change shoe")
     croupier.do(*(["draw 2S", "unread"] if burn == "first_card" else []), "change shoe")
 
-    assert (croupier.phase, croupier.state.shoe) == (Phase.SHOE_CHANGE, 2)
-    assert (croupier.state.drawn, croupier.state.unknown) == ((), 0)
+    assert (croupier.phase, croupier.state.shoe.number) == (Phase.SHOE_CHANGE, 2)
+    assert (croupier.state.shoe.drawn, croupier.state.shoe.unknown) == ((), 0)
 
 
 def test_there_is_no_betting_before_the_first_shoe():
@@ -86,7 +91,11 @@ def test_a_table_closed_in_mid_burn_waits_for_nothing_and_needs_a_new_shoe():
         "hello", "sign on", "change shoe", "unread", "draw 7C", "close table"
     )
 
-    assert (croupier.state.doubt, croupier.state.backlog, croupier.state.unknown) == (None, (), 1)
+    assert (croupier.state.waiting.doubt, croupier.state.waiting.backlog, croupier.state.shoe.unknown) == (
+        None,
+        (),
+        1,
+    )
     assert croupier.held == [("7C", "outside_play")]
     with pytest.raises(RefusedError, match="the burn is not finished"):
         croupier.do("open")
@@ -100,7 +109,7 @@ def test_a_table_that_is_stopped_stays_so_when_it_is_closed():
 
     croupier.do("resume", "open")
 
-    assert croupier.state.carried == cards("KS")
+    assert croupier.state.shoe.carried == cards("KS")
 
 
 # --- the service starts
@@ -126,8 +135,8 @@ def test_other_settings_begin_with_a_new_shoe(commands):
     croupier.handle(ServiceStarted("0.2.0", OTHER))
 
     assert croupier.state.settings == OTHER
-    assert (croupier.state.drawn, croupier.state.burn_left) == ((), None)
-    if croupier.phase is Phase.CLOSED and croupier.state.shoe:
+    assert (croupier.state.shoe.drawn, croupier.state.shoe.burn_left) == ((), None)
+    if croupier.phase is Phase.CLOSED and croupier.state.shoe.number:
         with pytest.raises(RefusedError, match="the burn is not finished"):
             croupier.do("open")
 

@@ -37,10 +37,10 @@ def test_the_service_comes_back_to_exactly_the_same_card(phase):
     croupier.do("start", "hello")
 
     assert croupier.phase is Phase(phase)
-    assert (croupier.state.coup, croupier.state.wagers, croupier.state.drawn) == (
-        before.coup,
-        before.wagers,
-        before.drawn,
+    assert (croupier.state.round.coup, croupier.state.round.wagers, croupier.state.shoe.drawn) == (
+        before.round.coup,
+        before.round.wagers,
+        before.shoe.drawn,
     )
 
 
@@ -175,7 +175,7 @@ def test_another_shoe_or_another_memory_is_refused_until_a_supervisor_accepts_it
 ):
     croupier = Croupier(**house).do(*commands, hello)
     serial = "B" if " B" in hello else "A"
-    assert croupier.state.stops[-1].text == f"{objection}: a supervisor must accept the shoe {serial}"
+    assert croupier.state.waiting.stops[-1].text == f"{objection}: a supervisor must accept the shoe {serial}"
     assert croupier.alarms == [("shoe_not_accepted", True)]
     assert croupier.state.link.reason == objection
     assert shoe_orders(croupier.state).locked
@@ -214,7 +214,7 @@ def test_what_a_refused_shoe_says_is_not_taken():
     croupier = Croupier.at_betting("draw KS", "hello B", "draw 2S")
 
     assert croupier.alarms == [("shoe_not_accepted", False)]
-    assert (croupier.hand, croupier.state.backlog) == ("KS", ())
+    assert (croupier.hand, croupier.state.waiting.backlog) == ("KS", ())
 
 
 def test_the_right_shoe_ends_the_refusal_and_play_goes_on_in_order():
@@ -229,7 +229,7 @@ def test_the_right_shoe_ends_the_refusal_and_play_goes_on_in_order():
 
 def test_of_two_shoes_that_are_refused_the_last_is_named_and_the_same_only_once():
     croupier = Croupier.at_betting("hello B", "hello C")
-    assert [stop.text[-5:] for stop in croupier.state.stops] == ["hoe C"]
+    assert [stop.text[-5:] for stop in croupier.state.waiting.stops] == ["hoe C"]
 
     croupier.do("hello C")
     assert croupier.alarms == []
@@ -289,7 +289,7 @@ def test_a_bookmark_in_a_memory_that_is_gone_means_nothing():
 def test_old_records_of_the_same_memory_are_taken_only_when_a_supervisor_has_accepted_them():
     croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}", "change shoe", "hello B kept=1 next=1")
     croupier.do("hello A kept=1 next=3", "draw KS")
-    assert (croupier.state.link.serial, croupier.state.backlog) == ("B", ())
+    assert (croupier.state.link.serial, croupier.state.waiting.backlog) == ("B", ())
 
     croupier.do("accept A")
 
@@ -302,7 +302,7 @@ def test_old_records_of_the_same_memory_are_taken_only_when_a_supervisor_has_acc
 def test_lost_records_stop_play_and_a_supervisor_says_where_to_go_on():
     croupier = Croupier.at_betting("draw KS", "records lost 2")
     assert croupier.alarms == [("records_lost", True)]
-    assert "records 2 to 3 of the shoe never arrived" in croupier.state.stops[0].text
+    assert "records 2 to 3 of the shoe never arrived" in croupier.state.waiting.stops[0].text
 
     croupier.do("void", "resume", f"draw {PLAYER_NATURAL}")
 
@@ -375,7 +375,7 @@ def test_trouble_outside_play_stops_nothing(commands, command, code):
 
 
 def test_the_shoes_own_words_are_in_its_alarm():
-    assert Croupier.at_betting("fault").state.stops[0].text == (
+    assert Croupier.at_betting("fault").state.waiting.stops[0].text == (
         "the shoe reports error 17: reader window dirty in play: a supervisor must check the shoe and resume play"
     )
 

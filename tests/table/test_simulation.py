@@ -23,7 +23,7 @@ def test_a_table_takes_no_virtual_shoe_whoever_accepts_it():
     croupier = shown_to()
     why = "the shoe is virtual, and this table is not a simulation"
     assert croupier.state.link.serial is None
-    assert [stop.text for stop in croupier.state.stops] == [f"{why}: {REMEDY}"]
+    assert [stop.text for stop in croupier.state.waiting.stops] == [f"{why}: {REMEDY}"]
 
     croupier.do("sign on", "change shoe")
     with pytest.raises(RefusedError) as refused:
@@ -47,7 +47,7 @@ def test_the_name_of_a_table_that_is_none_stays_as_it_is():
 def test_where_cards_are_keyed_a_virtual_shoe_stops_nothing():
     croupier = shown_to(cards="keyed")
 
-    assert (croupier.phase, croupier.state.stops) == (Phase.LOCKED, ())
+    assert (croupier.phase, croupier.state.waiting.stops) == (Phase.LOCKED, ())
 
 
 @pytest.mark.parametrize(

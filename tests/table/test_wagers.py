@@ -11,7 +11,7 @@ DRAGON = {"game_name": "dragon-bonus-1"}
 
 
 def placed(croupier: Croupier) -> list[tuple[int, str, int]]:
-    return [(each.seat, each.wager, each.amount) for each in croupier.state.wagers]
+    return [(each.seat, each.wager, each.amount) for each in croupier.state.round.wagers]
 
 
 @pytest.mark.parametrize(
@@ -114,13 +114,13 @@ def test_wagers_for_a_coup_that_is_not_dealt_go_back(command):
     croupier = Croupier.at_betting("wager 1 player 500", command)
 
     assert croupier.kinds == ["wagers_returned", "phase_entered"]
-    assert (croupier.state.wagers, croupier.state.round, croupier.rounds) == ((), 1, [])
+    assert (croupier.state.round.wagers, croupier.state.round.number, croupier.rounds) == ((), 1, [])
 
 
 def test_a_settled_wager_is_on_the_record_and_not_on_the_layout():
     croupier = Croupier.at_betting("wager 1 player 500", "wager 1 tie 5", f"draw {PLAYER_NATURAL}")
 
-    assert croupier.state.wagers == ()
+    assert croupier.state.round.wagers == ()
     assert [(each.wager, each.stake, each.returned, each.net) for each in croupier.rounds[0].settlements] == [
         ("player", 500, 1000, 500),
         ("tie", 5, 0, -5),
@@ -128,4 +128,4 @@ def test_a_settled_wager_is_on_the_record_and_not_on_the_layout():
 
 
 def test_a_placed_wager_keeps_its_seat():
-    assert Croupier.at_betting("wager 7 tie 5").state.wagers == (PlacedWager(7, "tie", 5),)
+    assert Croupier.at_betting("wager 7 tie 5").state.round.wagers == (PlacedWager(7, "tie", 5),)

@@ -36,7 +36,8 @@ async scoreboards => {{
 
 
 def scoreboard_of(table: PlayedTable, shoe: list[RoadRound]) -> Scoreboard:
-    table.table.state = replace(table.table.state, rounds=tuple(shoe))
+    state = table.table.state
+    table.table.state = state.but(shoe=state.shoe.but(rounds=tuple(shoe)))
     return table.scoreboard()
 
 
@@ -72,7 +73,7 @@ async def test_every_cell_of_the_roads_is_drawn_with_its_totals(page, broker):
     async with display(broker) as address, publisher(broker) as out, dealt(out, table):
         await page.goto(address)
         await expect_live(page)
-        for each in [*(rounds(shoe) for shoe in shoes), list(played.table.state.rounds)]:
+        for each in [*(rounds(shoe) for shoe in shoes), list(played.table.state.shoe.rounds)]:
             scoreboard = scoreboard_of(table, each)
             await out.send("scoreboard", scoreboard)
             await expect(page.locator('[data-count="hands"]')).to_have_text(str(len(each)))

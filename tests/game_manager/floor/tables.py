@@ -27,7 +27,7 @@ def played(seed: int, rounds: int, game: str = "dragon-bonus-1") -> Croupier:
         if len(deck) < 20:
             at.do("change shoe", "open")
             deck = dice.sample(CARDS * 8, 416)
-        number = at.state.round
+        number = at.state.round.number
         for seat in dice.sample(range(1, 8), 3):
             wagers = dice.sample(["player", "tie", "dragon_bonus_player"], dice.randint(1, 3))
             for wager in ["player", *wagers]:
@@ -35,7 +35,7 @@ def played(seed: int, rounds: int, game: str = "dragon-bonus-1") -> Croupier:
         if dice.random() < 0.1:
             at.do(f"draw {deck.pop()}", "void")
             continue
-        while at.state.round == number:
+        while at.state.round.number == number:
             at.do(f"draw {deck.pop()}")
         for _ in range(2):
             if dice.random() < 0.2:

@@ -134,7 +134,7 @@ async def test_a_table_is_followed_from_its_first_round_and_its_meters_are_the_s
     assert (on_the_floor["table"], on_the_floor["live"], on_the_floor["waiting"]) == ("table-1", True, 0)
     (counted,) = report["tables"]
     game = here.state.settings.game
-    life = metered(of_game(here.state.meters, game), game, shipped(game)).model_dump(mode="json")
+    life = metered(of_game(here.state.history.meters, game), game, shipped(game)).model_dump(mode="json")
     assert counted["rounds"] == {"played": 80}
     assert sorted(counted["meters"]["wagers"], key=str) == sorted(life["wagers"], key=str)
     assert counted["meters"]["counts"] == life["counts"]

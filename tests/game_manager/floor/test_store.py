@@ -45,7 +45,7 @@ def summed(store: Store, table, *keys: str) -> dict[tuple[Any, ...], tuple[int, 
 
 
 def assert_is_what_the_table_counted(store: Store, at) -> None:
-    meters = of_game(at.state.meters, at.settings.game)
+    meters = of_game(at.state.history.meters, at.settings.game)
     drops = {(each.wager,): (each.wagers, each.staked, each.returned, each.squares) for each in meters.drop}
     assert summed(store, schema.DROPS, "wager") == drops
     hits = {(each.wager or "", each.rule): (each.hits,) for each in meters.hits}

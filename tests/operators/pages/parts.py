@@ -109,7 +109,7 @@ class TableWithConsoles:
     async def wager(self, *wagers: tuple[int, str, int]) -> None:
         """Seats make wagers for the coming coup: (seat, wager, amount in minor units)."""
         for seat, name, amount in wagers:
-            number = self.table.state.round
+            number = self.table.state.round.number
             await self.table.order(SetWager(f"{number}-{seat}-{name}", seat, name, amount, number))
 
     async def another_shoe(self, serial: str) -> None:

@@ -36,7 +36,7 @@ async def test_an_order_waits_until_a_second_person_approves_it_at_their_own_pag
         await at_work(dealers, here, "mei")
         await void_and_wait(first)
         await hold_up(first)
-        assert here.table.state.coup is not None
+        assert here.table.state.round.coup is not None
         await expect(first.locator("#waiting")).to_be_hidden()  # nobody approves their own
 
         await at_work(second, here, "ana")
@@ -52,7 +52,7 @@ async def test_an_order_waits_until_a_second_person_approves_it_at_their_own_pag
         await expect(first.get_by_role("dialog")).to_have_count(0)
         await expect(first.locator("#said-text")).to_have_text("Void the hand: approved by ana")
         await expect(second.locator("#waiting")).to_be_hidden()
-        last = here.table.state.last
+        last = here.table.state.history.last
         assert last is not None
         assert (last.status, last.who, last.approved_by) == ("void", "omar", "ana")
 
@@ -80,4 +80,4 @@ async def test_an_order_that_is_declined_or_taken_back_has_not_happened(browser,
         await expect(first.locator("#said-text")).to_have_text(f"Void the hand: declined by {who}")
         await expect(first.locator("#said")).to_have_class("refused")
         await expect(second.locator("#waiting")).to_be_hidden()
-        assert here.table.state.coup is not None
+        assert here.table.state.round.coup is not None

@@ -200,7 +200,7 @@ async def test_a_card_that_the_shoe_could_not_read_is_keyed(browser, tmp_path, b
 
         await headline(page, "Second card to Banker")
         await expect(page.locator("#keying")).to_be_hidden()
-        assert [str(card) for card in here.table.state.drawn] == ["KS", "2S", "TD"]
+        assert [str(card) for card in here.table.state.shoe.drawn] == ["KS", "2S", "TD"]
 
 
 @pytest.mark.soak
@@ -242,7 +242,7 @@ async def test_a_whole_hand_is_keyed_by_keyboard_alone_where_no_shoe_reads(brows
             await page.keyboard.press("Enter")
             if words is not None:
                 await headline(page, words)
-        await eventually(lambda: here.table.state.last is not None, "the hand is over")
+        await eventually(lambda: here.table.state.history.last is not None, "the hand is over")
         await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
         await expect(page.locator("#phase")).to_have_text("Hand settled")
         keyed = [each for each in sent if each is not None and each.get("order") == "key_card"]
@@ -317,7 +317,7 @@ async def test_the_last_ten_hands_are_shown_in_full(page, here):
     await here.table.play(11, seats=[2])
     await at_work(page, here, "mei")
     await expect(page.locator("#hand-strip button")).to_have_count(10)
-    last = here.table.state.last
+    last = here.table.state.history.last
     assert last is not None
 
     await page.keyboard.press("F9")
@@ -371,7 +371,7 @@ async def test_a_correction_and_a_void_say_the_difference_of_each_seat_and_why(b
         await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
         await expect(page.locator("#why")).to_be_empty()
 
-        last = here.table.state.last
+        last = here.table.state.history.last
         assert last is not None
         banker = (last.banker[0], Card("7D"))
         await here.table.order(CorrectRound("omar", 1, last.player, banker, "misread", "ana"))
@@ -417,7 +417,7 @@ async def test_a_hand_voided_before_its_end_has_all_wagers_returned(browser, tmp
 async def test_corrections_and_voids_have_marks_and_words_of_their_own_among_the_last_hands(page, here):
     await here.load()
     await here.draw(PLAYER_NATURAL)
-    last = here.table.state.last
+    last = here.table.state.history.last
     assert last is not None
     banker = (last.banker[0], Card("7D"))
     await here.table.order(CorrectRound("omar", 1, last.player, banker, "misread"))

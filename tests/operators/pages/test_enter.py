@@ -127,7 +127,7 @@ async def win(here: TableWithConsoles, _: Page) -> None:
     if here.phase() is Phase.SETTLED:
         await here.table.order(OpenBetting("mei"))
     await here.table.order(WagerPlaced(2))
-    await here.table.order(StartGame(here.table.state.round, "mei"))
+    await here.table.order(StartGame(here.table.state.round.number, "mei"))
     await here.draw(SUITED)
 
 

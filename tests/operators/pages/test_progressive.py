@@ -190,7 +190,7 @@ async def test_an_award_with_aquarius_goes_by_the_dealers_page_to_game_over(brow
         await at_wagers(here)
         for number in (2, 5, 6):
             await here.table.order(WagerPlaced(number))
-        await here.table.order(StartGame(here.table.state.round, "mei"))
+        await here.table.order(StartGame(here.table.state.round.number, "mei"))
         await at_work(page, here, "mei")
         await here.draw(SUITED)
         await todo(page, "25% of the meter: press the hand button of seats 2 and 5")
@@ -229,7 +229,7 @@ async def test_an_award_from_the_tray_says_whom_to_pay_from_it_and_that_the_mete
         await at_wagers(here)
         for number in (2, 5):
             await here.table.order(WagerPlaced(number))
-        await here.table.order(StartGame(here.table.state.round, "mei"))
+        await here.table.order(StartGame(here.table.state.round.number, "mei"))
         await at_work(page, here, "mei")
         await here.draw(FORTY)
         await todo(page, "press the hand button of seats 2 and 5")
@@ -256,7 +256,7 @@ async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tm
         await at_wagers(here)
         for number in (2, 5):
             await here.table.order(WagerPlaced(number))
-        await here.table.order(StartGame(here.table.state.round, "mei"))
+        await here.table.order(StartGame(here.table.state.round.number, "mei"))
         await at_work(page, here, "mei")
         await here.draw(SUITED)
 
@@ -295,7 +295,7 @@ async def test_play_that_a_supervisor_resumes_without_the_award_goes_on_at_the_d
     async with consoles(tmp_path, own) as here, console_of(browser) as page:
         await at_wagers(here)
         await here.table.order(WagerPlaced(2))
-        await here.table.order(StartGame(here.table.state.round, "mei"))
+        await here.table.order(StartGame(here.table.state.round.number, "mei"))
         await here.table.order(CloseBetting("mei"))
         await here.draw(SUITED)
         await at_work(page, here, "mei")
@@ -316,7 +316,7 @@ async def test_play_that_a_supervisor_resumes_without_the_award_goes_on_at_the_d
             await expect(key).to_be_in_viewport(ratio=0.95)
         await page.keyboard.type("2s")
         await page.keyboard.press("Enter")
-        await eventually(lambda: here.table.state.drawn[-1] == "2S", "the card is keyed")
+        await eventually(lambda: here.table.state.shoe.drawn[-1] == "2S", "the card is keyed")
 
 
 @pytest.mark.soak
@@ -326,7 +326,7 @@ async def test_the_game_ends_without_an_award_once_a_supervisor_confirms_that_no
         await here.load()
         await here.table.order(OpenMeter("ida", "omar"))
         await here.table.order(WagerPlaced(2))
-        await here.table.order(StartGame(here.table.state.round, "mei"))
+        await here.table.order(StartGame(here.table.state.round.number, "mei"))
         await at_work(page, here, "mei")
         await here.draw(SUITED)
 
@@ -407,7 +407,7 @@ async def test_a_confirmed_award_whose_card_reader_is_away_is_signed_at_the_deal
         await at_wagers(here)
         for number in (2, 5):
             await here.table.order(WagerPlaced(number))
-        await here.table.order(StartGame(here.table.state.round, "mei"))
+        await here.table.order(StartGame(here.table.state.round.number, "mei"))
         await here.draw(SUITED)
         for number in (2, 5):
             await here.table.order(HandButton(number, "mei"))

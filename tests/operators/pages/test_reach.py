@@ -175,7 +175,7 @@ async def test_a_supervisor_voids_a_hand_by_keyboard_alone_and_sees_where_the_fo
     await page.keyboard.press("Enter")
 
     await expect(dialog).to_have_count(0)
-    assert here.table.state.coup is None
+    assert here.table.state.round.coup is None
 
 
 @pytest.mark.soak

@@ -70,13 +70,13 @@ async def test_a_second_person_approves_at_the_first_persons_page_with_the_key_t
         await dialog.get_by_label("Name").fill("tove")
         await approve.click()
         await expect(dialog.get_by_role("alert")).to_contain_text("the name or the security key is wrong")
-        assert here.table.state.coup is not None
+        assert here.table.state.round.coup is not None
         await dialog.get_by_label("Name").fill("ana")
         await approve.click()
 
         await expect(dialog).to_have_count(0)
         await expect(page.locator("#said-text")).to_have_text("Void the hand: approved by ana")
-        last = here.table.state.last
+        last = here.table.state.history.last
         assert last is not None
         assert (last.status, last.who, last.approved_by) == ("void", "omar", "ana")
 
@@ -99,7 +99,7 @@ async def test_without_a_key_nothing_is_approved_and_the_order_still_waits(brows
 
         await expect(dialog.get_by_role("alert")).to_contain_text("The security key was not used")
         await expect(dialog.get_by_role("status")).to_contain_text(" s left.")
-        assert here.table.state.coup is not None
+        assert here.table.state.round.coup is not None
 
 
 @pytest.mark.soak

@@ -103,7 +103,7 @@ async def test_a_shoe_change_says_what_it_ends_and_then_what_to_burn(browser, tm
         await expect(dialog).to_contain_text("Shoe 1 ends after 1 hands")
         await expect(dialog).to_contain_text("Wagers on the table are returned: those of 1 seat.")
         await confirm(dialog, "Change the shoe")
-        assert (here.table.state.shoe, here.table.state.wagers) == (2, ())
+        assert (here.table.state.shoe.number, here.table.state.round.wagers) == (2, ())
 
 
 async def test_a_void_shows_what_goes_back_and_wants_a_reason(page, here):
@@ -121,7 +121,7 @@ async def test_a_void_shows_what_goes_back_and_wants_a_reason(page, here):
     await expect(go).to_be_enabled()
     assert await due(dialog) == {"1": "Return $25.00", "3": "Return $100.00", "4": "Return $5.00"}
     await confirm(dialog, "Void the hand")
-    last = here.table.state.last
+    last = here.table.state.history.last
     assert last is not None
     assert (last.status, last.who, last.reason) == ("void", "omar", "Misdeal")
 
@@ -136,11 +136,11 @@ async def test_a_card_is_corrected_before_settlement_and_how_the_hand_then_ends_
     await dialog.get_by_role("button", name="Keyed wrongly").click()
     await expect(dialog).to_contain_text("The hand ends: Player wins, 9 to 5.")
     assert await due(dialog) == {"1": "Return $50.00", "3": "Return $0.00", "4": "Return $0.00"}
-    assert here.table.state.coup is not None
+    assert here.table.state.round.coup is not None
 
     await confirm(dialog, "Correct the card")
 
-    last = here.table.state.last
+    last = here.table.state.history.last
     assert last is not None
     assert [(each.position, each.before, each.after, each.who) for each in last.corrections] == [
         (3, "5S", "9S", "omar")
@@ -157,8 +157,8 @@ async def test_the_third_cards_are_corrected_in_the_order_they_were_dealt(page, 
     await dialog.get_by_role("button", name="Keyed wrongly").click()
     await expect(dialog).to_contain_text("The hand goes on with this card.")
     await confirm(dialog, "Correct the card")
-    assert here.table.state.coup is not None
-    assert [str(card) for card in here.table.state.coup.cards] == ["KS", "2S", "KS", "3S", "7D"]
+    assert here.table.state.round.coup is not None
+    assert [str(card) for card in here.table.state.round.coup.cards] == ["KS", "2S", "KS", "3S", "7D"]
 
 
 async def test_a_settled_round_is_corrected_only_after_its_pay_difference_is_shown(page, here):
@@ -186,7 +186,7 @@ async def test_a_settled_round_is_corrected_only_after_its_pay_difference_is_sho
         "3": "Pay $100.00",
         "4": "Pay $45.00",
     }
-    assert here.table.state.round == 2
+    assert here.table.state.round.number == 2
     await confirm(dialog, "Correct round 1")
 
     await page.keyboard.press("F4")
@@ -211,7 +211,7 @@ async def test_a_settled_round_is_voided_after_its_pay_difference_is_shown(page,
 
     await confirm(dialog, "Void round 1")
 
-    last = here.table.state.last
+    last = here.table.state.history.last
     assert last is not None
     assert last.status == "void"
     await expect(page.get_by_role("button", name="Void the last round")).to_be_disabled()
@@ -263,7 +263,7 @@ async def test_another_shoe_is_accepted_by_the_serial_number_on_its_plate(page, 
     await dialog.get_by_label("Serial number").fill("IS-2")
     await confirm(dialog, "Accept the shoe")
 
-    assert (here.table.state.link.serial, here.table.state.stops) == ("IS-2", ())
+    assert (here.table.state.link.serial, here.table.state.waiting.stops) == ("IS-2", ())
     await headline(page, "Place your wagers")
 
 
@@ -321,13 +321,13 @@ async def test_a_second_person_signs_in_the_same_dialog_where_the_house_asks_for
             await second.get_by_label("Password").fill(password)
             await go.click()
             await expect(refused).to_contain_text(re.compile(reason, re.IGNORECASE))
-        assert here.table.state.coup is not None
+        assert here.table.state.round.coup is not None
 
         await second.get_by_label("Name").fill("ana")
         await second.get_by_label("Password").fill(PASSWORD)
         await confirm(dialog, "Void the hand")
 
-        last = here.table.state.last
+        last = here.table.state.history.last
         assert last is not None
         assert (last.status, last.who, last.approved_by) == ("void", "omar", "ana")
         assert page.url == f"{here.address}/supervisor"
@@ -363,7 +363,7 @@ async def test_a_press_while_the_service_says_anew_what_an_order_would_do_waits_
     await asked.wait()
     await go.click()
     await page.wait_for_timeout(200)
-    assert here.table.state.coup is not None
+    assert here.table.state.round.coup is not None
 
     pressed.set()
     if said == "the same":
@@ -373,7 +373,7 @@ async def test_a_press_while_the_service_says_anew_what_an_order_would_do_waits_
     else:
         await expect(dialog).to_contain_text("there is no hand any more", ignore_case=True)
         await expect(go).to_be_disabled()
-    assert (here.table.state.coup is None) is (said == "the same")
+    assert (here.table.state.round.coup is None) is (said == "the same")
 
 
 @pytest.mark.soak
