@@ -1,11 +1,19 @@
 """The catalogue of orders: each order's meaning, the roles that may give it, and its name for people.
 
-Each order is defined once: the table's own orders beside their classes in `order_kinds`, the progressive's orders
-here, because their classes do not depend on a table. All interfaces read these definitions: the consoles' API
-and its OpenAPI document, the local socket, `punto operator` and its help, the keypad's map, the consoles'
-buttons, dialogs and labels, the reports, and the table of roles in docs/reference/roles.md. The table machine
-carries out orders; `approval` decides if a second person must approve them. No list says which orders are
-possible now: `possible` tries them on the machine.
+An order comes through many doors: the consoles' API and its OpenAPI document, the local socket, `punto operator` and
+its help, the keypad's map. It is shown in many places: the consoles' buttons, dialogs and labels, the reports, the
+table of roles in docs/reference/roles.md. All of them read this catalogue, so each order is defined once. If a door had
+a list of its own, it could let an order through that another door refuses.
+
+Three questions about an order are answered in three places:
+
+- *What is it, and who may give it?* Its `Definition` says so. The table's own orders are defined beside their classes in
+  `order_kinds`, and the progressive's orders here, because their classes do not depend on a table.
+- *Is it legal now?* Only the table machine decides this, by `TRANSITIONS` and the order's handler. A list of conditions
+  for the consoles would repeat what the handlers decide, so there is none: `possible` tries each order on a copy of the
+  state, and the consoles offer those that succeed.
+- *Must a second person approve it?* `approval` decides this from the order and the state, and the table machine
+  enforces it, so no door can forget to ask.
 """
 
 from collections.abc import Collection, Mapping

@@ -1,6 +1,6 @@
 """Handles which keypad, wager sensors and card reader are connected: the first is accepted, another waits for a supervisor.
 
-A report is never refused, because it describes a fact. What an unaccepted device reports does not reach the table.
+As in `shoe_events`, a report is never refused. What an unaccepted device reports does not reach the table.
 """
 
 from dataclasses import replace

@@ -1,7 +1,6 @@
 """Handles reports about a progressive's wager sensors: their connection and their faults.
 
-A report is never refused, because it describes a fact. A fault is an alarm until it is repaired or
-acknowledged.
+As in `shoe_events`, a report is never refused. A fault is an alarm until it is repaired or acknowledged.
 """
 
 from collections.abc import Mapping

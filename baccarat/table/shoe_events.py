@@ -1,4 +1,29 @@
-"""Handles the shoe's reports: its link, its identity, its lid. Reports are never refused; all of them are kept."""
+"""Handles the shoe's reports: its identity, its link, its records, its lid. A report is never refused.
+
+A report is a fact: the card has left the shoe, whether or not a hand needs a card. A refusal would not put it back. The
+shoe also repeats a record until the table acknowledges it, so a refused record would come for ever and hold up all
+records behind it, and the table would no longer know which cards are out. So the table takes every record in every
+phase, and a problem in it becomes an alarm or a stop that a person sees:
+
+- A card that no hand needs stops play (overdraw); the house's policy then burns it or carries it to the next hand.
+  Outside play it raises an alarm and counts as drawn.
+- A card that is not known for certain waits as a `Doubt` until a person keys it, because a guess could pay the wrong
+  hand.
+- Cards that leave the shoe while the table waits for a person go to the backlog, and are handled in order afterwards.
+- An open lid, a card that was pushed back or an error of the shoe stops play if a shoe is in play.
+- A record that the table has already taken is ignored, because a shoe sends a record again if the acknowledgement was
+  lost. A record that comes too early raises an alarm, and the driver requests the missing ones. If the shoe no longer
+  has these, play stops, because a person must compare the cards on the table with those on record.
+- Another shoe, or a shoe without memory of the cards in play, waits for a supervisor to accept it. Until then the table
+  does not take its records, so the shoe keeps them.
+
+Reports are bounded in other ways than by refusals. A device that reports more cards than two shoes hold is no longer
+heard (`TableState.overfull`), and stops and alarms alike are joined (`Turn`). If the program itself fails at a report,
+the table notes that it has the report, and stops (`failing`).
+
+Orders and wagers are requests, so the table refuses those that are not legal now. The rule for reports also applies to
+the other devices: who they are (`devices`), and whether the wager sensors are connected and work (`sensors`).
+"""
 
 from dataclasses import replace
 from typing import Final

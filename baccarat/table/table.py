@@ -1,10 +1,30 @@
-"""The table machine.
+"""The table machine: which event is legal in which phase, and to which phases it may lead.
 
-An event is legal in a phase if `TRANSITIONS` lists it there, and it leaves the table in one of the phases
-listed with it. Events that are legal everywhere and change no phase are listed once, above. Orders, wagers
-and starts that are not legal are refused and change nothing. The shoe's reports are facts, so they are never
-refused in any phase; a problem in them becomes an alarm or a stop. The same events in the same order always
-give the same table and the same effects.
+    LOCKED --- CLOSED --- SHOE_CHANGE --burned--> BETTING --first card--> DEALING <---> REVEAL
+                                                     ^                       |             |
+                                                     +------- SETTLED <------+-------------+
+
+That is the way of a hand. The dealer can close the table or change the shoe whenever no hand is being dealt. A table
+whose next hand opens by itself passes through SETTLED within one event.
+
+`TRANSITIONS` says all of it. For each phase it lists the events that are legal there, and for each event the phases
+that the table may be in afterwards. Events that are legal everywhere and change no phase are listed once, above it.
+The handlers are in other modules (`dealing`, `orders`, `shoe_events`, `progressive`), and each decides by the cards
+and the settings to which of the listed phases it leads.
+
+- An order, a wager or a start that is not listed is refused before its handler runs. One that its handler refuses
+  half-way changes nothing either, because a handler changes a `Turn`, which the table takes over only at the end.
+- A handler that leads to a phase that is not listed is a fault of the program, so its event is undone and recorded as
+  failed. Because each event is compared with the table, a reader can trust the table without reading the handlers,
+  and a test can play every pair of phase and event.
+- The shoe's reports are legal in every phase, because they are facts (`shoe_events` explains this rule).
+- What can stand in several phases is not a phase: a stop or a card in doubt (`Waiting`), or an award that delays the
+  next hand (`award_waits`). As phases, they would multiply the table, and each would have to remember the phase to
+  return to.
+- The progressive's game and its meter have transition tables of their own (`baccarat/progressive`), because a game is
+  not a round. Here, they are listed only where the end of an award can begin the next hand.
+- The same events in the same order give the same table and the same effects, so that the record can be replayed.
+  Therefore nothing here reads a clock, draws random numbers or waits.
 """
 
 from collections.abc import Callable
