@@ -52,6 +52,11 @@ class Handled:
     refusal: RefusedError | None = None
     failed: bool = False
 
+    @property
+    def refused(self) -> bool:
+        """Whether a rule refused it."""
+        return self.refusal is not None and not self.failed
+
 
 @dataclass(frozen=True, slots=True)
 class Entered:
@@ -143,15 +148,15 @@ class Engine:
             await engine.submit([RecordDiffers(cut("; ".join(found.differences), 300))], "service")
         return engine
 
-    async def submit(self, events: Sequence[Event], source: str) -> list[Handled]:
+    async def submit(self, events: Sequence[Event], source: str, *, whole: bool = False) -> list[Handled]:
         """Execute inputs in order, and return their answers once they are committed together and published.
 
-        The inputs stay executed if the caller is cancelled.
+        The inputs stay executed if the caller is cancelled. For a `whole`, see `enter`.
 
         Raises:
             RecordError: the record could not be written; nothing was shown.
         """
-        return await self.enter(events, source)
+        return await self.enter(events, source, whole=whole)
 
     async def submit_from_shoe(self, events: Sequence[ShoeEvent]) -> None:
         """Submit events of the shoe.
@@ -161,28 +166,35 @@ class Engine:
         """
         await self.enter(events, SHOE)
 
-    def enter(self, events: Sequence[Event], source: str) -> Entered:
+    def enter(self, events: Sequence[Event], source: str, *, whole: bool = False) -> Entered:
         """Execute inputs now. Inputs that are entered before the writer takes them share one commit.
+
+        If they are one `whole` and the table refuses one of them, all are taken back and none is recorded.
 
         Raises:
             RecordError: the record could not be written before. Also when the result is awaited.
         """
         self._journal.raise_failure()
         now = clock.now()
-        moment = timestamp(now)
         began = self._days.change(now)
-        entered = [(event, source) for event in events]
         if began is not None:
-            entered.insert(0, (DayBegan(timestamp(began)), "service"))
-        due = self.execution.head.seq + len(entered) - self._journal.last_snapshot >= SNAPSHOT_EVERY
+            self._execute([DayBegan(timestamp(began))], "service", timestamp(now))
+        return self._execute(events, source, timestamp(now), whole=whole)
+
+    def _execute(self, events: Sequence[Event], source: str, ts: str, *, whole: bool = False) -> Entered:
+        due = self.execution.head.seq + len(events) - self._journal.last_snapshot >= SNAPSHOT_EVERY
+        before = self.execution.position
         with self._journal.unbroken():
             steps = [
-                self.execution.execute(moment, of, each, snapshot=due and number == len(entered))
-                for number, (each, of) in enumerate(entered, 1)
+                self.execution.execute(ts, source, event, snapshot=due and number == len(events))
+                for number, event in enumerate(events, 1)
             ]
+            handled = [Handled(step.seq, step.refusal, step.failed) for step in steps]
+            if whole and any(each.refused for each in handled):
+                self.execution.go_back(before)
+                steps = []
         snapshot = Snapshot.of(steps[-1].seq, steps[-1].state) if due and steps else None
         done = self._journal.append(steps, snapshot, lambda: self._publish(steps, source))
-        handled = [Handled(step.seq, step.refusal, step.failed) for step in steps[began is not None :]]
         return Entered(handled, done)
 
     def _publish(self, steps: Sequence[Step], source: str) -> None:

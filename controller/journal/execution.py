@@ -184,6 +184,15 @@ class Execution:
         """The state; of an empty record, that of a new table with these settings."""
         return Table.new(settings).state if self.is_empty else self.state
 
+    @property
+    def position(self) -> tuple[TableState, Head, tuple[str, str]]:
+        """The position after the last executed input, for `go_back`."""
+        return self.state, self.head, self._game
+
+    def go_back(self, position: tuple[TableState, Head, tuple[str, str]]) -> None:
+        """Take back the inputs since this position. They must not be on the record."""
+        self.table.state, self.head, self._game = position
+
     def execute(self, ts: str, source: str, event: Event, *, snapshot: bool = False) -> Step:
         """Execute a new input. With `snapshot`, the entry covers the state even if no hand starts from it."""
         payload = EVENTS.dump_json(event).decode()

@@ -18,9 +18,8 @@ from punto.baccarat.table.catalogue import CATALOGUE, event_of
 from punto.baccarat.table.effects import Happened, RoundEnded
 from punto.baccarat.table.events import BooksOrder
 from punto.baccarat.table.order_kinds import ChangeGame, VoidCoup
-from punto.baccarat.table.possible import Trials, refusal
+from punto.baccarat.table.possible import Trials, refusal, verdict
 from punto.baccarat.table.state import TablesProgressive, TableState
-from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, meant
@@ -38,7 +37,7 @@ from punto.controller.orders.countersigning import APPROVAL_SECONDS, Countersign
 from punto.controller.orders.doors import NOTHING_FITTED, Answer, Caller, Fitted, OrderAnswer, Peer, Preview
 from punto.controller.orders.games import game_names
 from punto.controller.orders.meter_answer import meter_answered
-from punto.controller.orders.one_signature import refusals_at_a_desk, signed_together
+from punto.controller.orders.one_signature import refusals_at_a_desk, ways_to_give
 from punto.controller.orders.requests import Credentials, UnreadableError
 from punto.controller.pace import PROGRAM
 
@@ -99,8 +98,8 @@ class Desk:
 
     # --- reading and checking an order
 
-    async def orders(self, kind: str, fields: dict[str, Any], caller: Caller) -> list[Any]:
-        """The orders of a request, in the name of the giver and with the name of the approver; see `signed_together`.
+    async def orders(self, kind: str, fields: dict[str, Any], caller: Caller) -> list[list[Any]]:
+        """The order of a request, in the name of the giver and with the name of the approver, as `ways_to_give` it.
 
         `by` in a request is the name and password of a giver who signs at another person's page, or at the socket.
         `approval` is the name and password of a second person, if the house allows that.
@@ -122,7 +121,7 @@ class Desk:
             await self._refuse_role(caller, kind)
         order = self._built(kind, read, giver)
         if approval is None:
-            return self._together(order, giver)
+            return self._ways(order, giver)
         if not self._at_page:
             raise RefusalError(
                 403,
@@ -133,10 +132,10 @@ class Desk:
         if second.name == giver.name and second_person_needed(self.engine.state, order) is None:
             # If an approval is needed, the table refuses this one.
             raise RefusalError(403, "not_approved", "you cannot approve your own order: leave `approval` out")
-        return self._together(replace(order, approved_by=second.name), giver)
+        return self._ways(replace(order, approved_by=second.name), giver)
 
-    def _together(self, order: Any, giver: Caller) -> list[Any]:
-        return signed_together(self.engine.state, order, card_level(giver.roles), self.fitted.gives())
+    def _ways(self, order: Any, giver: Caller) -> list[list[Any]]:
+        return ways_to_give(self.engine.state, order, card_level(giver.roles), self.fitted.gives())
 
     async def preview(self, kind: str, fields: dict[str, Any], caller: Caller) -> Preview:
         """The result that an order would have now, and whether a second person must approve it.
@@ -148,7 +147,7 @@ class Desk:
         read, _, _ = self._read(kind, fields)
         if kind not in self.offered(caller):
             await self._refuse_role(caller, kind)
-        return self._tried_out(self._together(self._built(kind, read, caller), caller))
+        return self._tried_out(self._ways(self._built(kind, read, caller), caller))
 
     def offered(self, caller: Caller) -> frozenset[str]:
         """The kinds of orders that can be given here: by the caller's roles, or signed by another person at this page."""
@@ -252,21 +251,18 @@ class Desk:
 
     # --- carrying out an order
 
-    async def give(self, orders: Sequence[Any], caller: Caller) -> OrderAnswer:
-        """Carry out orders that came from `caller`, perhaps in the name of another person who signed them there.
+    async def give(self, ways: Sequence[Sequence[Any]], caller: Caller) -> OrderAnswer:
+        """Carry out an order that came from `caller`, perhaps in the name of another person who signed it there; see `ways_to_give`.
 
         If a second person must approve an order at a session of their own, the order waits, and nothing happens yet.
         Raises RefusalError if too many orders wait already.
         """
-        state, order = self.engine.state, orders[0]
-        why = second_person_needed(state, order)
-        if (
-            self.accounts is None
-            or why is None
-            or order.approved_by is not None
-            or refusal(state, order) is not None
-        ):
-            return await self._carry_out(orders, caller)
+        state, (order,) = self.engine.state, ways[-1]
+        why = None
+        if self.accounts is not None and getattr(order, "approved_by", order) is None:
+            why = second_person_needed(state, order)
+        if self.accounts is None or why is None or refusal(state, order) is not None:
+            return await self._carry_out(ways, caller)
         version = self.accounts.version_of(order.who)
         waiting = self.waiting.add(order, caller, why, state, version)
         reason = f"{why}: the order waits {APPROVAL_SECONDS:.0f} s until this person approves the order in their own session"
@@ -294,7 +290,7 @@ class Desk:
             reason = f"the account of {found.giver} was changed after the order was given: have the order given again"
             raise RefusalError(403, "not_approved", reason)
         self.waiting.take(found)
-        answer = await self._carry_out([replace(found.order, approved_by=second.name)], found.source)
+        answer = await self._carry_out([[replace(found.order, approved_by=second.name)]], found.source)
         outcome = f"approved by {second.name}" if answer.accepted else f"refused: {answer.reason}"
         self.waiting.ended(found, outcome, accepted=answer.accepted)
         return answer
@@ -344,12 +340,15 @@ class Desk:
             await self._refuse_role(caller, found.kind)
         self.waiting.ended(found, f"declined by {caller.name}")
 
-    async def _carry_out(self, orders: Sequence[Any], caller: Caller) -> OrderAnswer:
+    async def _carry_out(self, ways: Sequence[Sequence[Any]], caller: Caller) -> OrderAnswer:
         source = f"operator {caller.name}"
-        if isinstance(orders[0], StartGame) and self.fitted.start_game is not None:
-            handled = [await self.fitted.start_game(orders[0], source)]
-        else:
-            handled = await self.engine.submit(orders, source)
+        for orders in ways:
+            if isinstance(orders[0], StartGame) and self.fitted.start_game is not None:
+                handled = [await self.fitted.start_game(orders[0], source)]
+            else:
+                handled = await self.engine.submit(orders, source, whole=orders is not ways[-1])
+            if not any(each.refused for each in handled):
+                break
         for each in handled:
             if each.refusal is not None:
                 reason = f"{each.refusal}{self._advice(each.refusal.code, caller)}"
@@ -395,24 +394,25 @@ class Desk:
             found.append(procedure.confirmed.who)
         return f" ({found[-1]} was first)" if found else ""
 
-    def _tried_out(self, orders: Sequence[Any]) -> Preview:
-        """The result that orders would have now. Nothing changes, and no approval is needed."""
-        state, order = self.engine.state, orders[0]
+    def _tried_out(self, ways: Sequence[Sequence[Any]]) -> Preview:
+        """The result that an order would have now. Nothing changes, and no approval is needed."""
+        state, (order,) = self.engine.state, ways[-1]
         needs = partial(Preview, second=second_person_needed(state, order), at_page=self._at_page)
         if _hidden(state) and not isinstance(order, VoidCoup | BooksOrder):
             # A refusal, or the end of the coup, would disclose something about the cards.
             reason = "there are cards on the table that are not revealed, so there is no preview"
             return needs(accepted=False, code="not_revealed", reason=reason)
-        table = Table(state)
-        try:
-            effects = [effect for each in orders for effect in table.try_out(each)]
-        except RefusedError as refused:
+        for orders in ways:
+            after, effects, refused = verdict(state, *orders)
+            if refused is None:
+                break
+        if refused is not None:
             return Preview(accepted=False, code=refused.code, reason=str(refused))
         rounds = [effect.record for effect in effects if isinstance(effect, RoundEnded)]
         return needs(
             accepted=True,
             round=public_round(rounds[0]) if rounds else None,
-            meter=_meter_after(state.progressive, table.state.progressive),
+            meter=_meter_after(state.progressive, after.progressive),
             happenings=tuple(effect.happening for effect in effects if isinstance(effect, Happened)),
         )
 

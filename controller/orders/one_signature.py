@@ -14,34 +14,29 @@ from punto.baccarat.progressive.game_events import NobodyWon
 from punto.baccarat.progressive.nexus import Confirm, SignAward
 from punto.baccarat.table.possible import ANYBODY, Trials
 from punto.baccarat.table.state import TableState
-from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 
 
-def signed_together(state: TableState, order: Any, level: CardLevel, by_device: Collection[str]) -> list[Any]:
-    """All orders that the signature of this order covers, in turn; only the order itself if the table refuses one of them.
+def ways_to_give(
+    state: TableState, order: Any, level: CardLevel, by_device: Collection[str]
+) -> list[list[Any]]:
+    """The inputs that an order can be given by: all that its signature covers in turn, if it covers more, or else the order alone.
 
-    `level` is the signer's; `by_device` are the orders that a device of the table gives.
+    The table carries out the first of the two that it does not refuse. `level` is the signer's; `by_device` are the orders that a
+    device of the table gives.
     """
+    alone = [order]
     if state.progressive is None:
-        return [order]
-    procedure, together = state.progressive.procedure, [order]
+        return [alone]
+    procedure = state.progressive.procedure
     by_key = (
         procedure.kind == "aquarius" and not procedure.hand.dealer_confirms and "turn_key" not in by_device
     )
     if by_key and isinstance(order, Jpot | NobodyWon):
-        together = [TurnKey(Key.JPH, order.who), order, TurnKey(Key.RUN, order.who)]
-    elif (
-        procedure.kind == "nexus" and isinstance(order, Confirm | NobodyWon) and "swipe_card" not in by_device
-    ):
-        together = [order, SignAward(order.who, level)]
-    table = Table(state)
-    try:
-        for each in together:
-            table.try_out(each)
-    except RefusedError:
-        return [order]
-    return together
+        return [[TurnKey(Key.JPH, order.who), order, TurnKey(Key.RUN, order.who)], alone]
+    if procedure.kind == "nexus" and isinstance(order, Confirm | NobodyWon) and "swipe_card" not in by_device:
+        return [[order, SignAward(order.who, level)], alone]
+    return [alone]
 
 
 def refusals_at_a_desk(trials: Trials, by_device: Collection[str]) -> dict[str, RefusedError | None]:

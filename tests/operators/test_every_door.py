@@ -230,10 +230,12 @@ class Doors:
         self.parser = argparse.ArgumentParser(exit_on_error=False)
         operator.add_arguments(self.parser)
 
-    async def submit(self, events: Sequence[Event], source: str) -> list[Handled]:
+    async def submit(self, events: Sequence[Event], source: str, *, whole: bool = False) -> list[Handled]:
         """What the engine would answer; the table stays as it is."""
-        self.given += [(event, source) for event in events]
-        return [Handled(0, each) for each in answers(self.here.table.state, events)]
+        found = answers(self.here.table.state, events)
+        if not (whole and any(found)):
+            self.given += [(event, source) for event in events]
+        return [Handled(0, each) for each in found]
 
     def drop_what_waits(self) -> None:
         """Have no order wait for a second person."""

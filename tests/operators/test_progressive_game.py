@@ -368,3 +368,18 @@ async def test_what_the_table_would_answer_is_found_once_for_all_who_look_at_it(
         evaluations.clear()
         assert await g.people["Ida"].view() != await g.people["Ann"].view()
         assert evaluations == []
+
+
+@pytest.mark.parametrize(
+    ("procedure", "award"),
+    [("aquarius", ["turn_key", "jpot", "turn_key"]), ("nexus", ["confirm", "sign_award"])],
+)
+async def test_the_table_decides_once_on_each_order(tmp_path, procedure, award, evaluations):
+    async with game(tmp_path, procedure) as g:
+        evaluations.clear()
+        await g.play("Ann start_game")
+        assert evaluations == ["start_game"]
+        await g.begin(SUITED, "Ann hand_button 2", "Ann hand_button 5")
+        evaluations.clear()
+        await g.play(f"Ida {'jpot' if procedure == 'aquarius' else 'confirm'}")
+        assert evaluations == award

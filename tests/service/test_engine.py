@@ -76,6 +76,21 @@ async def test_a_refused_input_among_others_stops_only_itself(tmp_path):
         assert here.state.phase == "shoe_change"
 
 
+async def test_if_one_input_of_a_whole_is_refused_all_are_taken_back(tmp_path):
+    record = tmp_path / "table.db"
+    async with table(record) as here:
+        await here.hello()
+        before = here.engine.execution.position
+        first, second = await here.engine.submit([SignOn("mei"), Reveal("mei")], "operator mei", whole=True)
+
+        assert (first.refused, second.refused) == (False, True)
+        assert (here.state, here.engine.execution.position) == (before[0], before)
+
+        await here.engine.submit([SignOn("mei"), ChangeShoe("mei")], "operator mei", whole=True)
+        assert here.state.phase == "shoe_change"
+    assert replay(record).difference is None
+
+
 # --- which settings it starts with
 
 

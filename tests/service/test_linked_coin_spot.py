@@ -86,7 +86,7 @@ async def test_a_start_at_a_desk_is_answered_when_the_authority_has_answered(tmp
         if retired:
             kept.do("retire")
         start = Desk(here.table.engine, tmp_path).give(
-            [StartGame(1, "ann", (2,))], Peer("ann", (Role.DEALER,), "a console")
+            [[StartGame(1, "ann", (2,))]], Peer("ann", (Role.DEALER,), "a console")
         )
         answer = asyncio.create_task(start)
         await here.until(lambda: asked(here), "the authority is asked")
@@ -107,7 +107,7 @@ async def test_a_start_that_the_authority_does_not_answer_stays_asked(tmp_path, 
     async with at_a_table(tmp_path, LINKED) as here:
         await open_table(here, kept)
         desk = Desk(here.table.engine, tmp_path)
-        answered = await desk.give([StartGame(1, "ann", (2,))], Peer("ann", (Role.DEALER,), "a console"))
+        answered = await desk.give([[StartGame(1, "ann", (2,))]], Peer("ann", (Role.DEALER,), "a console"))
 
         assert (answered.accepted, here.step) == (True, "betting")
         await carry(here, kept)

@@ -45,7 +45,7 @@ def at_once(sources: str = "") -> AbstractContextManager[Any]:
 def _publish_a_round_before_its_commit() -> AbstractContextManager[Any]:
     enter = Engine.enter
 
-    def entered(self: Engine, events: Sequence[Any], source: str) -> Any:
+    def entered(self: Engine, events: Sequence[Any], source: str, **how: Any) -> Any:
         journal, publication = self._journal, self.publication
         append, outbox = journal.append, publication._outbox
 
@@ -59,7 +59,7 @@ def _publish_a_round_before_its_commit() -> AbstractContextManager[Any]:
             return append(steps, *others)
 
         with mock.patch.object(journal, "append", shown_first):
-            return enter(self, events, source)
+            return enter(self, events, source, **how)
 
     return mock.patch.object(Engine, "enter", entered)
 
@@ -67,8 +67,8 @@ def _publish_a_round_before_its_commit() -> AbstractContextManager[Any]:
 def _show_the_executed_state() -> AbstractContextManager[Any]:
     enter = Engine.enter
 
-    def entered(self: Engine, events: Sequence[Any], source: str) -> Any:
-        done = enter(self, events, source)
+    def entered(self: Engine, events: Sequence[Any], source: str, **how: Any) -> Any:
+        done = enter(self, events, source, **how)
         self.state, self.seq = self.execution.state, self.execution.head.seq
         return done
 
@@ -117,7 +117,7 @@ def _execute_out_of_order() -> AbstractContextManager[Any]:
     """Of inputs that are submitted together, the second is executed first."""
     enter = Engine.enter
 
-    def entered(self: Engine, events: Sequence[Any], source: str) -> Any:
+    def entered(self: Engine, events: Sequence[Any], source: str, **how: Any) -> Any:
         handled, others = self.execution._handled, {}
         if len(events) > 1:
             others = {id(events[0]): events[1], id(events[1]): events[0]}
@@ -126,7 +126,7 @@ def _execute_out_of_order() -> AbstractContextManager[Any]:
             return handled(ts, others.get(id(event), event))
 
         with mock.patch.object(self.execution, "_handled", other):
-            return enter(self, events, source)
+            return enter(self, events, source, **how)
 
     return mock.patch.object(Engine, "enter", entered)
 
@@ -216,10 +216,10 @@ def _leave_out_of_the_chain(**what: str) -> Mutation:
 def _snapshot_the_durable_state() -> AbstractContextManager[Any]:
     enter = Engine.enter
 
-    def entered(self: Engine, events: Sequence[Any], source: str) -> Any:
+    def entered(self: Engine, events: Sequence[Any], source: str, **how: Any) -> Any:
         wrong = SimpleNamespace(of=lambda seq, _: Snapshot.of(seq, self.state))
         with mock.patch.object(engines, "Snapshot", wrong):
-            return enter(self, events, source)
+            return enter(self, events, source, **how)
 
     return mock.patch.object(Engine, "enter", entered)
 

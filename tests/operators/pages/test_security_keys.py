@@ -131,9 +131,9 @@ async def test_an_order_that_is_being_carried_out_is_neither_waiting_nor_gone(br
         go = asyncio.Event()
         submit = here.table.engine.submit
 
-        async def slow(*given):
+        async def slow(*given, **how):
             await go.wait()
-            return await submit(*given)
+            return await submit(*given, **how)
 
         monkeypatch.setattr(here.table.engine, "submit", slow)
         try:
