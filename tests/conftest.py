@@ -19,6 +19,7 @@ from punto.controller.components import own_version
 from tests import cheap, workers
 from tests.deadline import DEADLINE
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
+from tests.started import obey_interrupts
 
 # A worker is begun with the TMPDIR that is set below, and must know the one from before.
 DISK = os.environ.setdefault("PUNTO_TESTS_DISK", tempfile.gettempdir())
@@ -36,6 +37,8 @@ settings.register_profile(
 )
 settings.load_profile("busy machine")
 
+
+obey_interrupts()
 
 # Python looks for garbage after each 700 new objects, which took a fifth of all imports and a tenth of most tests.
 gc.set_threshold(50_000, 20, 50)

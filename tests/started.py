@@ -11,6 +11,7 @@ import ctypes
 import gc
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -73,6 +74,11 @@ def load() -> socket.socket:
     atexit.register(process.wait)
     atexit.register(ours.close)  # before that
     return ours
+
+
+def obey_interrupts() -> None:
+    """Have programs end by SIGINT, which they would inherit as ignored where a shell began the tests in the background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def main(fd: int) -> None:
