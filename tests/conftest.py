@@ -56,6 +56,13 @@ def pytest_configure(config):
         results.add_global_property(PROGRAM, own_version())
 
 
+def pytest_collection_modifyitems(items):
+    """A page that lost its browser waits for ever, so a test of pages ends sooner than others."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(300))
+
+
 def pytest_collection_finish():
     """What has been loaded stays: no collection has to look through it again."""
     gc.collect()

@@ -1,15 +1,20 @@
 """Runs the tests in several processes, all forked from one that has imported the program and collected the tests.
 
 `pytest --workers 8 tests` runs them in eight processes. pytest-xdist would start eight Pythons which all import and collect
-the same again, and that takes about eight seconds of a processor for each of them.
+the same again, and that takes about eight seconds of a processor for each of them. No maintained plugin forks workers after the
+collection: pytest-forked forks once for each test, one after the other, and is archived.
 
 Each worker takes a module of tests, and then the next module. When all modules are taken, a worker that has nothing left to do
 takes half of what the busiest worker has left, so that all of them finish at about the same time.
+
+A test whose timeout was no help, because what ends it hangs too, is ended with its worker.
 """
 
+import time
 import traceback
 from collections import deque
 from collections.abc import Iterable
+from math import inf
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -19,6 +24,8 @@ import pytest
 from _pytest import runner
 
 _FORK: Final = get_context("fork")
+_TIMEOUTS: Final = 1.5
+"""After so many of its timeouts a test hangs: pytest-timeout interrupts it once, and does not come back if a fixture then waits for ever."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,6 +54,8 @@ class Workers:
         self._queues: dict[Connection, deque[int]] = {}
         """What each worker has: the test that it runs, the next one, which it knows already, and those after these two."""
         self._processes: dict[Connection, Any] = {}
+        self._ends: dict[Connection, float] = {}
+        """When the test of each worker must have ended."""
 
     def run(self) -> None:
         """Run all tests.
@@ -62,9 +71,12 @@ class Workers:
             for _ in range(min(self._number, len(self._session.items))):
                 self._fork()
             while self._queues:
-                for line in wait(list(self._queues)):
+                for line in wait(list(self._queues), timeout=1):
                     assert isinstance(line, Connection)
                     self._hear(line)
+                for line in self._queues:
+                    if self._hangs(line):
+                        self._processes[line].kill()
         finally:
             for line in self._queues:
                 line.close()
@@ -107,7 +119,9 @@ class Workers:
         if len(queue) < 2:
             queue.extend(self._more())
         line.send(tuple(queue)[:2])
-        if not queue:
+        if queue:
+            self._ends[line] = time.monotonic() + _TIMEOUTS * _timeout(self._session.items[queue[0]])
+        else:
             del self._queues[line]
 
     def _more(self) -> Iterable[int]:
@@ -117,16 +131,26 @@ class Workers:
         busiest = max(self._queues.values(), key=len)
         return reversed([busiest.pop() for _ in range((len(busiest) - 1) // 2)])
 
+    def _hangs(self, line: Connection) -> bool:
+        return time.monotonic() > self._ends.get(line, inf)
+
     def _replace(self, line: Connection) -> None:
         """Report the test in which a worker died as failed, and give the worker's other tests to a new worker."""
         queue, process = self._queues.pop(line), self._processes[line]
         process.join()
         if queue:
             item = self._session.items[queue.popleft()]
-            why = f"the worker died in this test: exit code {process.exitcode}"
+            ended = "hung" if self._hangs(line) else f"died with the exit code {process.exitcode}"
+            why = f"the worker {ended} in this test"
             self._report(pytest.TestReport(item.nodeid, item.location, {}, "failed", why, "call"))
         self._modules.appendleft(queue)
         self._fork()
+
+
+def _timeout(item: pytest.Item) -> float:
+    """In seconds; without pytest-timeout there is none."""
+    marker = item.get_closest_marker("timeout")
+    return (marker.args[0] if marker else getattr(item.config, "_env_timeout", None)) or inf
 
 
 def _modules(items: list[pytest.Item]) -> Iterable[deque[int]]:

@@ -27,6 +27,22 @@ def test_it_has_the_fixture(opened, number, capfd):
     print(number)
     assert capfd.readouterr().out == f"{number}\\n"
 """
+HANGS = """
+import time
+import pytest
+
+@pytest.fixture
+def endless():
+    yield
+    time.sleep(600)
+
+@pytest.mark.timeout(1)
+def test_it_hangs(endless):
+    time.sleep(600)
+
+def test_it_passes():
+    pass
+"""
 OTHER = """
 import os
 import time
@@ -86,9 +102,19 @@ def test_failures_are_reported_with_what_they_printed_and_a_dead_process_fails_i
 
     assert status == 1, output
     assert "2 failed, 21 passed, 1 skipped, 1 xfailed" in output
-    assert "the worker died in this test: exit code 9" in output
+    assert "the worker died with the exit code 9 in this test" in output
     assert "FAILED test_other.py::test_its_process_dies" in output
     assert "what it has printed" in output
+
+
+def test_a_test_that_hangs_whatever_interrupts_it_fails_alone(tmp_path):
+    options = ("--workers", "1", "-p", "pytest_timeout")
+    status, output = run(tmp_path, *options, test_hangs=HANGS)
+
+    assert status == 1, output
+    assert "1 failed, 1 passed" in output
+    assert "the worker hung in this test" in output
+    assert "FAILED test_hangs.py::test_it_hangs" in output
 
 
 def test_no_test_begins_after_the_first_failure_if_so_asked(tmp_path):
