@@ -9,6 +9,7 @@ import structlog
 from punto.drivers.base import CardAnswer
 from punto.drivers.card_reader.frames import Answer
 from punto.simulators.card_reader.device import NotTakenError
+from tests.deadline import DEADLINE
 from tests.drivers.benches import CardReaderBench, until
 
 CARD = "6000170042=2912"
@@ -21,7 +22,7 @@ def at(tmp_path) -> CardReaderBench:
 
 async def swipe(at, track: str = CARD) -> Answer:
     answer: Answer
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLINE):
         answer = await at.far.swipe(track)
     return answer
 
@@ -67,7 +68,7 @@ async def test_a_swipe_that_the_system_kept_back_is_not_delivered_late(at):
         second = at.far.swipe(CARD)
         await asyncio.sleep(2.3)  # the rule is about time
         at.user.busy.set()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(DEADLINE):
             answer = await second
 
     assert at.user.got == ["6000170001"]

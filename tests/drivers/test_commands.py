@@ -12,6 +12,7 @@ import pytest
 
 from punto.drivers.base import CardAnswer
 from tests.command import punto
+from tests.deadline import DEADLINE
 from tests.drivers.benches import Bench, CardReaderBench, CoinSpotBench, going, until
 from tests.service.table_on_a_machine import HERE
 
@@ -111,7 +112,7 @@ async def test_a_round_is_played_by_typing(tmp_path):
 def run(command: str, link: Path, typed: str) -> tuple[int, list[str]]:
     ran = subprocess.run(
         [*PUNTO, command, "--link", link],
-        check=False, capture_output=True, text=True, cwd=HERE, input=typed, timeout=60,
+        check=False, capture_output=True, text=True, cwd=HERE, input=typed, timeout=DEADLINE,
     )  # fmt: skip
     return ran.returncode, (ran.stdout + ran.stderr).splitlines()
 

@@ -12,6 +12,7 @@ from starlette.routing import Route
 from uvicorn.server import ServerState
 
 from punto.controller.web_server import Server
+from tests.deadline import DEADLINE
 from tests.fuzz.fuzzer import Target
 
 _SEEDS: Final = (
@@ -77,7 +78,7 @@ async def _sent(server: Server, own: socket.socket, data: bytes) -> bytes:
         connection.eof_received()
     connection.connection_lost(None)
     if state.tasks:
-        await asyncio.wait_for(asyncio.gather(*state.tasks), 2)
+        await asyncio.wait_for(asyncio.gather(*state.tasks), DEADLINE)
     return transport.written
 
 

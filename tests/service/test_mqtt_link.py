@@ -18,6 +18,7 @@ from punto.controller import mqtt_link
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.mqtt_link import Connection, Link, Sender
 from punto.drivers.backoff import Backoff
+from tests.deadline import DEADLINE
 from tests.ports import free_port
 from tests.service.table_in_this_process import eventually
 from tests.service.table_on_a_machine import Broker
@@ -242,7 +243,7 @@ async def test_a_stop_that_comes_with_the_loss_of_the_broker_is_not_lost():
     await asyncio.sleep(0.01)
     lost.set()
     running.cancel()
-    done, _ = await asyncio.wait([running], timeout=2)
+    done, _ = await asyncio.wait([running], timeout=DEADLINE)
     still = not done
     running.cancel()
 

@@ -626,6 +626,7 @@ def test_the_command_waits_for_a_service_that_starts(tmp_path, capsys):
         service.kill()
 
 
+@pytest.mark.punctual
 def test_the_command_waits_no_longer_than_it_is_to(tmp_path, capsys):
     before = time.monotonic()
     status, _, err = punto(capsys, "--wait", "0.3", "--socket", tmp_path / "none", "status")

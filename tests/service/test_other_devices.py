@@ -183,6 +183,7 @@ async def test_misses_long_ago_do_not_count(tmp_path):
         assert "card_guessing" not in here.standing()
 
 
+@pytest.mark.punctual
 async def test_sensors_that_babble_are_not_read_for_a_while(tmp_path, monkeypatch):
     monkeypatch.setattr(device, "PAUSE_SECONDS", 1.0)
     async with at_a_table(tmp_path, settings(procedure="aquarius")) as here:

@@ -245,7 +245,7 @@ async def test_nothing_can_be_confirmed_while_the_table_is_not_live(page, here):
 
     await here.close()
 
-    await expect(go).to_be_disabled(timeout=3000)
+    await expect(go).to_be_disabled()
     await expect(dialog).to_contain_text("NOT LIVE: no order can be given")
 
 

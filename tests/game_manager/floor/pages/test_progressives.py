@@ -179,7 +179,7 @@ async def test_without_an_answer_nothing_is_live_any_more(page, tmp_path, monkey
     async with shown(page, tmp_path, monkeypatch, Meters()):
         await page.route("**/api/progressives*", lambda route: None)  # it never answers
         await expect(page.locator("#not-live")).to_have_text("NOT LIVE The Game Manager does not answer")
-        await expect(page.locator("#not-live")).to_be_visible(timeout=20_000)
+        await expect(page.locator("#not-live")).to_be_visible()
 
 
 async def test_without_a_meter_it_says_so(page, tmp_path, monkeypatch):
