@@ -64,8 +64,7 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """What has been loaded stays: no collection has to look through it again."""
-    gc.collect()
+    """What has been loaded stays, with the little garbage in it: no collection has to look through it."""
     gc.freeze()
 
 

@@ -28,6 +28,7 @@ from tests.deadline import DEADLINE
 from tests.game_manager.house import a_weekend, at_the_house, house
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.service.table_in_this_process import rows
+from tests.share import sampled
 
 pytestmark = pytest.mark.usefixtures("cheap_passwords", "quick_refusals")
 
@@ -241,7 +242,8 @@ async def test_devices_are_heard_while_the_first_win_page_is_made(tmp_path, monk
     assert loop.seen == [True]
 
 
-@pytest.mark.parametrize("path", READS)
+@pytest.mark.in_part
+@pytest.mark.parametrize("path", sampled(READS, one_in=3))
 async def test_devices_are_heard_while_a_report_is_made(path, tmp_path, monkeypatch):
     await played(tmp_path)
     async with consoles(tmp_path, house()) as here:

@@ -15,6 +15,7 @@ from punto.controller.journal.recovery import replay
 from tests.journal.records import rewrite, take_snapshot
 from tests.service.table_in_this_process import edited, rows, table
 from tests.service.test_progressive_record import AWARD, settings, to_the_win
+from tests.share import soaked
 
 VERSION = "0.1.0"
 CHANGED = r"input \d+ (is missing from the record$|of the record, or the input before it, was changed after )"
@@ -53,7 +54,7 @@ def other(value: Any, kind: str) -> Any:
 
 
 @pytest.mark.parametrize("name", following.TABLES)
-@pytest.mark.parametrize("version", [VERSION, "another"])
+@pytest.mark.parametrize("version", [VERSION, *soaked("another")])
 def test_each_column_of_each_row_that_follows_is_covered(record, name, version):
     (row, *_) = rows(record, f"SELECT * FROM {name}")  # noqa: S608 - names of tables
     columns = columns_of(record, name)

@@ -17,6 +17,7 @@ from tests.service.installed_machine import INSTANCE, SUPERVISOR, TOOLS, Machine
 from tests.service.table_on_a_machine import HERE, Program, wait_until
 
 pytestmark = [
+    pytest.mark.soak,
     pytest.mark.skipif(os.getuid() != 0, reason="only root can be several users"),
     pytest.mark.skipif(
         not all(map(shutil.which, TOOLS)), reason=f"needs {', '.join(TOOLS)} (systemd, util-linux, iproute2)"
@@ -125,7 +126,6 @@ def live(machine: Machine) -> bool:
     return got.returncode == 0 and bool(json.loads(got.stdout)["table-1"]["live"])
 
 
-@pytest.mark.soak
 def test_the_display_opens_what_it_needs_and_nothing_else_of_the_service(installed):
     public = installed.may(installed.machine.identity("nobody"))
     own = {installed.display.config, *installed.display.secrets.values()}
@@ -214,7 +214,6 @@ def test_check_config_has_no_warning_as_installed(installed):
         assert "warning" not in said, said
 
 
-@pytest.mark.soak
 def test_a_table_of_an_earlier_version_goes_on_with_a_user_of_its_own(installed, tmp_path):
     """Its record, accounts, key and password were the user punto's, in folders for all tables."""
     machine, old = installed.machine, "table-3"
