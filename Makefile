@@ -20,7 +20,7 @@ WHENEVER := -m "not soak and not punctual"
 # Each run of tests leaves its results here, for `punto lab-report`.
 RESULTS := build/results
 
-.PHONY: demo test test-punctual test-covered test-others check bench soak simulate fuzz fmt lock schema examples games fonts screenshots docs release sbom audit system clean
+.PHONY: demo test quick test-punctual test-covered test-others check bench soak simulate fuzz fmt lock schema examples games fonts screenshots docs release sbom audit system clean
 
 # GAME is a game that ships, a game file, `progressive`, which is progressive-2, or `floor`, which is several tables.
 demo: $(READY)
@@ -36,13 +36,17 @@ demo: $(READY)
 # Each run imports and collects its tests once, and its workers are forked from there (tests/workers.py).
 #
 # The programs that the tests start again and again are compiled once.
-test: export PYTHONDONTWRITEBYTECODE =
+test quick: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) $(NODE) system
 	rm -f $(RESULTS)/test-*.xml
 	$(BIN)/coverage erase
 	$(MAKE) --no-print-directory --jobs --output-sync=line test-punctual test-covered test-others
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=100 --skip-covered
+
+# The tests that a change touches, without those that take long: tests/quick.py.
+quick: $(READY)
+	$(BIN)/python -m tests.quick $(OPTIONS)
 
 test-punctual:
 	$(BIN)/pytest --workers 2 -m "punctual and not soak" --junitxml $(RESULTS)/$@.xml $(PUNCTUAL)

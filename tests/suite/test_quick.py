@@ -1,0 +1,68 @@
+"""Which tests a change touches."""
+
+import pytest
+
+from tests.quick import HERE, SECONDS, imports, module_of, touched, within
+
+SOURCES = {
+    "baccarat/cards.py": "",
+    "baccarat/coup.py": "from punto.baccarat.cards import Card\n",
+    "controller/deep.py": "import os\n",
+    "controller/engine.py": "from punto.controller import (\n    deep,\n    log,\n)\n",
+    "consoles/pages/__init__.py": "",
+    "tests/baccarat/test_cards.py": "from punto.baccarat.cards import Card\n",
+    "tests/baccarat/test_coup.py": "from tests.table.croupier import Croupier\n",
+    "tests/table/croupier.py": "from punto.baccarat.coup import Coup\n",
+    "tests/table/test_other.py": "import json\n",
+    "tests/service/test_engine.py": "def test_it():\n    from punto.controller.engine import Engine\n",
+    "tests/operators/pages/test_dealer.py": "import json\n",
+    "tests/config/test_sheets_page.py": 'PAGE = "sheets.md"\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "tests"),
+    [
+        ("baccarat/cards.py", ["tests/baccarat/test_cards.py"]),
+        ("baccarat/coup.py", ["tests/baccarat/test_coup.py"]),
+        ("controller/deep.py", ["tests/service/test_engine.py"]),
+        ("tests/table/croupier.py", ["tests/baccarat/test_coup.py"]),
+        ("tests/table/test_other.py", ["tests/table/test_other.py"]),
+        ("consoles/pages/dealer.js", ["tests/operators/pages/test_dealer.py"]),
+        ("docs/reference/sheets.md", ["tests/config/test_sheets_page.py"]),
+        ("tests/table/removed.py", []),
+        ("LICENSE", []),
+    ],
+    ids=str,
+)
+def test_a_change_touches_the_tests_that_import_or_name_it(changed, tests):
+    assert sorted(touched([changed], SOURCES)) == tests
+
+
+def test_an_import_is_found_with_the_names_that_it_imports():
+    assert imports("from punto.a import (\n    b,\n    c as d,\n)\nimport tests.e\nimport os\n") == {
+        *("punto.a", "punto.a.b", "punto.a.c", "punto.a.as", "punto.a.d"),
+        "tests.e",
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("baccarat/cards.py", "punto.baccarat.cards"),
+        ("punto/version.py", "punto.version"),
+        ("drivers/ishoe/__init__.py", "punto.drivers.ishoe"),
+        ("tests/quick.py", "tests.quick"),
+    ],
+)
+def test_a_file_is_imported_by_its_full_name(path, name):
+    assert (HERE / path).is_file()
+    assert module_of(path) == name
+
+
+def test_what_takes_long_is_left_out_unless_it_is_changed_itself():
+    took = {"quick": 1.0, "long": SECONDS, "own": 2 * SECONDS}
+
+    assert within(["long", "quick", "new"], took, []) == ["new", "quick"]
+    assert within(["long", "own"], took, ["own"]) == ["own"]
+    assert within(["long"], took, []) == ["long"]
