@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 NODE := node_modules/.ready
 DOCS := .venv-docs
 TPM := .venv-tpm
-SOURCES := docs/site_links.py punto/*.py baccarat commands configs consoles controller displays drivers game_manager odds simulators witness tests benchmarks examples
+SOURCES := docs/site_links.py punto/*.py baccarat commands configs consoles controller displays drivers game_manager odds simulators witness tests tools benchmarks examples
 COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers ishoe keypad coin_spot card_reader)
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
@@ -44,9 +44,9 @@ test: $(READY) $(NODE) system
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=100 --skip-covered
 
-# The tests that a change touches, without those that take long: tests/quick.py.
+# The tests that a change touches, without those that take long: tools/quick.py.
 quick: $(READY)
-	$(BIN)/python -m tests.quick $(OPTIONS)
+	$(BIN)/python -m tools.quick $(OPTIONS)
 
 test-punctual:
 	$(BIN)/pytest --workers 2 -m "punctual and not soak" --junitxml $(RESULTS)/$@.xml $(PUNCTUAL)
@@ -62,9 +62,9 @@ check: $(READY) $(NODE)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m tests.lock_is_current
+	$(BIN)/python -m tools.lock_is_current
 	node_modules/@biomejs/cli-linux-*/biome check --error-on-warnings
-	$(BIN)/python -m tests.page_types build/pages/schemas
+	$(BIN)/python -m tools.page_types build/pages/schemas
 	node_modules/.bin/json2ts -i build/pages/schemas -o build/pages/types --unreachableDefinitions --no-additionalProperties --format=false
 	node_modules/.bin/tsc
 
@@ -91,30 +91,30 @@ fmt: $(READY) $(NODE)
 	node_modules/@biomejs/cli-linux-*/biome check --write
 
 lock: $(READY)
-	$(BIN)/python -m tests.lock_is_current --write
+	$(BIN)/python -m tools.lock_is_current --write
 	npm install --package-lock-only --ignore-scripts --no-audit --no-fund
 
 schema: $(READY)
 	$(BIN)/punto schema --out docs/reference --acl configs/mosquitto.acl
-	$(BIN)/python -m tests.supply_chain licences
+	$(BIN)/python -m tools.supply_chain licences
 
 examples: $(READY) system
-	$(BIN)/python -m tests.messages.played
+	$(BIN)/python -m tools.message_examples
 	$(MAKE) schema
 
 games: $(READY)
 	$(BIN)/punto games --out docs/reference
-	$(BIN)/python -m tests.odds.shipped_expectations
+	$(BIN)/python -m tools.shipped_expectations
 
 fonts: $(READY)
-	$(BIN)/python -m tests.displays.page.fonts
+	$(BIN)/python -m tools.fonts
 
 screenshots: $(READY) system
-	$(BIN)/python -m tests.displays.page.screenshots
-	$(BIN)/python -m tests.operators.pages.screenshots
-	$(BIN)/python -m tests.service.demo_picture
-	$(BIN)/python -m tests.game_manager.pages.screenshots
-	$(BIN)/python -m tests.game_manager.floor.pages.screenshots
+	$(BIN)/python -m tools.screenshots.displays
+	$(BIN)/python -m tools.screenshots.consoles
+	$(BIN)/python -m tools.screenshots.demo
+	$(BIN)/python -m tools.screenshots.game_manager
+	$(BIN)/python -m tools.screenshots.house
 
 # The site is in site/; links are checked, those between headings too. Its tools have an environment of their own.
 docs: $(DOCS)/.ready
@@ -127,7 +127,7 @@ $(DOCS)/.ready: docs.lock
 
 # What a signer needs whose key is in a TPM. It is compiled, so only `make soak` has it; the other packages are those of $(VENV).
 $(TPM)/.ready: tpm.lock tpm-build.lock
-	./tests/install-system-packages tpm
+	./tools/install-system-packages tpm
 	$(PYTHON) -m venv $(TPM)
 	$(TPM)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r tpm-build.lock
 	$(TPM)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-build-isolation -r tpm.lock
@@ -135,23 +135,23 @@ $(TPM)/.ready: tpm.lock tpm-build.lock
 
 # What users get, built and tried, is then in dist/. It uploads nothing.
 release: $(READY)
-	$(BIN)/python -m tests.release $(KEY)
+	$(BIN)/python -m tools.release $(KEY)
 
 # The packages of table.lock in CycloneDX's form, as in a release.
 sbom: $(READY)
-	$(BIN)/python -m tests.supply_chain bill dist/sbom.cdx.json
+	$(BIN)/python -m tools.supply_chain bill dist/sbom.cdx.json
 
 # Known weaknesses of table.lock. PUNTO_ADVISORIES is a folder with advisories in the OSV format; without it nothing is audited.
 audit: $(READY)
-	$(BIN)/python -m tests.supply_chain audit
+	$(BIN)/python -m tools.supply_chain audit
 
 system:
-	./tests/install-system-packages
+	./tools/install-system-packages
 
 # What the pages' scripts are checked with, and what parses the AsyncAPI document. Biome is there as its binaries for Linux, where
 # the checks run: of these npm installs the one that fits.
 $(NODE): package.json package-lock.json
-	./tests/install-system-packages node
+	./tools/install-system-packages node
 	npm ci --loglevel error --ignore-scripts --no-audit --no-fund
 	touch $@
 

@@ -119,7 +119,7 @@ async def browser():
     """One Chromium for all pages: to start it takes longer than most of what is asked of it."""
     from playwright.async_api import async_playwright, expect
 
-    assert CHROMIUM, "these tests need Chromium: tests/install-system-packages installs it"
+    assert CHROMIUM, "these tests need Chromium: tools/install-system-packages installs it"
     expect.set_options(timeout=DEADLINE * 1000)
     async with async_playwright() as playwright:
         running = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)

@@ -13,7 +13,7 @@ import pytest
 
 from punto.controller.signing.keys import SigningKey
 from punto.version import __version__
-from tests import release
+from tools import release
 
 SECTION = "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-01-31\n\n### Added\n\n- All.\n"
 

@@ -9,7 +9,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 ROOMS = sorted(path.name for path in (ROOT / "punto").iterdir() if path.is_symlink())
 SOURCES = sorted(
-    path for folder in (*ROOMS, "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")
+    path
+    for folder in (*ROOMS, "tests", "tools", "benchmarks", "examples")
+    for path in (ROOT / folder).rglob("*.py")
 )
 
 

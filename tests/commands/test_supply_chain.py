@@ -7,8 +7,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests import supply_chain
-from tests.supply_chain import LOCK, PAGE, ROOT, Package
+from tools import supply_chain
+from tools.supply_chain import LOCK, PAGE, ROOT, Package
 
 ADVISORY = """\
 id: PYSEC-2026-1

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import release
 from tests.deadline import DEADLINE
 from tests.share import sampled
+from tools import release
 
 REPOSITORY = Path(__file__).parents[2]
 COMMIT_TIME = 1_000_000_000

@@ -23,8 +23,8 @@ from punto.controller.messages.topics_page import access_list
 from punto.controller.table_ids import HOUSE
 from punto.displays.board import PAYLOADS
 from tests.messages.driven import messages, others
-from tests.messages.played import FILE, play
 from tests.share import part
+from tools.message_examples import FILE, play
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
 

@@ -12,8 +12,8 @@ from punto.configs.game_files import load_game, shipped_games
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 from punto.odds.expectations import expectations, in_floats
-from tests.odds.shipped_expectations import text
 from tests.service.table_in_this_process import HERE
+from tools.shipped_expectations import text
 
 
 def chances(game: Game) -> dict[tuple[str | None, str], Fraction]:

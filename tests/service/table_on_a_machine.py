@@ -128,7 +128,7 @@ class Broker(Program):
             "max_queued_messages 100000\nmax_inflight_messages 20\nlog_type error\nlog_type warning\n"
         )
         program = shutil.which("mosquitto", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
-        assert program, "these tests need Mosquitto: tests/install-system-packages installs it"
+        assert program, "these tests need Mosquitto: tools/install-system-packages installs it"
         super().__init__(folder / "mosquitto.log", program, "-c", self._config)
 
     def start(self) -> None:

@@ -24,7 +24,7 @@ from punto.controller.signing.tpm import SEALED
 from tests.command import punto
 from tests.ports import free_port, free_ports, takes_connections
 from tests.service.table_on_a_machine import HERE, Program, wait_until
-from tests.supply_chain import locked
+from tools.supply_chain import locked
 
 PACKAGES = next((HERE / ".venv-tpm").glob("lib/python3*/site-packages/tpm2_pytss"), HERE / "missing").parent
 SEED = "import sys; from pathlib import Path; from punto.controller.signing.keys import SigningKey as S; "

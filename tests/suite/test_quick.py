@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.quick import HERE, SECONDS, imports, module_of, touched, within
+from tools.quick import HERE, SECONDS, imports, module_of, touched, within
 
 SOURCES = {
     "baccarat/cards.py": "",
@@ -52,7 +52,7 @@ def test_an_import_is_found_with_the_names_that_it_imports():
         ("baccarat/cards.py", "punto.baccarat.cards"),
         ("punto/version.py", "punto.version"),
         ("drivers/ishoe/__init__.py", "punto.drivers.ishoe"),
-        ("tests/quick.py", "tests.quick"),
+        ("tools/quick.py", "tools.quick"),
     ],
 )
 def test_a_file_is_imported_by_its_full_name(path, name):

@@ -13,7 +13,7 @@ from punto.baccarat.table.state import Phase
 from punto.controller.messages.models import Overlay
 from punto.displays.board import NO_BROKER, NO_METER, NO_PROGRESSIVE, NO_STATE
 from tests.displays.meters import PROGRESSIVE_GAMES, paying_rules
-from tests.displays.page.fonts import SOURCES, WEIGHTS, characters, font_of, latin_font
+from tools.fonts import SOURCES, WEIGHTS, characters, font_of, latin_font
 
 ROOT = Path(__file__).parents[3]
 CATALOGS = {

@@ -1,6 +1,6 @@
 """Plays a table with a progressive, and takes examples of each message from what was really sent.
 
-python -m tests.messages.played    # writes controller/messages/examples.json, for `make schema`
+python -m tools.message_examples    # writes controller/messages/examples.json, for `make schema`
 
 The programs are the real ones: `punto run`, `punto shoe`, Mosquitto. Only the folder that they run in is written as that
 of an installed table, and the user who runs them as `mei`. Of the game in `info` one wager is left.

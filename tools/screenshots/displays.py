@@ -14,7 +14,7 @@ from tests.displays.meters import Meter
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS, Broker, Publisher, display, publisher
 from tests.displays.played import PlayedTable
 
-IMAGES = Path(__file__).parents[3] / "docs" / "images"
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 SCREENS = {"1080p": (1920, 1080), "4k": (3840, 2160)}
 LAYOUTS = {
     "landscape": "tables/table-1/i-score?layout=landscape",

@@ -7,7 +7,7 @@ changed module that no test imports, it touches what the modules that import it 
 So that this takes seconds, modules of tests that took long in the last `make test` are left out and named. It replaces no
 `make test`: what a program does in a process of its own, or what pages do together, no import shows.
 
-python -m tests.quick [PYTEST'S OPTIONS]
+python -m tools.quick [PYTEST'S OPTIONS]
 """
 
 import os
@@ -32,14 +32,15 @@ PAGES: Final = {
 }
 _PAGE: Final = {".js", ".css", ".html", ".json", ".svg", ".woff2"}
 _IMPORT: Final = re.compile(
-    r"^\s*from ((?:punto|tests)[\w.]*) import (\([^)]*\)|.*)|^\s*import ((?:punto|tests)[\w.]*)", re.MULTILINE
+    r"^\s*from ((?:punto|tests|tools)[\w.]*) import (\([^)]*\)|.*)|^\s*import ((?:punto|tests|tools)[\w.]*)",
+    re.MULTILINE,
 )
 
 
 def module_of(path: str) -> str:
     """The name by which a file is imported."""
     parts = Path(path).with_suffix("").parts
-    package = () if parts[0] in {"punto", "tests"} else ("punto",)
+    package = () if parts[0] in {"punto", "tests", "tools"} else ("punto",)
     return ".".join((*package, *parts)).removesuffix(".__init__")
 
 
@@ -132,7 +133,7 @@ def main(options: list[str]) -> int:
     changed = changes()
     sources = {
         str(path.relative_to(HERE)): path.read_text(encoding="utf-8")
-        for folder in (*ROOMS, "tests")
+        for folder in (*ROOMS, "tests", "tools")
         for path in (HERE / folder).rglob("*.py")
     }
     tests = touched(changed, sources)

@@ -1,6 +1,6 @@
 """Writes configs/expectations.json: the exact expectations of each game that ships, with each option of the house.
 
-python -m tests.odds.shipped_expectations    # `make games` does it
+python -m tools.shipped_expectations    # `make games` does it
 """
 
 from punto.configs.expectations import FILE, as_json

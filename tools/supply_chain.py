@@ -1,10 +1,13 @@
 """What Punto is made of: a bill of materials, the licences, and known weaknesses.
 
-    python -m tests.supply_chain bill FILE       # a CycloneDX bill of materials (SBOM) of table.lock
-    python -m tests.supply_chain licences        # docs/reference/licences.md
-    python -m tests.supply_chain audit           # table.lock, by the advisories in the folder PUNTO_ADVISORIES
+    python -m tools.supply_chain bill FILE       # a CycloneDX bill of materials (SBOM) of table.lock
+    python -m tools.supply_chain licences        # docs/reference/licences.md
+    python -m tools.supply_chain audit           # table.lock, by the advisories in the folder PUNTO_ADVISORIES
 
 `PUNTO_ADVISORIES` is a local copy of a database in the OSV format, such as the PyPA's advisory database. Nothing here uses the network.
+
+`uv export --format cyclonedx1.5` and `uv audit` do not replace it. Both read a `uv.lock`, which names an address for each file, and
+`uv audit` asks a server about each package. A bill of uv's has no licences, and another number and time whenever it is made.
 """
 
 import json
@@ -26,7 +29,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from tests.lock_is_current import LOCKS
+from tools.lock_is_current import LOCKS
 
 ROOT: Final = Path(__file__).parents[1]
 LOCK: Final = ROOT / "table.lock"

@@ -1,4 +1,4 @@
-"""Makes the picture of the progressive's demo in docs/images: python -m tests.service.demo_picture.
+"""Makes the picture of the progressive's demo in docs/images: python -m tools.screenshots.demo.
 
 Four pages of one table at the moment of a jackpot: the sign, the dealer's page, the i-Score and the Game Manager.
 """

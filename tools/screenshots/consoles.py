@@ -1,4 +1,4 @@
-"""Makes the consoles' pictures in docs/images from a table that is played: python -m tests.operators.pages.screenshots."""
+"""Makes the consoles' pictures in docs/images from a table that is played: python -m tools.screenshots.consoles."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ from tests.operators.pages.parts import (
 )
 from tests.table.croupier import settings as table_settings
 
-IMAGES = Path(__file__).parents[3] / "docs" / "images"
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 SCREENS = {"1080p": (1920, 1080), "4k": (3840, 2160)}
 WAGERS = (
     (1, "player", 2500),

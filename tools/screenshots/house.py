@@ -1,4 +1,4 @@
-"""Makes the pictures of the house's pages in docs/images: python -m tests.game_manager.floor.pages.screenshots."""
+"""Makes the pictures of the house's pages in docs/images: python -m tools.screenshots.house."""
 
 import asyncio
 import tempfile
@@ -12,7 +12,7 @@ from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 from tests.game_manager.floor.bookkeeping import CALENDAR, taken
 from tests.game_manager.floor.pages.house import OF_SUE, Floor, an_evening, fill_all, meters, served
 
-IMAGES = Path(__file__).parents[4] / "docs" / "images"
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 REPORTS = "reports?since=2026-11-18&until=2026-11-24"
 DAYS = "since=2026-11-23&until=2026-11-24"
 

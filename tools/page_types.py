@@ -1,6 +1,6 @@
 """Writes the JSON Schema of what the pages are sent, one file for each server, for the types of their scripts.
 
-`make check` makes TypeScript's declarations of them: `python -m tests.page_types FOLDER`. They are not committed: they
+`make check` makes TypeScript's declarations of them: `python -m tools.page_types FOLDER`. They are not committed: they
 follow from the models, and making them takes two seconds.
 """
 

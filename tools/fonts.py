@@ -18,7 +18,7 @@ from fontTools.ttLib import TTFont
 
 from punto.controller.web_server import SHARED
 
-ROOT: Final = Path(__file__).parents[3]
+ROOT: Final = Path(__file__).parents[1]
 CATALOGS: Final = (ROOT / "displays" / "catalogs", ROOT / "consoles" / "catalogs")
 FONTS: Final = SHARED / "fonts"
 VERSION: Final = "5.3.0"

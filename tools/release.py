@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Final
 
 from punto.controller.signing.keys import KeyFileError, SigningKey
-from tests import supply_chain
-from tests.lock_is_current import LOCKS
 from tests.service.installed_machine import installation
+from tools import supply_chain
+from tools.lock_is_current import LOCKS
 
 ROOT: Final = Path(__file__).parents[1]
 PROMISES: Final = {

@@ -1,4 +1,4 @@
-"""Makes the Game Manager's pictures in docs/images from a weekend that is played: python -m tests.game_manager.pages.screenshots."""
+"""Makes the Game Manager's pictures in docs/images from a weekend that is played: python -m tools.screenshots.game_manager."""
 
 import asyncio
 import tempfile
@@ -11,7 +11,7 @@ from tests.game_manager.house import House, a_weekend
 from tests.game_manager.pages.office import EXECUTIVE, manage, office, show
 from tests.operators.pages.parts import TableWithConsoles, console_of
 
-IMAGES = Path(__file__).parents[3] / "docs" / "images"
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 SUNDAY = "2026-11-21"  # the gaming day in UTC, which this table's office goes by
 
 
