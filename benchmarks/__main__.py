@@ -21,13 +21,17 @@ from benchmarks import (
     reports,
     signing,
     simulation,
+    start,
+    wagers,
 )
 from benchmarks.bench import Line, say
 
 PARTS = {
     "latency": latency.measure,
     "signing": signing.measure,
+    "wagers": wagers.measure,
     "endurance": endurance.measure,
+    "start": start.measure,
     "odds": odds.measure,
     "simulation": simulation.measure,
     "pages": pages.measure,

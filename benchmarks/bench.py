@@ -91,10 +91,14 @@ class Service:
 
     def start(self) -> float:
         """Start it and return the seconds until it answered."""
+        # A program that is installed has its bytecode.
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         began = time.perf_counter()
         with (self.folder / "service.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "punto", "run", "--config", str(self.config)], stderr=log
+                [sys.executable, "-m", "punto", "run", "--config", str(self.config)],
+                stderr=log,
+                env=environment,
             )
         wait_until(self._up, 60)
         return time.perf_counter() - began

@@ -44,17 +44,14 @@ def measure(folder: Path) -> list[Line]:
         service = Service(folder, broker, shoe.path)
         with service.config.open("a", encoding="utf-8") as config:
             config.write(f'[console]\nport = {console}\n[keypad]\nport = "{keypad}"\nlink_version = 1\n')
-        text = service.config.read_text(encoding="utf-8")
-        service.config.write_text(
-            text.replace("[shoe]", 'betting_closes = "order"\n[shoe]', 1), encoding="utf-8"
-        )
+        with_betting_open(service)
         flooder = Helper("flooder", RATE, broker, console, keypad)
         service.start()
         try:
             service.order(order="sign_on")
             wait_until(lambda: service.order(order="status")["state"]["shoe"]["online"])
             service.order(order="change_shoe")
-            _burn(service, shoe)
+            burn(service, shoe)
             return _under_each(service, broker, flooder)
         finally:
             flooder.process.kill()
@@ -121,7 +118,13 @@ def _record_bytes(service: Service) -> int:
     return pages * size
 
 
-def _burn(service: Service, shoe: HandHeldShoe) -> None:
+def with_betting_open(service: Service) -> None:
+    """Have an order close the betting, not the first card."""
+    text = service.config.read_text(encoding="utf-8")
+    service.config.write_text(text.replace("[shoe]", 'betting_closes = "order"\n[shoe]', 1), encoding="utf-8")
+
+
+def burn(service: Service, shoe: HandHeldShoe) -> None:
     """Let the first card out, and burn."""
     for number in itertools.count():
         if service.order(order="status")["state"]["phase"] == "betting":
