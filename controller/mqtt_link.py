@@ -183,6 +183,7 @@ class Connection:
         self._received: deque[Received] = deque()
         self._arrived = asyncio.Event()
         self._discards = False
+        self._corked = False
         self._write_later = self._paho.on_socket_register_write
         self._paho.on_publish = self._on_publish
         self._paho.on_message = self._on_message
@@ -265,12 +266,25 @@ class Connection:
         self._acknowledged.pop(mid)()
 
     def _on_socket_register_write(self, client: Any, userdata: Any, sock: Any) -> None:
-        """Write at once. The event loop writes the rest, and finds errors, as without this callback."""
+        """Write at once. The event loop writes the rest, and finds errors, as without this callback.
+
+        Further messages of this turn of the loop go to the kernel too, which sends them together in the next turn: a packet for
+        each message would take longer than all else that becomes of the message.
+        """
         with suppress(Exception):
             client.loop_write()
         # the write closes the socket if the connection is broken
         if client.want_write() and self._write_later is not None and sock.fileno() >= 0:
             self._write_later(client, userdata, sock)
+        if not self._corked:
+            self._cork(sock, True)
+            asyncio.get_running_loop().call_soon(self._cork, sock, False)
+
+    def _cork(self, sock: Any, corked: bool) -> None:
+        """Have the kernel hold back what it could send, or send it."""
+        self._corked = corked
+        with suppress(OSError):  # the connection is lost
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, int(corked))
 
 
 class Sender:
