@@ -14,6 +14,7 @@ Exit status:
 """
 
 import argparse
+import gc
 import io
 import os
 import re
@@ -254,7 +255,7 @@ def _dispatch(arguments: list[str]) -> int:
         return _without_subcommand(arguments)
     name, *rest = arguments
     try:
-        with _interrupts_end_it():
+        with _interrupts_end_it(), _no_collection():
             module = import_module(SUBCOMMANDS[name].module)
         status: int = module.main(parser_of(name, module).parse_args(rest))
     except ModuleNotFoundError as error:
@@ -276,6 +277,17 @@ def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
     )
     module.add_arguments(parser)
     return parser
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Import without looking for garbage, then or later: what an import makes is there until the process ends."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @contextmanager

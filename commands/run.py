@@ -6,6 +6,7 @@ import gc
 import resource
 import sys
 from collections.abc import Iterator, Sequence
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,8 @@ from punto.controller.config.tables import load_configs
 from punto.controller.devices.device import DeviceDoor
 from punto.controller.engine import Engine
 from punto.controller.failures import errors_of
+from punto.controller.gaming_days import Calendar
+from punto.controller.messages.books import Books
 from punto.controller.orders.desk import Desk
 from punto.controller.outbox import Outbox
 from punto.controller.supervisor import EXPECTED, Consoles, Process, serve
@@ -30,7 +33,6 @@ from punto.drivers.ishoe.serial_line import SerialShoe
 from punto.drivers.keypad.configuration import ConfigurationKeypad
 from punto.drivers.keypad.serial_line import SerialKeypad
 from punto.drivers.seal import HostSeal
-from punto.game_manager.books import books_of_day
 
 if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate
@@ -98,7 +100,14 @@ async def _until_stopped(configs: Sequence[ServiceConfig], failures: dict[str, l
 
 
 async def _serve(config: ServiceConfig, process: Process) -> None:
-    await serve(config, devices_of(config), consoles_of, doors_of, books_of_day, process)
+    await serve(config, devices_of(config), consoles_of, doors_of, _books_of, process)
+
+
+def _books_of(path: Path, day: date, calendar: Calendar, now: datetime) -> Books:
+    # A start does not wait for what is used once a day.
+    from punto.game_manager.books import books_of_day  # noqa: PLC0415
+
+    return books_of_day(path, day, calendar, now)
 
 
 def consoles_of(config: ServiceConfig, desk: Desk, gate: "Gate") -> Consoles:
