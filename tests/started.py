@@ -11,6 +11,7 @@ import ctypes
 import gc
 import json
 import os
+import runpy
 import signal
 import socket
 import subprocess
@@ -25,7 +26,8 @@ from punto.controller.accounts import passwords
 from tests import cheap
 
 HERE: Final = Path(__file__).parents[1]
-FORKED: Final = ([sys.executable, "-m", "punto"], [sys.executable, "-m", "punto.commands.cli"])
+FORKED: Final = ("punto", "punto.commands.cli", "tests.service.killed_at")
+"""The modules that a process forks for, when Python is asked to run them."""
 _COVERED: Final = any(name.startswith("COVERAGE_PROCESS") for name in os.environ)
 _ONE_AT_A_TIME: Final = threading.Lock()
 _SET_CHILD_SUBREAPER: Final = 36
@@ -36,12 +38,12 @@ class Started(subprocess.Popen[Any]):
 
     def _execute_child(self, args: Any, *how: Any) -> None:
         command = [str(each) for each in args]
-        if _COVERED or command[:3] not in FORKED:
+        if _COVERED or command[:2] != [sys.executable, "-m"] or command[2] not in FORKED:
             super()._execute_child(args, *how)  # type: ignore[misc]
             return
         cwd, env, pipes = how[4], how[5], how[9:15]
         fds = [number if fd == -1 else fd for number, fd in enumerate(pipes[each] for each in (0, 3, 5))]
-        asked = json.dumps([command[3:], str(cwd or Path.cwd()), dict(env or os.environ)]).encode()
+        asked = json.dumps([command[2:], str(cwd or Path.cwd()), dict(env or os.environ)]).encode()
         with _ONE_AT_A_TIME:
             _adopt(orphans=True)
             try:
@@ -120,7 +122,10 @@ def main(fd: int) -> None:
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)
-    sys.exit(cli.main(arguments))
+    module, *sys.argv[1:] = arguments
+    if not module.startswith("punto"):
+        runpy.run_module(module, run_name="__main__")  # it calls `main` after it has changed the program
+    sys.exit(cli.main(sys.argv[1:]))
 
 
 if __name__ == "__main__":

@@ -184,6 +184,8 @@ class Table(Program):
         options: tuple[str, ...] = (),
     ) -> None:
         self._options = options
+        self.program: tuple[str, ...] = ("punto",)
+        """The module that is run, with its own arguments; another one calls `punto` after it has changed it."""
         self.port = folder / "shoe"
         self.record = folder / "table.db"
         self.door = folder / "operator.sock"
@@ -205,8 +207,8 @@ class Table(Program):
 
     def begin_to_start(self, *, slow_disk: bool = False) -> None:
         """Start it, and do not wait for it; on a slow disk a kill finds commits half done."""
-        program = "tests.service.on_a_slow_disk" if slow_disk else "punto"
-        self._command = (sys.executable, "-m", program, "run", "--config", self.config, *self._options)
+        program = ("tests.service.on_a_slow_disk",) if slow_disk else self.program
+        self._command = (sys.executable, "-m", *program, "run", "--config", self.config, *self._options)
         super().start()
 
     def wait_until_up(self) -> None:
