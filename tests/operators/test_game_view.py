@@ -1,13 +1,11 @@
 """What a console shows of a progressive's game: at every step what to do, whose hand won, and what may be pressed."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from punto.baccarat.table.catalogue import CATALOGUE
-from punto.baccarat.table.events import ServiceStarted
 from punto.baccarat.table.possible import Trials, refusals
 from punto.baccarat.table.state import TableState
 from punto.consoles.game_view import GameView, game_view
@@ -15,7 +13,7 @@ from punto.consoles.view import prompt_of, view_of
 from punto.controller.accounts.roles import Role
 from punto.controller.orders.doors import Fitted, Peer
 from tests.operators.test_view import NOW
-from tests.table.croupier import Croupier, settings
+from tests.table.croupier import Croupier
 from tests.table.linked_floor import LinkedFloor
 
 SUITED = "draw 2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
@@ -232,17 +230,6 @@ def test_a_table_without_a_progressive_shows_none():
     assert possible(at.state) == frozenset()
 
 
-@pytest.mark.parametrize("own", [None, {"procedure": "nexus"}])
-def test_the_coins_of_a_retired_meter_can_be_counted_whatever_the_table_has_since(own):
-    at = Croupier(game_name="progressive-2", meter={}).do("meter", "retire")
-    following = settings(game_name="progressive-2", meter=own)
-    if following.progressive is not None:
-        following = replace(following, progressive=replace(following.progressive, progressive="dragon-2"))
-    at.handle(ServiceStarted("0.1.0", following))
-
-    assert "count_coins" in possible(at.state)
-
-
 def test_sensors_that_are_away_let_no_game_be_started():
     at = croupier("sensors there", "spot 2", "sensors lost")
     view = shown(at)
@@ -454,37 +441,6 @@ def test_an_award_from_the_tray_says_so_and_who_confirms_it(commands, meter, dea
     assert award is not None
 
     assert (award.payer, award.amount, award.dealer, award.card) == ("tray", 8000, dealer, card)
-
-
-@pytest.mark.parametrize(
-    ("commands", "meter", "orders"),
-    [
-        (WAGERS, {}, "start_game turn_key wager_placed retire change_settings"),
-        (WAGERS, NEXUS, "start_game wager_placed retire change_settings"),
-        ((*WAGERS, "start game"), {}, "turn_key"),
-        (WON, {}, "hand_button turn_key"),
-        (WON, UNSEEN, "hand_button turn_key"),
-        ((*WON, "turn jph"), UNSEEN, "hand_button turn_key nobody_won"),
-        (
-            (*WON, "turn jph", "nobody", "turn run", "game over"),
-            UNSEEN,
-            "start_game turn_key wager_placed retire change_settings reopen_game",
-        ),
-        (WON, {**UNSEEN, **NEXUS}, "hand_button nobody_won"),
-        ((*FORTY, "hand 2", "hand 5"), ALONE, "hand_button turn_key jpot"),
-        (TO_JPH, {}, "hand_button jpot turn_key"),
-        ((*TO_JPH, "j-pot"), {}, "turn_key"),
-        ((*TO_JPH, "j-pot", "turn run"), {}, "turn_key game_over back_out"),
-        ((*WON, "hand 2", "hand 5"), NEXUS, "hand_button confirm"),
-        ((*WON, "hand 2", "hand 5", "confirm"), NEXUS, "hand_button swipe_card sign_award"),
-        ((*WON, "hand 2", "hand 5", "confirm", "swipe"), NEXUS, "end_game back_out"),
-    ],
-)
-def test_what_may_be_ordered_is_what_would_be_carried_out(commands, meter, orders):
-    at = croupier(*commands, **meter)
-    always = {"adjust", "count_coins"}
-
-    assert possible(at.state) - {"wager_lifted"} == always | set(orders.split())
 
 
 def test_the_orders_are_those_of_the_role_and_not_a_devices():

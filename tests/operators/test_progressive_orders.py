@@ -1,7 +1,6 @@
 """What is ordered of a progressive over HTTP and over the socket: bounds, second persons, previews, and what devices do."""
 
 import asyncio
-import json
 from typing import Any
 
 import pytest
@@ -13,14 +12,11 @@ from punto.baccarat.table.order_kinds import OpenBetting
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TablesProgressive
 from punto.baccarat.table.turn import RefusedError
-from punto.controller.accounts.roles import Role
 from punto.controller.engine import Handled
 from punto.controller.journal.recovery import replay
-from punto.controller.orders.desk import Desk
-from punto.controller.orders.doors import Fitted, Peer
+from punto.controller.orders.doors import Fitted
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
 from tests.service.table_in_this_process import rows
-from tests.share import sampled
 from tests.table.croupier import settings as table_settings
 
 
@@ -49,80 +45,35 @@ async def executive(here: Here) -> Browser:
 
 BY_IVO = {"name": "Ivo", "password": PASSWORD}
 BY_EVE = {"name": "Eve", "password": PASSWORD}
-AT_THE_SOCKET = Peer("mei", ())
 
-
-@pytest.mark.parametrize(
-    ("order", "fields", "sentence"),
-    sampled(
-        [
-            ("adjust", {"cause": "increase", "amount": 1}, "adjust needs reason"),
-            ("adjust", {"cause": "whim", "amount": 1, "reason": "r"}, "adjust: cause: must be "),
-            (
-                "adjust",
-                {"cause": "increase", "amount": MOST + 1, "reason": "r"},
-                "adjust: amount: must be 1000000000000 or less",
-            ),
-            ("adjust", {"cause": "increase", "amount": "1", "reason": "r"}, "adjust: amount: must be "),
-            ("retire", {"reason": " "}, "retire: reason: write what happened"),
-            ("change_settings", {"reserve": "1%"}, "change_settings needs reason"),
-            (
-                "change_settings",
-                {"reserve": "1%", "reason": 5},
-                "change_settings: reason: must be text in quotes",
-            ),
-            (
-                "change_settings",
-                {"procedure": "aquarius", "reason": "r"},
-                "change_settings has no 'procedure'",
-            ),
-            (
-                "change_settings",
-                {"seed": MOST + 1, "reason": "r"},
-                "change_settings: seed: must be 1000000000000 or less",
-            ),
-            (
-                "change_settings",
-                {"contribution": "99%", "reserve": "2%", "reason": "r"},
-                "change_settings: contribution",
-            ),
-            ("start_game", {"round": 1, "seats": [1]}, "start_game has no 'seats'"),
-            ("wager_placed", {"seat": 0}, "wager_placed: seat: must be 1 or more"),
-            ("wager_placed", {"seat": 100}, "wager_placed: seat: must be 99 or less"),
-            (
-                "swipe_card",
-                {"level": "executive", "by": BY_EVE},
-                "swipe_card: a device of this table gives this order",
-            ),
-            ("swipe_card", {}, "swipe_card: a device of this table gives this order"),
-            (
-                "adjust",
-                {"cause": "increase", "amount": -1, "reason": "r"},
-                "adjust: amount: must be 0 or more",
-            ),
-            ("retire", {"reason": "x" * 201}, "retire: reason: must have at most 200 characters"),
-            (
-                "retire",
-                {"reason": "the\nend"},
-                "retire: reason: write it without control or invisible characters, in one line",
-            ),
-            ("confirm", {"by": "Eve"}, "send name and password as JSON"),
-            ("end_game", {"by": BY_EVE}, "end_game is given by the person who is signed on: leave `by` out"),
-            ("confirm", {"approval": BY_EVE}, "confirm needs no approval"),
-        ],
-        one_in=4,
+UNREADABLE: list[tuple[str, dict[str, Any], str]] = [
+    ("adjust", {"cause": "whim", "amount": 1, "reason": "r"}, "adjust: cause: must be "),
+    ("adjust", {"cause": "increase", "amount": -1, "reason": "r"}, "adjust: amount: must be 0 or more"),
+    ("change_settings", {"procedure": "aquarius", "reason": "r"}, "change_settings has no 'procedure'"),
+    ("change_settings", {"seed": MOST + 1, "reason": "r"}, f"change_settings: seed: must be {MOST} or less"),
+    (
+        "change_settings",
+        {"contribution": "99%", "reserve": "2%", "reason": "r"},
+        "change_settings: contribution",
     ),
-)
-async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_trace(
-    order, fields, sentence, tmp_path
-):
+    ("change_settings", {"reserve": "1%", "reason": 5}, "change_settings: reason: must be text in quotes"),
+    ("start_game", {"round": 1, "seats": [1]}, "start_game has no 'seats'"),
+    ("retire", {"reason": "x" * 201}, "retire: reason: must have at most 200 characters"),
+    ("confirm", {"by": "Eve"}, "send name and password as JSON"),
+    ("end_game", {"by": BY_EVE}, "end_game is given by the person who is signed on: leave `by` out"),
+    ("confirm", {"approval": BY_EVE}, "confirm needs no approval"),
+]
+
+
+async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_trace(tmp_path):
     async with consoles(tmp_path, house()) as here:
         browser = await executive(here)
         before = here.inputs()
-        answer = await browser.order(order, **fields)
+        for order, fields, sentence in UNREADABLE:
+            answer = await browser.order(order, **fields)
+            assert (answer.status, answer.json["code"]) == (422, "bad_request"), sentence
+            assert answer.json["reason"].startswith(sentence), sentence
 
-        assert (answer.status, answer.json["code"]) == (422, "bad_request")
-        assert answer.json["reason"].startswith(sentence)
         assert here.inputs() == before
 
 
@@ -142,22 +93,6 @@ async def test_settings_are_changed_over_those_in_force_and_the_others_stay(tmp_
         )
         same = await browser.order("change_settings", reason="again", seed=2_000_000, approval=BY_IVO)
         assert (same.status, same.json["code"]) == (409, "same_settings")
-
-
-async def test_one_executive_alone_puts_no_seed_on_a_meter_and_changes_no_setting(tmp_path):
-    async with consoles(tmp_path, house(approval_above=None)) as here:
-        browser = await executive(here)
-        more: dict[str, Any] = {"reason": "more", "seed": 900_000_000}
-        before = here.inputs()
-        alone = await browser.order("change_settings", **more)
-        assert (alone.status, alone.json["code"]) == (202, "awaits_approval")
-        assert here.inputs() == before
-        own = await browser.order("change_settings", approval={"name": "Ida", "password": PASSWORD}, **more)
-        assert (own.status, own.json["code"]) == (409, "needs_approval")
-        of_no_executive = await browser.order("change_settings", reason="r", seed=5, approval=BY_EVE)
-
-        assert (of_no_executive.status, of_no_executive.json["code"]) == (403, "not_approved")
-        assert progressive(here).books.settings.seed == 1_000_000
 
 
 @pytest.mark.parametrize(("approval", "at_page"), [("page", True), ("session", False)])
@@ -185,25 +120,6 @@ async def test_a_preview_says_why_a_second_person_must_approve_and_whether_they_
             assert needed.json["second"].startswith(why)
         assert here.inputs() == before
         assert (await browser.view())["waiting"] == []
-
-
-async def test_a_second_person_is_asked_for_above_the_threshold_alone(tmp_path):
-    async with consoles(tmp_path, house(approval_above=1000)) as here:
-        browser = await executive(here)
-        adjustment: dict[str, Any] = {"cause": "increase", "reason": "the anniversary"}
-        small = await browser.order("adjust", amount=1000, **adjustment)
-        assert small.status == 200
-        alone = await browser.order("adjust", amount=1001, **adjustment)
-        assert (alone.status, alone.json["code"]) == (202, "awaits_approval")
-        assert progressive(here).books.shown == 1_000_000 + 1000
-        own = {"name": "Ida", "password": PASSWORD}
-        oneself = await browser.order("adjust", amount=1001, approval=own, **adjustment)
-        assert (oneself.status, oneself.json["code"]) == (409, "needs_approval")
-        together = await browser.order("adjust", amount=1001, approval=BY_EVE, **adjustment)
-        assert together.status == 200
-
-        assert here.events("adjust")[-1]["approved_by"] == "Eve"
-        assert progressive(here).books.shown == 1_000_000 + 1000 + 1001
 
 
 async def test_a_preview_of_an_adjustment_says_what_the_displays_would_show_and_moves_nothing(tmp_path):
@@ -310,32 +226,6 @@ async def test_a_signature_that_is_none_is_refused_and_on_the_record(by, code, t
         assert here.table.state is before
 
 
-@pytest.mark.parametrize("name", ["Eve", "Ida"])
-async def test_nobody_stands_for_a_card_that_was_not_swiped(name, tmp_path):
-    async with consoles(tmp_path, house()) as here:
-        await executive(here)
-        here.account("Ann", "dealer")
-        dealer = await here.signed_on("Ann")
-        by, before = {"name": name, "password": PASSWORD}, here.inputs()
-        signed = await dealer.order("swipe_card", by=by)
-        own = await (await here.signed_on(name)).order("swipe_card", level="executive")
-        over_the_socket = await here.desk.ask(
-            json.dumps({"order": "swipe_card", "level": "executive", "by": by}).encode(), AT_THE_SOCKET
-        )
-
-        for code, reason in (
-            (signed.json["code"], signed.json["reason"]),
-            (own.json["code"], own.json["reason"]),
-            (over_the_socket.code, over_the_socket.reason),
-        ):
-            assert code == "bad_request"
-            assert reason == "swipe_card: a device of this table gives this order, so it cannot be given here"
-        assert here.events("swipe_card") == []
-        assert [each["kind"] for each in here.events()[before:]] == ["session_ended", "session_begun"][
-            name == "Eve" :
-        ]
-
-
 # --- what devices do
 
 
@@ -387,66 +277,6 @@ async def test_wagers_that_were_keyed_are_those_of_one_game_and_not_of_the_next(
         assert (await browser.order("end_game")).status == 200
 
         assert progressive(here).procedure.hand.sensors == ()
-
-
-# --- over the socket
-
-
-async def test_the_socket_takes_them_too_and_a_card_with_its_level(tmp_path):
-    async with consoles(tmp_path, house()) as here:
-        here.account("Ida", "executive")
-        here.account("Eve", "supervisor")
-
-        async def say(order: str, **fields: Any) -> str | None:
-            by = {"name": "Ida", "password": PASSWORD}
-            request = json.dumps({"order": order, "by": by, **fields}).encode()
-            return (await here.desk.ask(request, AT_THE_SOCKET)).code
-
-        assert await say("sign_on") is None
-        assert await say("open_meter") == "awaits_approval"  # of the seed, and nobody else is at the socket
-        await here.table.order(OpenMeter("Ida", "Ivo"))
-        assert await say("wager_placed", seat=3) is None
-        adjustment: dict[str, Any] = {"cause": "increase", "amount": 5, "reason": "r"}
-        assert await say("adjust", **adjustment) == "awaits_approval"
-        assert await say("adjust", **adjustment, approval=BY_EVE) is None
-        assert await say("open_meter", by=BY_EVE) == "not_signed"
-        assert await say("open_meter", by=None) == "not_signed"
-        assert progressive(here).procedure.hand.sensors == (3,)
-        last = here.events("adjust")[-1]
-        assert (last["who"], last["approved_by"]) == ("Ida", "Eve")
-        assert rows(here.record, "SELECT DISTINCT source FROM inputs WHERE payload LIKE '%\"adjust\"%'") == [
-            ("operator mei",)
-        ]
-
-
-async def test_a_table_without_accounts_takes_a_dealers_orders_alone_over_the_socket(tmp_path):
-    async with consoles(tmp_path, house()) as here:
-        desk, dealer = Desk(here.table.engine, tmp_path), Peer("mei", (Role.DEALER,))
-        called = await desk.ask(b'{"order": "sign_on"}', dealer)
-        before = here.inputs()
-        refused = await desk.ask(b'{"order": "open_meter"}', dealer)
-        signed = await desk.ask(json.dumps({"order": "open_meter", "by": BY_EVE}).encode(), dealer)
-
-        assert called.accepted
-        assert here.events("sign_on") == [{"who": "mei", "kind": "sign_on"}]
-        assert (refused.code, signed.code) == ("not_of_role", "not_signed")
-        assert (refused.reason or "").startswith(
-            "this order needs an account, and the table has no accounts: make "
-        )
-        assert signed.reason == "signature: this table has no accounts, so nobody can sign an order"
-        assert here.inputs() == before
-
-
-async def test_half_of_a_character_in_a_reason_is_told_and_ends_nothing(tmp_path):
-    async with consoles(tmp_path, house()) as here:
-        browser = await executive(here)
-        answer = await browser.order("change_settings", reserve="3%", reason="x \ud800", approval=BY_IVO)
-
-        assert answer.status == 422
-        assert "half of a character" in answer.text
-        assert (
-            await browser.order("change_settings", reserve="3%", reason="x", approval=BY_IVO)
-        ).status == 200
 
 
 async def test_of_two_executives_at_once_neither_takes_the_others_change_back(tmp_path):

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
@@ -10,6 +10,7 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.settings import ApprovedOrder
 from punto.controller.accounts.roles import READS, Role, may_read, orders_of
 from tests.operators.consoles import PASSWORD, consoles
+from tests.service.test_operators import request_for
 from tests.table.croupier import settings as table_settings
 
 # As docs/reference/roles.md publishes it: a change of it is one of that page.
@@ -21,27 +22,6 @@ _ROWS = re.findall(
 MAY: dict[str, set[str]] = {
     kind: {role for role, mark in zip(Role, marks.split("|"), strict=False) if mark.strip()}
     for kind, marks in _ROWS
-}
-FIELDS: dict[str, dict[str, Any]] = {
-    **{kind: {"reason": "r"} for kind, each in CATALOGUE.items() if list(each.fields) == ["reason"]},
-    "correct_card": {"position": 1, "card": "9S", "reason": "r"},
-    "correct_round": {"round": 1, "player": ["9S", "KD"], "banker": ["2S", "3S"], "reason": "r"},
-    "void_round": {"round": 1, "reason": "r"},
-    "key_card": {"card": "9S"},
-    "accept_shoe": {"serial": "IS-1"},
-    "accept_device": {"serial": "KP-1"},
-    "change_game": {"game": "mini-baccarat"},
-    "acknowledge_alarm": {"number": 1},
-    "wager_placed": {"seat": 1},
-    "wager_lifted": {"seat": 1},
-    "start_game": {"round": 1},
-    "hand_button": {"seat": 1},
-    "turn_key": {"to": "jph"},
-    "swipe_card": {"level": "executive"},
-    "adjust": {"cause": "increase", "amount": 100, "reason": "r"},
-    "back_out": {"award": 1, "reason": "r"},
-    "count_coins": {"day": "2026-11-21", "amount": 100},
-    "change_settings": {"reserve": "1%", "reason": "r"},
 }
 READINGS = {
     "table": "/api/table",
@@ -91,7 +71,7 @@ async def test_nobody_orders_or_reads_what_is_not_of_their_role_and_who_tries_is
         browser = await here.signed_on("Mei")
         for kind in CATALOGUE:
             before = here.table.state
-            answer = await browser.order(kind, **FIELDS.get(kind, {}))
+            answer = await browser.order(**request_for(kind))
             if CATALOGUE[kind].seen:  # of whatever role: nobody can say what a device saw
                 assert (answer.status, answer.json["code"]) == (422, "bad_request"), kind
                 continue
@@ -104,7 +84,7 @@ async def test_nobody_orders_or_reads_what_is_not_of_their_role_and_who_tries_is
                 continue
             assert (answer.status, answer.json["code"]) == (403, "not_of_role"), kind
             assert here.table.state is before
-            shown = await browser.preview(kind, **FIELDS.get(kind, {}))
+            shown = await browser.preview(**request_for(kind))
             signs = CATALOGUE[kind].signed and role in MAY["sign_on"]  # another may sign it at their page
             assert shown.status == (200 if signs else 403), kind
             assert here.events()[-1] == {
@@ -152,14 +132,6 @@ async def test_an_approval_by_one_who_may_not_counts_as_a_refusal_too(tmp_path):
         assert len(here.events("access_refused")) == 4
 
 
-async def test_the_view_names_no_order_that_would_be_refused_for_the_role(tmp_path):
-    async with consoles(tmp_path) as here:
-        for role in Role:
-            here.account(role, role)
-            browser = await here.signed_on(role)
-            assert set((await browser.view())["orders"]) <= orders_of([role])
-
-
 async def test_without_a_session_nothing_is_answered(tmp_path):
     async with consoles(tmp_path) as here:
         browser = here.browser()
@@ -167,7 +139,7 @@ async def test_without_a_session_nothing_is_answered(tmp_path):
         for path in (*READINGS.values(), "/api/session", "/api/table/events"):
             assert (await browser.get(path)).status == 401
         for kind in CATALOGUE:
-            assert (await browser.order(kind, **FIELDS.get(kind, {}))).status == 401
-            assert (await browser.preview(kind, **FIELDS.get(kind, {}))).status == 401
+            assert (await browser.order(**request_for(kind))).status == 401
+            assert (await browser.preview(**request_for(kind))).status == 401
 
         assert here.inputs() == before
