@@ -1,11 +1,12 @@
 """What must hold of an award, by the cards of the hands and the wagers that were counted."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, Final
 
 from punto.baccarat.cards import STANDARD_DECK
-from punto.baccarat.progressive.effects import WagersCounted
+from punto.baccarat.progressive.effects import AwardBackedOut, AwardLocked, NobodyWonLogged, WagersCounted
 from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.progressive.state import Award
 from punto.baccarat.table.events import Event
@@ -46,6 +47,57 @@ def wrong_with(
     if books is not None and award.whole_meter and books.available < books.settings.seed * UNIT:
         return f"after award {award.id}, the next meter does not have its seed"
     return None
+
+
+class LastGame:
+    """The last game of a progressive. It is not over before the award that its cards win is confirmed, or that nobody won."""
+
+    def __init__(self) -> None:
+        self._hand: RoundRecord | None = None
+        self._past = False
+
+    def hand(self, record: RoundRecord, before: TableState) -> None:
+        """A hand has ended, or was corrected."""
+        progressive = before.progressive
+        if progressive is None:
+            return
+        if record.status == "played" and progressive.procedure.step.value == "playing":
+            self._hand, self._past = record, False
+        elif self._hand is not None and record.status != "correction":
+            self._past = True
+        elif self._hand is not None and record.corrects == self._hand.round:
+            self._hand = replace(record, round=self._hand.round)
+
+    def passed_over(
+        self, entries: Sequence[Any], state: TableState, staked: Mapping[int, Iterable[tuple[int, str]]]
+    ) -> str | None:
+        """The award that was passed over, None if none was; `staked` has the seats and wagers of each round."""
+        progressive, hand = state.progressive, self._hand
+        if progressive is None or progressive.link is not None or hand is None or hand.winner is None:
+            return None
+        game, settings = progressive.procedure.hand.round, progressive.books.settings
+        if progressive.procedure.step.value != "betting" or game > hand.round:
+            return None
+        coup = oracle.ended(*(tuple(card.value for card in cards) for cards in (hand.player, hand.banker)))
+        rule = next(each.name for each in settings.wager.rules if oracle.decides(each, coup, coup.winner))
+        seats = set(progressive.procedure.hand.wagers)
+        if settings.base_wagers == "recorded":
+            seats &= {seat for seat, wager in staked[hand.round] if wager == coup.winner}
+        if not seats or coup.winner == "tie" or settings.tier(rule) is None:
+            return None
+        # What is backed out after the next hand is the Game Manager's to make good.
+        back = {each.award.id for each in entries if isinstance(each, AwardBackedOut) and not self._past}
+        confirmed = any(
+            (isinstance(each, NobodyWonLogged) and (each.round, each.rule) == (game, rule))
+            or (
+                isinstance(each, AwardLocked)
+                and (each.award.round, each.award.rule) == (game, rule)
+                and each.award.id not in back
+                and set(each.award.seats) <= seats
+            )
+            for each in entries
+        )
+        return None if confirmed else f"the game of round {game} won {rule}, and is over without its award"
 
 
 def moves_an_award(event: Event, state: TableState, stakes: Mapping[tuple[int, str], int]) -> bool:

@@ -52,7 +52,7 @@ from punto.controller.journal.recovery import MOST_DIFFERENCES, replay
 from punto.controller.journal.schema import SNAPSHOTS_KEPT
 from punto.controller.messages.building import public_round
 from tests.odds import oracle
-from tests.simulated.awards import moves_an_award, wrong_with
+from tests.simulated.awards import LastGame, moves_an_award, wrong_with
 from tests.simulated.broker import Published
 from tests.simulated.defects import REQUESTS, Defect, FailedChecks
 from tests.simulated.people import ANN, AUD, BOB, EVE, MAX, TIM
@@ -149,6 +149,7 @@ class Record:
         self._window: list[Card] | None = None
         self.entries: list[Any] = []
         self._books: SecondBooks | None = None
+        self._game = LastGame()
         self._settled: dict[int, dict[tuple[int, str], tuple[int, int, int]]] = {}
 
     @property
@@ -329,7 +330,10 @@ class Record:
             elif isinstance(effect, RoundEnded):
                 ended = True
                 self._end(effect.record, before)
+                self._game.hand(effect.record, before)
         self.balance(state)
+        if passed_over := self._game.passed_over(self.entries, state, self._settled):
+            raise Wrong(passed_over)
         opened = state.phase is Phase.BETTING and (ended or before.phase is not Phase.BETTING)
         if clean and opened and state.round.coup is None:
             self._window = []

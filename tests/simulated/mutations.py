@@ -16,6 +16,7 @@ from punto.baccarat.coup import Coup
 from punto.baccarat.progressive import awards
 from punto.baccarat.progressive import orders as meter_orders
 from punto.baccarat.progressive.money import share
+from punto.baccarat.progressive.procedure import Hand
 from punto.baccarat.table import approval, dealing, progressive, shoe_events, winners
 from punto.baccarat.table import orders as table_orders
 from punto.baccarat.table.catalogue import CATALOGUE
@@ -210,6 +211,10 @@ def _forget_the_next_meter() -> AbstractContextManager[Any]:
     return mock.patch.object(awards, "_begin_next_meter", return_value=None)
 
 
+def _end_a_game_before_its_award() -> AbstractContextManager[Any]:
+    return mock.patch.object(Hand, "open", False)
+
+
 def _award_another_tier() -> AbstractContextManager[Any]:
     decision = winners.decision
 
@@ -281,6 +286,7 @@ _OF_A_TABLE: Final[dict[str, Mutation]] = {
     "skip a record of the shoe that was lost on the line": _skip_a_lost_frame,
     "pay an award twice": _pay_an_award_twice,
     "do not begin the next meter after an award of the whole meter": _forget_the_next_meter,
+    "end a game before its award": _end_a_game_before_its_award,
     "lock an award of another tier": _award_another_tier,
     "pay a hand from the next meter after a back-out": _pay_a_hand_from_the_next_meter,
     "take wagers while cards can lie unseen": _take_wagers_behind_the_cards,
