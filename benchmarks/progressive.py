@@ -22,6 +22,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from benchmarks.a_year import play
 from benchmarks.bench import Floor, Line, mosquitto, say
 from punto.baccarat.progressive.game_events import StartGame, WagerPlaced
 from punto.baccarat.table.events import Event
@@ -31,7 +32,6 @@ from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import recover
 from punto.controller.messages.topics import Topics
 from punto.controller.outbox import Outbox
-from tests.service.a_year import play
 from tests.table.croupier import Croupier, settings
 
 SAMPLES = 1000
