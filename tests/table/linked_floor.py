@@ -1,9 +1,7 @@
 """Tables on one progressive and its authority, each with a record of its own, and a broker between them that loses and repeats."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from random import Random
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -174,99 +172,6 @@ HANDS: Final = (
     "KC 2H JC 3H 5C 4H",  # of Banker
     "KS 2S 9H 3S",  # a natural
 )
-CONFIRMING: Final = ("confirm", "swipe executive", "sign executive", "end game")
-AT_A_TABLE: Final = (
-    *CONFIRMING,
-    *(f"{verb} {seat}" for verb in ("spot", "lift", "hand") for seat in (1, 2, 3)),
-    *("start game", "turn jph", "turn run", "j-pot", "game over", "nobody", "reopen", "void", "void round"),
-    *("close table", "open", "change shoe", "resume", "correct round 2H 3H 4H over KC JC KD"),
-)
-
-
-class Chaos:
-    """Whatever happens to a floor: people, kills, and a broker that delays, drops and repeats."""
-
-    def __init__(self, chance: Random, how_many: int = 4, **meter: Any) -> None:
-        self.floor = LinkedFloor(how_many, meter)
-        self.chance = chance
-
-    def step(self) -> None:
-        """One thing happens."""
-        (happens,) = self.chance.choices(list(self._often), list(self._often.values()))
-        happens(self.chance.choice(list(self.floor.tables)))
-
-    @property
-    def _often(self) -> dict[Callable[[str], None], int]:
-        floor = self.floor
-        return {
-            floor.ask: 25,
-            self._carry_ask: 20,
-            floor.answer: 15,
-            self._carry_answer: 20,
-            self._drop: 3,
-            floor.lose: 2,
-            self._authority_does: 1,
-            self._play: 9,
-            self._anything: 5,
-        }
-
-    def _carry_ask(self, _: str) -> None:
-        """A request arrives, in any order; it may come again."""
-        if asks := self.floor.asks:
-            ask = self.chance.choice(asks)
-            self.floor.take_ask(ask)
-            if self.chance.random() < 0.7:
-                asks.remove(ask)
-
-    def _carry_answer(self, _: str) -> None:
-        """An answer arrives, in any order; it may come again."""
-        if answers := self.floor.answers:
-            at = self.chance.randrange(len(answers))
-            self.floor.take_answer(*answers[at])
-            if self.chance.random() < 0.7:
-                del answers[at]
-
-    def _drop(self, _: str) -> None:
-        """All that is under way one way is lost."""
-        self.chance.choice((self.floor.asks, self.floor.answers)).clear()
-
-    def _authority_does(self, _: str) -> None:
-        """An order of the Game Manager."""
-        awards = self.floor.authority.progressive.books.next_award
-        do(
-            self.floor.authority,
-            self.chance.choice(("add 500", f"back out {self.chance.randint(1, awards)}")),
-        )
-
-    def _anything(self, name: str) -> None:
-        do(self.floor.tables[name], self.chance.choice(AT_A_TABLE))
-
-    def _play(self, name: str) -> None:
-        """The next thing that people at a table do who make no mistake."""
-        table = self.floor.tables[name]
-        commands = {
-            "betting": ("spot 1", "spot 2", "open", "start game", "resume", "change shoe"),
-            "playing": (*(f"draw {card}" for card in self.chance.choice(HANDS).split()), "open", "resume"),
-            "settling": (
-                "hand 1",
-                "hand 2",
-                "turn jph",
-                "j-pot",
-                "confirm",
-                "game over",
-                "end game",
-                "turn run",
-            ),
-            "logged": ("turn run",),
-            "confirmed": ("swipe executive",),
-            "adjusted": ("turn run", "game over", "end game", "lift 1", "lift 2"),
-        }
-        for command in commands[table.step]:
-            do(table, command)
-
-    def kill(self) -> None:
-        """One of the services is killed, and begins anew."""
-        self.chance.choice([self.floor.authority, *self.floor.tables.values()]).kill()
 
 
 def do(table: Node, command: str) -> None:
