@@ -378,23 +378,6 @@ def _cards_shown(table: Table) -> int:
     return len(hands["player"] + hands["banker"]) if hands else 0
 
 
-@pytest.mark.soak
-def test_a_kill_in_mid_hand_comes_back_to_the_same_card(evening):
-    table, seed = evening.table, "in mid hand"
-    table.start()
-    with evening.shoe(seed, "--pace", "0.1"):
-        table.begin_shoe()
-        wait_until(lambda: _cards_shown(table) == 3, "a hand of three cards")
-    wait_until(lambda: "shoe_offline" in table.status()["overlays"], "the shoe is gone")
-    before = table.status()
-    table.kill()
-    table.start()
-    after = table.status()
-
-    assert (after["phase"], after["round"], after["hands"]) == ("dealing", before["round"], before["hands"])
-    assert after["shoe"]["cards_left"] == before["shoe"]["cards_left"]
-
-
 @pytest.mark.in_part
 def test_after_a_kill_at_a_coups_last_card_its_round_is_on_the_record_with_it(evening):
     table, seed = evening.table, "in between"
@@ -420,66 +403,6 @@ def test_after_a_kill_at_a_coups_last_card_its_round_is_on_the_record_with_it(ev
 
 def _cards_of(dealt: Iterable[Dealt]) -> int:
     return sum(len(f"{each.player} {each.banker}".split()) for each in dealt)
-
-
-@pytest.mark.soak
-def test_the_power_of_the_shoe_goes_in_mid_hand(evening):
-    table, seed = evening.table, "power"
-    burned = len(expected_cards(seed, 1)) - _cards_of(expected_rounds(seed, 1))
-    scenario = evening.folder / "power.toml"
-    scenario.write_text(f'[[steps]]\nat = {burned + 2}\ndo = "power"\nseconds = 2.5\n')
-    table.start()
-    with evening.shoe(seed, "--scenario", scenario):
-        table.begin_shoe()
-        wait_until(lambda: _cards_shown(table), "the first card of a hand")
-        wait_until(lambda: "shoe_offline" in table.status()["overlays"], "the shoe is offline")
-        shown = table.status()
-        finish(evening, seed)
-
-    # The second card has left the shoe and nobody heard of it.
-    assert (shown["phase"], shown["round"], len(shown["hands"]["player"])) == ("dealing", 1, 1)
-    assert shown["hands"]["banker"] == []
-    assert "check the shoe's power" in shown["shoe"]["reason"]
-    is_the_shoe_of(evening, seed)
-
-
-@pytest.mark.soak
-def test_a_line_with_noise_and_flipped_bits_gives_the_same_rounds(evening):
-    table, seed = evening.table, "noise"
-    faults = ("noise=0.05", "flip=0.001", "lose=0.02", "repeat=0.02", "deaf=0.02", "split=7")
-    table.start()
-    with evening.shoe(seed, "--window", "3", *(option for fault in faults for option in ("--fault", fault))):
-        table.begin_shoe()
-        finish(evening, seed)
-        evening.broker.publish(f"punto/{TABLE}/request/snapshot", {"id": "now"})
-        wait_until(lambda: evening.listener.heard("response/snapshot"), "the answer")
-        wait_until(lambda: _link(evening.listener)["records"] > 400, "the link's counters")
-    counted = _link(evening.listener)
-
-    assert (
-        0 not in {what: counted[what] for what in ("bad_framing", "bad_crc", "duplicates", "gaps")}.values()
-    )
-    is_the_shoe_of(evening, seed)
-
-
-def _link(listener: Listener) -> dict[str, int]:
-    counted: dict[str, int] = (listener.last("health") or {})["links"]["shoe"]
-    return counted
-
-
-@pytest.mark.soak
-def test_the_cable_comes_and_goes_all_evening(evening):
-    table, seed = evening.table, "loose"
-    with evening.shoe(
-        seed, "--fault", "unplug=0.8s/0.3s", "--fault", "power=3.1s/0.2s", "--pace", "0.01"
-    ) as shoe:
-        table.start()  # the cable is out at some moment of that, and in at another
-        table.begin_shoe()
-        finish(evening, seed)
-        pulled = shoe.said().count("the cable is out")
-
-    assert pulled >= 3
-    is_the_shoe_of(evening, seed)
 
 
 @pytest.mark.in_part

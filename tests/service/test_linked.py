@@ -227,16 +227,6 @@ def test_a_table_is_linked_again_by_a_broker_that_has_lost_what_was_retained(flo
     assert authority.contributions == CONTRIBUTED
 
 
-def test_a_request_that_the_broker_has_lost_is_sent_again(floor):
-    broker, (authority, t1, _) = floor
-    ask_in_vain(authority, t1)
-    broker.forget("punto/t1/meter/request")
-    authority.start()
-
-    wait_until(lambda: t1.step == "playing", "the game starts")
-    assert authority.contributions == CONTRIBUTED
-
-
 def test_a_request_that_is_refused_again_and_again_is_recorded_once(floor, tmp_path):
     broker, (authority, t1, _) = floor
     topic = "punto/t1/meter/request"
@@ -249,26 +239,6 @@ def test_a_request_that_is_refused_again_and_again_is_recorded_once(floor, tmp_p
         wait_until(lambda: "another record" in t1.link.reason, "the table says why it is not linked")
 
     assert [each["record"] for each in inputs(authority.record, "table_asked")][1:] == ["another"]
-
-
-def test_an_old_answer_of_the_authority_changes_nothing(floor, tmp_path):
-    broker, (_, t1, _) = floor
-    topic = "punto/meter-1/meter/answer/t1"
-    with Listener(tmp_path, broker.port, topic) as listener:
-        t1.bet(1)
-        wait_until(listener.heard, "an answer")
-        old = listener.heard()[-1].payload
-        t1.play(ALL)
-        for order, fields in (("hand_button", {"seat": 1}), ("turn_key", {"to": "jph"}), ("jpot", {})):
-            t1.order(order, **fields)
-        wait_until(lambda: t1.step == "adjusted", "the meter is adjusted")
-        t1.order("turn_key", to="run")
-        wait_until(lambda: t1.link.asked is None, "the award is booked")
-        before = inputs(t1.record, "meter_heard")
-        broker.publish(topic, old)
-        time.sleep(1)
-
-    assert inputs(t1.record, "meter_heard") == before
 
 
 def test_one_old_meter_of_another_service_is_not_a_rival(floor, tmp_path):

@@ -52,7 +52,6 @@ from tests.service.table_on_a_machine import (
     Program,
     Shoe,
     expected_rounds,
-    inputs,
     rounds,
     wait_until,
 )
@@ -733,20 +732,6 @@ def evening(tmp_path_factory) -> Iterator[Evening]:
         yield Evening(listener, service, service.stop(), processes)
 
 
-def test_each_edge_is_that_of_the_cards_in_the_rounds_before_it(evening):
-    game = load_config(evening.service.config).game
-    heard = [message.payload for message in evening.heard.heard(EDGE)]
-
-    assert [each["seq"] for each in heard] == sorted({each["seq"] for each in heard})
-    assert {each["round"] for each in heard} >= set(range(1, len(ONE_DECK_SHOE)))
-    for message in heard:
-        out = seen_by(ONE_DECK_SHOE[: message["round"]])
-
-        assert edges(message) == exact(game, out)
-        assert (message["shoe"], message["cards_left"], message["unseen"]) == (1, 52 - len(out), 0)
-        assert documented(EDGE, message)
-
-
 def test_the_alarms_are_in_the_log(evening):
     game = load_config(evening.service.config).game
     told = evening.said("wager favours the players")
@@ -827,43 +812,6 @@ def test_a_worker_does_not_outlive_a_service_that_is_killed(playing):
     service.kill()
 
     wait_until(lambda: not alive(processes), "every process of the service has ended")
-
-
-@pytest.mark.soak
-def test_a_service_that_was_killed_in_mid_shoe_publishes_the_edges_again(playing):
-    service, listener = playing
-    service.kill()
-    recorded = len(inputs(service.record))
-    service.start()
-    wait_until(lambda: listener.heard(EDGE)[-1].payload["seq"] > recorded, "edges again")
-    message = listener.heard(EDGE)[-1].payload
-
-    assert message["round"] == 1
-    assert edges(message) == exact(load_config(service.config).game, seen_by(ONE_DECK_SHOE[:1]))
-
-
-@pytest.mark.soak
-def test_a_table_where_nothing_happens_after_a_start_publishes_them_too(tmp_path):
-    broker = Broker(tmp_path)
-    service = counted(tmp_path, broker)
-    shoe = f'[shoe]\nport = "{service.port}"\n'
-    keyed = service.config.read_text().replace(shoe, "")
-    service.config.write_text(keyed.replace("[record]", 'cards = "keyed"\nburn = "none"\n[record]', 1))
-    with broker, Listener(tmp_path, broker.port) as listener, service:
-        service.begin_shoe()
-        service.order("open_betting")
-        for card in PLAYER_NATURAL.split():
-            service.order("key_card", card=card)
-        wait_until(lambda: (listener.last(EDGE) or {}).get("round") == 1, "the coup is valued")
-        before = listener.heard(EDGE)[-1].payload
-        service.kill()
-        service.start()
-        wait_until(lambda: listener.heard(EDGE)[-1].payload["seq"] > before["seq"], "edges again")
-        again = listener.heard(EDGE)[-1].payload
-
-    assert edges(again) == edges(before)
-    assert edges(again) == exact(ONE_DECK, [Card(code) for code in PLAYER_NATURAL.split()])
-    assert again["seq"] == len(inputs(service.record))
 
 
 LOADED = (
