@@ -1,23 +1,15 @@
 """How a round goes with Nexus Command (sheet 000, Nexus Command, dealing procedure)."""
 
-from itertools import product
-from typing import Any, get_args
+from typing import Any
 
 import pytest
-from pydantic import TypeAdapter
 
-from punto.baccarat.progressive import nexus
 from punto.baccarat.progressive.effects import AwardBooked, AwardLocked, NobodyWonLogged, Posted
 from punto.baccarat.progressive.events import Authority, BookAward, LockAward, Won
-from punto.baccarat.progressive.game_events import StartGame
-from punto.baccarat.progressive.nexus import REFUSED, TRANSITIONS, Nexus, SignAward, SwipeCard
-from punto.baccarat.progressive.procedure import Step
+from punto.baccarat.progressive.nexus import TRANSITIONS, SignAward, SwipeCard
 from punto.baccarat.progressive.refusal import RefusedError
-from punto.baccarat.progressive.state import AwardState, State
-from tests.progressive.floor import COMMANDS, TIERS, Floor, refusal
-
-STORED: TypeAdapter[Any] = TypeAdapter(nexus.State)
-BOOKS: TypeAdapter[State] = TypeAdapter(State)
+from punto.baccarat.progressive.state import AwardState
+from tests.progressive.floor import TIERS, Floor, refusal
 
 PLAY = ["place 1", "place 3", "start"]
 WON = [*PLAY, "won quarter 1 2 3"]  # seat 2 won its base wager, without a progressive one
@@ -29,87 +21,6 @@ DENIED = [*MAY, "nobody"]
 NOBODY = [*DENIED, "swipe supervisor", "end"]
 FORTY = [*PLAY, "won forty 1 3", "press 1", "press 3"]  # 40 for 1 from the tray, which comes to 80.00
 
-# What happened so far, and the event: of which step it is, and what it leads to.
-SCENARIOS = [
-    ([], "place 1", "betting", "betting"),
-    (["place 1"], "lift 1", "betting", "betting"),
-    (["place 1"], "void 1", "betting", "betting"),
-    (["place 1"], "start", "betting", "playing"),
-    (OVER, "won quarter 1 3", "betting", "betting"),
-    ([*PLAY, "lost", "end"], "won quarter 1", "betting", "settling"),
-    ([], "back", "betting", "betting"),
-    (OVER, "back", "betting", "settling"),
-    (WON, "back", "settling", "settling"),
-    (CONFIRMED, "back", "confirmed", "settling"),
-    (PAID, "back", "adjusted", "settling"),
-    (NOBODY, "reopen ann", "betting", "settling"),
-    (PLAY, "lift 1", "playing", "playing"),
-    (PLAY, "void 1", "playing", "playing"),
-    (PLAY, "won quarter 1", "playing", "settling"),
-    (WON, "lift 1", "settling", "settling"),
-    (WON, "void 1", "settling", "settling"),
-    (WON, "won all 1", "settling", "settling"),
-    (WON, "press 1", "settling", "settling"),
-    (CONFIRMED[:-1], "confirm", "settling", "confirmed"),
-    (FORTY, "confirm", "settling", "adjusted"),
-    (MAY, "nobody", "settling", "confirmed"),
-    ([*PLAY, "may forty 1 3"], "nobody", "settling", "adjusted"),
-    ([*PLAY, "lost"], "end", "settling", "betting"),
-    (CONFIRMED, "lift 1", "confirmed", "confirmed"),
-    (CONFIRMED, "void 1", "confirmed", "confirmed"),
-    (CONFIRMED, "won quarter 1 3", "confirmed", "confirmed"),
-    (CONFIRMED, "lost", "confirmed", "settling"),
-    (CONFIRMED, "press 1", "confirmed", "settling"),
-    (CONFIRMED, "swipe supervisor", "confirmed", "adjusted"),
-    (CONFIRMED, "sign supervisor", "confirmed", "adjusted"),
-    (DENIED, "swipe supervisor", "confirmed", "adjusted"),
-    (DENIED, "press 3", "confirmed", "settling"),
-    (PAID, "lift 1", "adjusted", "adjusted"),
-    (PAID, "void 1", "adjusted", "adjusted"),
-    (PAID, "lost", "adjusted", "adjusted"),
-    (PAID, "won all 1 3", "adjusted", "settling"),
-    (PAID, "end", "adjusted", "betting"),
-]
-
-# What happened so far, the event that is refused then, and the refusal's code.
-REFUSALS = [
-    ([], "press 1", "not_started"),
-    ([], "confirm", "no_hand_selected"),
-    ([], "swipe executive", "not_confirmed"),
-    ([], "sign executive", "not_confirmed"),
-    ([], "nobody", "not_started"),
-    ([], "end", "not_started"),
-    (PLAY, "place 2", "after_start"),
-    (PLAY, "start", "already_started"),
-    (PLAY, "back", "of_no_round"),
-    (PLAY, "press 1", "hand_not_over"),
-    (PLAY, "confirm", "no_hand_selected"),
-    (PLAY, "swipe executive", "not_confirmed"),
-    (PLAY, "sign executive", "not_confirmed"),
-    (PLAY, "nobody", "hand_not_over"),
-    ([*NOBODY, *PLAY[2:]], "reopen ann", "already_started"),
-    (PLAY, "end", "hand_not_over"),
-    (WON, "place 2", "after_start"),
-    (WON, "start", "already_started"),
-    (WON, "swipe executive", "not_confirmed"),
-    (WON, "sign executive", "not_confirmed"),
-    (MAY, "reopen ann", "not_over"),
-    (CONFIRMED, "place 2", "after_start"),
-    (CONFIRMED, "start", "already_started"),
-    (CONFIRMED, "confirm", "already_confirmed"),
-    (DENIED, "nobody", "already_confirmed"),
-    (DENIED, "reopen ann", "not_over"),
-    (CONFIRMED, "end", "award_unconfirmed"),
-    (PAID, "place 2", "after_start"),
-    (PAID, "start", "already_started"),
-    (PAID, "press 1", "already_confirmed"),
-    (PAID, "confirm", "already_confirmed"),
-    (PAID, "swipe executive", "already_confirmed"),
-    (PAID, "sign executive", "already_confirmed"),
-    (PAID, "nobody", "already_confirmed"),
-    (NOBODY[:-1], "reopen ann", "not_over"),
-]
-
 
 def with_cards(**changes: Any) -> Floor:
     return Floor(procedure="nexus", **changes)
@@ -119,54 +30,6 @@ UNSEEN = (
     "seat 1 and 3 can have won two_three_four_suited: press the hand button of each seat whose Player or Banker "
     "wager won, and have the award confirmed. If no such wager won, "
 )
-
-
-def event_of(command: str) -> type:
-    verb, *words = command.split()
-    return type(COMMANDS[verb](Nexus.new("t1", 100).state, words))
-
-
-@pytest.mark.parametrize(("so_far", "command", "before", "after"), SCENARIOS)
-def test_an_event_leads_where_the_table_says(so_far, command, before, after):
-    floor = with_cards(supervisor_from=10_000).do(*so_far)
-    found = floor.step
-    floor.do(command)
-
-    assert (found, floor.step) == (before, after)
-
-
-def test_every_way_that_the_transition_table_lists_is_gone_by_a_scenario():
-    gone = {(Step(before), event_of(command), Step(after)) for _, command, before, after in SCENARIOS}
-
-    assert gone == {
-        (before, event, after)
-        for before, events in TRANSITIONS.items()
-        for event, steps in events.items()
-        for after in steps
-    }
-
-
-def test_an_event_leads_on_or_is_refused_with_a_reason_in_every_step():
-    listed = [(step, event) for step, events in TRANSITIONS.items() for event in events]
-    refused = [(step, event) for step, events in REFUSED.items() for event in events]
-
-    assert sorted(map(str, listed + refused)) == sorted(map(str, product(TRANSITIONS, get_args(nexus.Event))))
-
-
-@pytest.mark.parametrize(("so_far", "command", "code"), REFUSALS)
-def test_what_a_step_does_not_allow_is_refused_and_changes_nothing(so_far, command, code):
-    floor = with_cards().do(*so_far)
-
-    assert refusal(floor, lambda: floor.do(command))[0] == code
-
-
-def test_every_refusal_of_a_step_has_a_scenario():
-    def step_after(so_far: list[str]) -> Step:
-        return Step(with_cards().do(*so_far).step)
-
-    assert {(step_after(so_far), event_of(command)) for so_far, command, _ in REFUSALS} == {
-        (step, event) for step, events in REFUSED.items() for event in events
-    }
 
 
 @pytest.mark.parametrize(
@@ -291,12 +154,6 @@ def test_a_game_that_ended_with_nobody_as_its_winner_is_opened_again_for_its_awa
     assert [(award.round, award.seats) for award in floor.awards] == [(1, (3,))]
 
 
-def test_pressing_a_hand_button_again_takes_it_back():
-    floor = with_cards().do(*WON, "press 1", "press 3", "press 1")
-
-    assert floor.tables["t1"].state.hand.selected == (3,)
-
-
 def test_a_hand_button_takes_back_that_nobody_won():
     floor = with_cards().do(*DENIED, "press 3", "confirm", "swipe supervisor", "end")
 
@@ -382,54 +239,3 @@ def test_an_award_without_a_card_is_refused():
         "no_card",
         "an award is completed by a card or a signature: swipe a Supervisor or an Executive card, or sign",
     )
-
-
-def test_a_table_that_loses_its_power_after_any_step_goes_on_from_there():
-    """It is stored and taken up again after each, with the books."""
-    day = [
-        *OVER,
-        "place 5",
-        "start",
-        "won all 5",
-        "press 5",
-        "confirm",
-        "swipe executive",
-        "end",
-        "won all 5",
-    ]
-    day += [
-        "place 1",
-        "start",
-        "lost",
-        "end",
-        "won quarter 1",
-        "press 1",
-        "confirm",
-        "swipe supervisor",
-        "end",
-    ]
-    day += ["place 3", "start", "may all 3", "nobody", "sign supervisor", "end", "reopen ann"]
-    day += ["nobody", "press 3", "confirm", "sign supervisor", "end"]
-    straight, killed = with_cards(reserve="5%"), with_cards(reserve="5%")
-    stood = set()
-    for command in day:
-        straight.do(command)
-        killed.do(command)
-        machine = Nexus(STORED.validate_json(STORED.dump_json(killed.tables["t1"].state), strict=True))
-        assert machine.state == killed.tables["t1"].state
-        killed.tables["t1"] = machine
-        killed.progressive.state = BOOKS.validate_json(BOOKS.dump_json(killed.state), strict=True)
-        stood.add(machine.state.step)
-
-    assert (killed.state, killed.effects) == (straight.state, straight.effects)
-    assert stood == set(TRANSITIONS)
-
-
-def test_a_way_that_is_not_listed_is_never_gone(monkeypatch):
-    monkeypatch.setitem(TRANSITIONS[Step.BETTING], StartGame, frozenset({Step.BETTING}))
-    floor = with_cards()
-
-    with pytest.raises(AssertionError, match="start_game led from betting to playing, which the transition"):
-        floor.do("start")
-
-    assert floor.step == "betting"
