@@ -59,26 +59,10 @@ def test_a_column_goes_down_and_then_turns_right(depths, turn, fall):
     assert picture(depths, "fall") == fall
 
 
-def test_nothing_is_drawn_of_nothing():
-    assert places([]) == []
-
-
-def test_a_tail_turns_unless_told_to_fall():
-    assert places([8, 8]) == places([8, 8], "turn") != places([8, 8], "fall")
-
-
 @given(DEPTHS)
 def test_tails_stand_where_a_hand_draws_them(depths):
     assert places(depths, "turn") == oracle.turned(depths)
     assert places(depths, "fall") == oracle.fallen(depths)
-
-
-@given(DEPTHS, st.sampled_from(["turn", "fall"]))
-def test_every_cell_has_a_place_of_its_own_on_the_grid(depths, tail):
-    drawn = places(depths, tail)
-
-    assert len(set(drawn)) == len(drawn) == sum(depths)
-    assert all(0 <= row < ROWS and col >= 0 for row, col in drawn)
 
 
 def test_an_unknown_tail_is_refused():

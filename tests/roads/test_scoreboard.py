@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punto.baccarat.coup import Winner
-from punto.baccarat.roads.derived_roads import NextColors
+from punto.baccarat.roads.bead_plate import bead_plate
+from punto.baccarat.roads.big_road import big_road
 from punto.baccarat.roads.drawing import shown_columns
-from punto.baccarat.roads.rounds import Counts, RoadRound, Streak
+from punto.baccarat.roads.rounds import Counts, RoadRound, Streak, counts
 from punto.baccarat.roads.scoreboard import draw, to_json
 from tests.roads import oracle
 from tests.roads.shoes import LETTERS, random_shoe, rounds
@@ -93,13 +94,40 @@ def test_what_a_narrow_display_drops_still_counts_for_the_derived_roads():
         assert oracle.colors(seen_alone, name) != oracle.colors(shoe, name)
 
 
-def test_an_empty_shoe_has_an_empty_scoreboard():
-    board = draw([])
+def test_pair_dots_come_from_the_cells_own_round_never_from_a_tie_on_it():
+    waiting = RoadRound(Winner.TIE, banker_pair=True)
+    banker = RoadRound(Winner.BANKER, player_pair=True)
+    tie = RoadRound(Winner.TIE, banker_pair=True, natural=True)
 
-    assert [board.bead_plate.cells, board.big_road.cells, board.big_eye_boy.cells] == [(), (), ()]
-    assert board.ask.banker == board.ask.player == NextColors(None, None, None)
-    assert board.streak is None
-    assert board.counts == Counts(0, 0, 0, 0, 0, 0, 0)
+    road = big_road([waiting, banker, tie])
+
+    assert [(cell.round, cell.ties) for cell in road.cells] == [(banker, 2)]
+    assert [(each.round, each.ties) for column in road.columns for each in column] == [(banker, 2)]
+
+
+def test_waiting_ties_have_no_round_to_take_pair_dots_from():
+    (cell,) = big_road([RoadRound(Winner.TIE, player_pair=True)]).cells
+
+    assert (cell.round, cell.winner, cell.ties) == (None, None, 1)
+
+
+def test_a_tie_keeps_its_pair_dots_on_its_own_bead():
+    tie = RoadRound(Winner.TIE, player_pair=True, banker_pair=True, natural=True)
+
+    assert [bead.round for bead in bead_plate([*rounds("B"), tie]).cells] == [*rounds("B"), tie]
+
+
+def test_each_result_is_counted_and_every_round_is_a_hand():
+    shoe = [
+        RoadRound(Winner.BANKER, banker_pair=True, natural=True, player_total=3, banker_total=9),
+        RoadRound(Winner.PLAYER, player_pair=True, banker_pair=True),
+        RoadRound(Winner.TIE, banker_pair=True, natural=True),
+        RoadRound(Winner.BANKER),
+        RoadRound(Winner.BANKER, banker_pair=True, natural=True),
+        RoadRound(Winner.TIE, banker_pair=True),
+    ]
+
+    assert counts(shoe) == Counts(player=1, banker=3, tie=2, player_pair=1, banker_pair=5, natural=3, hands=6)
 
 
 def test_what_stands_around_the_roads():
