@@ -27,12 +27,7 @@ from punto.baccarat.table.events import (
     TableAsked,
     TableRefused,
 )
-from punto.baccarat.table.meter import (
-    objection_to_answer,
-    objection_to_meter,
-    objection_to_request,
-    served_table,
-)
+from punto.baccarat.table.meter import objection_to_meter, served_table
 from punto.baccarat.table.state import AuthorityLink, TablesProgressive, TableState
 from punto.baccarat.table.terms import Terms, unlike
 from punto.controller import clock
@@ -288,14 +283,13 @@ class Authority:
             if asked is None or asked.number != said.seq or asked.number == self._failed:
                 return
             answered = _input(said.answered, message)
-            if not isinstance(answered, MeterAnswered) or answered.number != asked.number:
+            if not isinstance(answered, MeterAnswered):
                 return
-            objection = objection_to_answer(self._settings, self._table, asked, answered)
-            if objection is None:
-                (handled,) = await self._engine.submit([answered], SOURCE)
-                self._failed = asked.number if handled.failed else None
-            else:
-                _log.warning("answer of the authority ignored", topic=message.topic, reason=objection)
+            (handled,) = await self._engine.submit([answered], SOURCE, whole=True)
+            self._failed = asked.number if handled.failed else None
+            if handled.refused:
+                reason = str(handled.refusal)
+                _log.warning("answer of the authority ignored", topic=message.topic, reason=reason)
 
     async def run(self) -> None:
         """Record when the authority comes and goes, and ask it again if it does not answer, until cancelled."""
@@ -429,8 +423,6 @@ class LinkedTables:
         settings = _progressive(engine.state).books.settings
         self._tables = [each.table for each in settings.tables]
         self._refusals: dict[str, str] = {}
-        self._refused: dict[str, TableAsked] = {}
-        """What is not recorded again, however often a table sends it."""
         self._games = {
             table: Bucket(GAMES_AT_ONCE, 1 / GAME_SECONDS, clock.monotonic()) for table in self._tables
         }
@@ -453,7 +445,9 @@ class LinkedTables:
         if asked is not None and asked.table != table:
             _log.warning("request of another table ignored", topic=message.topic)
             return
-        objection = self._objection(table, said, asked)
+        terms = Terms(table, said.simulation, said.currency, said.seats, said.rules)
+        state = self._engine.state
+        objection = unlike(terms, Terms.of(state.settings), _progressive(state).books.settings.progressive)
         if objection is not None:
             await self._refuse(table, objection)
         elif asked is None:
@@ -462,30 +456,23 @@ class LinkedTables:
         else:
             await self._serve(table, asked)
 
-    def _objection(self, table: str, said: MeterRequest, asked: TableAsked | None) -> str | None:
-        """Why the table is not served, None if its request is carried out or refused on the record."""
-        own = self._engine.state.settings
-        settings = _progressive(self._engine.state).books.settings
-        terms = Terms(table, said.simulation, said.currency, said.seats, said.rules)
-        found = unlike(terms, Terms.of(own), settings.progressive)
-        return found or (None if asked is None else objection_to_request(settings, asked, own.seats))
-
     async def _serve(self, table: str, asked: TableAsked) -> None:
         last = served_table(_progressive(self._engine.state), table)
-        served = last is not None and last.record == asked.record and last.number >= asked.number
-        if served or self._refused.get(table) == asked:
+        if last is not None and last.record == asked.record and last.number >= asked.number:
             self._outbox.snapshot_due(topics.meter_answer(table))
         elif self._engine.pace.allows(f"table {table}"):
             if self._too_fast(table, asked):
                 await self._refuse(table, _TOO_FAST.format(table, GAME_SECONDS))
                 return
-            (handled,) = await self._engine.submit([asked], f"table {table}")
-            if handled.refusal is None:
-                self._refusals.pop(table, None)
-            else:
+            entered = self._engine.enter([asked], f"table {table}", whole=True)
+            refusal = entered.handled[0].refusal
+            if refusal is not None:
+                # Not awaited first: the report shares the commit of the inputs that have come with the request.
                 self._engine.pace.charge(f"table {table}")
-                self._refused[table] = asked
-                await self._refuse(table, str(handled.refusal))
+                await self._refuse(table, str(refusal))
+            await entered
+            if refusal is None:
+                self._refusals.pop(table, None)
 
     def _too_fast(self, table: str, asked: TableAsked) -> bool:
         """Whether the table would begin a game too soon; it asks again. In a simulation people may play as fast as they like."""

@@ -314,7 +314,7 @@ def _link(progressive: TablesProgressive) -> AuthorityLink:
 # --- the authority
 
 
-def objection_to_request(settings: Settings, asked: TableAsked, seats: int = MOST_SEATS) -> str | None:
+def objection_to_request(settings: Settings, asked: TableAsked, seats: int) -> str | None:
     """Why no table of the progressive, with at most so many seats, can ask this; None if one can.
 
     A table is another machine, so its authority derives again what it can: the amount of a wager from the settings, and an award
@@ -351,7 +351,7 @@ def serve(turn: Turn, event: TableAsked) -> None:
         raise RefusedError(
             "unknown_table", f"{event.table} is not linked to {settings.progressive}: add it to tables"
         )
-    objection = objection_to_request(settings, event)
+    objection = objection_to_request(settings, event, turn.state.settings.seats)
     if objection is not None:
         raise RefusedError("not_possible", objection)
     before = served_table(progressive, event.table)

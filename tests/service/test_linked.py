@@ -3,27 +3,38 @@
 import asyncio
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from punto.baccarat.progressive.events import OpenMeter
+from punto.baccarat.table import meter
+from punto.baccarat.table.events import MeterHeard
 from punto.configs.game_files import load_game
+from punto.controller import linked
 from punto.controller.journal.audit import audit, difference_between
 from punto.controller.journal.recovery import history
 from punto.controller.linked import GAME_SECONDS, GAMES_AT_ONCE
+from punto.controller.messages.topics import METER_REQUEST, Topics, meter_answer
+from punto.controller.mqtt_link import Received
+from punto.drivers.base import LinkHealth
 from tests.deadline import pauses
 from tests.operators.consoles import Browser
 from tests.ports import free_port
 from tests.service.linked_services import Service
 from tests.service.progressive_devices import switched_on
 from tests.service.table_in_this_process import eventually, rows
+from tests.service.table_in_this_process import table as in_this_process
 from tests.service.table_on_a_machine import STAFF, Broker, Listener, inputs, wait_until
 from tests.share import soaked
+from tests.table import linked_floor
+from tests.table.croupier import settings as table_settings
 
 GAMES = Path(__file__).parents[2] / "configs" / "games"
 ALL = "2D KC 3D JC 4D KH"  # the whole meter
@@ -238,7 +249,8 @@ def test_a_request_that_is_refused_again_and_again_is_recorded_once(floor, tmp_p
             broker.publish(topic, asked)
         wait_until(lambda: "another record" in t1.link.reason, "the table says why it is not linked")
 
-    assert [each["record"] for each in inputs(authority.record, "table_asked")][1:] == ["another"]
+    assert [each["record"] for each in inputs(authority.record, "table_asked")][1:] == []
+    assert len(refused_tables(authority)) == 1
 
 
 def test_one_old_meter_of_another_service_is_not_a_rival(floor, tmp_path):
@@ -528,3 +540,55 @@ def test_two_services_that_keep_a_meter_of_one_progressive_are_both_refused(tmp_
         tables[0].kill()
         wait_until(lambda: tables[1].progressive.rival is None, "the other one is gone")
         tables[1].bet(1)
+
+
+class InMemory:
+    """A broker in place of a real one: a service's retained messages, and what it does with those of others."""
+
+    def __init__(self) -> None:
+        self.retained: dict[str, Callable[[datetime], Any]] = {}
+        self.listened: dict[str, Callable[[Received], Awaitable[None]]] = {}
+        self.retain, self.listen = self.retained.__setitem__, self.listened.__setitem__
+
+    def health(self) -> LinkHealth:
+        return LinkHealth("", True, "", datetime.now(UTC), None, {})
+
+    async def send(self, name: str, sender: str, to: "InMemory") -> None:
+        """Carry the retained message `name` of a service to another one."""
+        topic = Topics("punto", sender)(name)
+        await to.listened[topic](Received(topic, self.retained[name](datetime.now(UTC)).wire(), False))
+
+
+async def test_the_rules_judge_a_request_and_its_answer_once_at_each_side(tmp_path, monkeypatch):
+    judged: list[str] = []
+
+    def noted(judge: Callable[..., str | None], *given: Any) -> str | None:
+        judged.append(judge.__name__)
+        return judge(*given)
+
+    for module in (meter, linked):
+        for name in ("objection_to_request", "objection_to_answer"):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, partial(noted, getattr(module, name)))
+    of_the_meter = linked_floor.linked(1)
+    own = [
+        table_settings(game_name="progressive-2", table=name, progressive=of_the_meter)
+        for name in ("meter-1", "t1")
+    ]
+    async with (
+        in_this_process(tmp_path / "meter-1.db", own[0]) as authority,
+        in_this_process(tmp_path / "t1.db", own[1]) as t1,
+    ):
+        keeps, asks = InMemory(), InMemory()
+        for here, broker, name in ((authority, keeps, "meter-1"), (t1, asks, "t1")):
+            linked.link_of(here.engine, broker, here.outbox, Topics("punto", name))  # type: ignore[arg-type]
+        await authority.order(OpenMeter("eve", "bob"))
+        await t1.begin_shoe()
+        books = linked._progressive(authority.state).books
+        await t1.engine.submit([MeterHeard(True, "", books.extract("t1"), books.settings)], "meter")
+        await t1.do("open", "spot 1", "start game")
+        await asks.send(METER_REQUEST, "t1", keeps)
+        await keeps.send(meter_answer("t1"), "meter-1", asks)
+
+        assert linked._progressive(t1.state).procedure.step.value == "playing"
+        assert judged == ["objection_to_request", "objection_to_answer"]
