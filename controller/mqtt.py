@@ -11,14 +11,14 @@ from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import structlog
 from pydantic import ValidationError
 
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.wagers.definition import Game
-from punto.configs.expectations import Expectations, shipped
+from punto.configs.expectations import Expectations
 from punto.configs.faults import first_fault
 from punto.configs.problems import ConfigError
 from punto.controller import clock
@@ -42,7 +42,7 @@ from punto.controller.messages.models import (
     WagerRequest,
 )
 from punto.controller.mqtt_link import Connection, Link, LinkError, Received, Sender
-from punto.controller.mqtt_requests import LONGEST_VERB, Requests, id_of, not_read
+from punto.controller.mqtt_requests import LONGEST_VERB, BooksOf, Requests, id_of, not_read
 from punto.controller.outbox import Outbox
 from punto.drivers.backoff import Backoff
 from punto.drivers.base import LinkHealth
@@ -64,6 +64,15 @@ Take = Callable[[Received], Coroutine[Any, Any, None]]
 """Takes a message of another service."""
 
 
+class Contents(NamedTuple):
+    """What other parts make for the table's messages: two retained ones, the expectations of a game, and the books of a day."""
+
+    info: Callable[[datetime], Message]
+    health: Callable[[datetime], Message]
+    expectations: Callable[[Game], Expectations]
+    books_of: BooksOf
+
+
 class Broker:
     """Sends the outbox and the record's rounds, and answers requests, until cancelled."""
 
@@ -74,8 +83,7 @@ class Broker:
         journal: Journal,
         outbox: Outbox,
         topic: topics.Topics,
-        info: Callable[[datetime], Message],
-        health: Callable[[datetime], Message],
+        contents: Contents,
     ) -> None:
         self._engine = engine
         self._journal = journal
@@ -85,7 +93,7 @@ class Broker:
         self._health = LinkHealth(
             f"{broker.host}:{broker.port}", False, "not reached yet", self._since, None, {}
         )
-        self.expectations: Callable[[Game], Expectations] = shipped
+        self._expectations = contents.expectations
         self._connection = ""  # identifies the connection in the ids of `availability`
         self._link = Link(
             broker,
@@ -104,8 +112,8 @@ class Broker:
         self._floods = asyncio.Event()
         self._builders: dict[str, Callable[[datetime], Message | None]] = {
             topics.AVAILABILITY: lambda now: self._availability("online", "running", now),
-            topics.INFO: info,
-            topics.HEALTH: health,
+            topics.INFO: contents.info,
+            topics.HEALTH: contents.health,
             topics.device("shoe"): lambda now: shoe_message(
                 engine.state, engine.seq, engine.publication.shoe_since, now
             ),
@@ -114,7 +122,9 @@ class Broker:
             topics.METERS: self._meters,
         }
 
-        self.requests = Requests(engine, journal, outbox, topic, lambda: outbox.snapshot_due(*self._builders))
+        self.requests = Requests(
+            engine, journal, outbox, topic, lambda: outbox.snapshot_due(*self._builders), contents.books_of
+        )
         if engine.publication.restricted:
             self.retain(
                 topics.RESTRICTED_HEAD,
@@ -131,7 +141,7 @@ class Broker:
 
     def _meters(self, now: datetime) -> Message:
         state = self._engine.state
-        return meters_message(state, self.expectations(state.settings.game), self._engine.seq, now)
+        return meters_message(state, self._expectations(state.settings.game), self._engine.seq, now)
 
     @property
     def _simulation(self) -> bool:

@@ -68,13 +68,14 @@ class Requests:
         outbox: Outbox,
         topic: topics.Topics,
         snapshot: Callable[[], None],
+        books_of: BooksOf,
     ) -> None:
         self._engine = engine
         self._journal = journal
         self._outbox = outbox
         self._topic = topic
         self._snapshot = snapshot
-        self.books_of: BooksOf | None = None
+        self._books_of = books_of
         self._books_asked: asyncio.Queue[BooksRequest] = asyncio.Queue(MOST_BOOKS_WAITING)
         self._requested_snapshot = 0.0  # when, by the loop's clock, the last requested one is sent
 
@@ -171,7 +172,7 @@ class Requests:
     def _ask_for_books(self, asked: BooksRequest) -> None:
         """Have the books answered after those that wait: meanwhile wagers and linked tables are not held up."""
         progressive = self._engine.state.progressive
-        if progressive is None or progressive.link is not None or self.books_of is None:
+        if progressive is None or progressive.link is not None:
             self._put("books", self._response(asked.id, _NO_METER))
             return
         try:
@@ -182,15 +183,13 @@ class Requests:
     async def send_books(self) -> None:
         """Answer the requests for books, one at a time."""
         while True:
-            asked = await self._books_asked.get()
-            if self.books_of is not None:
-                self._put("books", await self._books(asked, self.books_of))
+            self._put("books", await self._books(await self._books_asked.get()))
 
-    async def _books(self, asked: BooksRequest, books_of: BooksOf) -> Message:
+    async def _books(self, asked: BooksRequest) -> Message:
         now, last = clock.now(), self._engine.seq
         try:
             found = await asyncio.to_thread(
-                books_of, self._journal.path, asked.day, self._engine.calendar, now
+                self._books_of, self._journal.path, asked.day, self._engine.calendar, now
             )
         except RecordError as error:
             return self._response(asked.id, str(error))

@@ -6,11 +6,12 @@ process ends, or `tables` starts the table again if the process has others; the 
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import structlog
 
@@ -37,11 +38,11 @@ from punto.controller.gaming_days import Calendar
 from punto.controller.journal.background import BackgroundReplay
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.schema import RecordError
-from punto.controller.linked import Authority, link_of
+from punto.controller.linked import Authority, Keeper, link_of
 from punto.controller.messages import topics
 from punto.controller.messages.building import head_message, timestamp
-from punto.controller.messages.models import Health, Info, Message
-from punto.controller.mqtt import Broker
+from punto.controller.messages.models import ComponentDigest, Info, Message
+from punto.controller.mqtt import Broker, Contents
 from punto.controller.mqtt_requests import BooksOf
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import Fitted
@@ -133,12 +134,10 @@ async def serve(
             restricted=restricted,
             house=HouseRules(calendar, config.outlawed),
         )
-        service = _Service(config, engine, journal, outbox, devices, process or Process())
-        ended = "the service failed"
+        ended, service, opened = "the service failed", None, ExitStack()
         try:
-            service.connect(topic, doors_of)
-            if service.broker is not None:
-                service.broker.requests.books_of = books_of
+            table = _Table(config, engine, journal, outbox, topic, opened)
+            service = _Service(table, process or Process(), devices, doors_of, books_of)
             _log.info("table recovered", phase=engine.state.phase, inputs=engine.seq)
             await service.run(consoles_of)
         except asyncio.CancelledError:
@@ -149,162 +148,166 @@ async def serve(
             raise
         finally:
             _log.info("table ended", reason=ended, inputs=engine.seq)
-            service.opened.close()
-            if service.broker is not None:
+            opened.close()
+            if service is not None and service.broker is not None:
                 await service.broker.publish_offline(ended)
     finally:
         await journal.close()
 
 
-@dataclass
-class _Service:
-    """The parts of one table's service."""
+class _Table(NamedTuple):
+    """A table that is recovered. `opened` closes what must not stay open for its next start, also if no task has served it."""
 
     config: ServiceConfig
     engine: Engine
     journal: Journal
     outbox: Outbox
-    devices: Devices
-    process: Process
-    gate: "Gate | None" = None
-    broker: Broker | None = None
-    doors: list[DeviceDoor[Any]] = field(default_factory=list)
-    fitted: Fitted = field(default_factory=Fitted)
-    authority: Authority | None = None
-    signer: HeadSigner | None = None
-    opened: ExitStack = field(default_factory=ExitStack)
-    """What must not stay open for the table's next start, also if the task that serves it never began."""
+    topic: topics.Topics
+    opened: ExitStack
 
-    def connect(self, topic: topics.Topics, doors_of: DoorsOf) -> None:
-        """Create what connects the engine with the devices, the accounts and the broker."""
-        config, engine, outbox, devices = self.config, self.engine, self.outbox, self.devices
+    def head_signed(self) -> None:
+        """Publish the signed head."""
+        if self.engine.publication.restricted:
+            self.outbox.snapshot_due(topics.RESTRICTED_HEAD)
+
+    async def differs(self, place: str) -> None:
+        """Record that the record differs from what its inputs give."""
+        await self.engine.submit([RecordDiffers(place)], "service")
+
+    def expect(self, game: Game, found: Expectations) -> None:
+        """Keep expectations that were counted on the record, for reports, and publish the meters beside them."""
+        self.journal.add_expectations(game, found)
+        self.outbox.snapshot_due(topics.METERS)
+
+
+class _Service:
+    """The parts of one table's service."""
+
+    def __init__(
+        self, table: _Table, process: Process, devices: Devices, doors_of: DoorsOf, books_of: BooksOf
+    ) -> None:
+        config, engine, journal, outbox, topic, _ = self._table = table
+        self._process = process
+        self._gate = gate = _gate(table)
+        exact = ExactExpectations(engine.state, table.expect, process.counts)
+        engine.watch(exact.see)
+        replay = BackgroundReplay(config.record.path, journal, table.differs, process.replaying)
+        self._runs: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {
+            "journal": journal.watch,
+            "heartbeat": lambda: _beat(engine, journal, outbox, process.alive),
+            "replay": replay.run,
+            "expectations": exact.run,
+        }
         shoe = None if devices.shoe is None else ShoeDoor(engine, outbox, devices.shoe)
         spots = None if devices.coin_spot is None else CoinSpotDoor(engine, outbox, devices.coin_spot)
-        if config.accounts is not None:
-            self.gate = gate_of(config.accounts, config.console, engine)
-            self.opened.callback(self.gate.accounts.close)
-        cards = _card_door(config, engine, outbox, devices, self.gate)
+        cards = _card_door(config, engine, outbox, devices, gate)
         keypad = None
         if devices.keypad is not None and config.keypad is not None:
             start_game = None if spots is None else spots.start_game
             keypad = KeypadDoor(engine, outbox, devices.keypad, config.keypad, start_game)
         others = doors_of(config, engine, outbox)
-        self.doors = [door for door in (shoe, keypad, spots, cards, *others) if door is not None]
-        links: dict[str, Linked] = {door.device: door for door in self.doors}
-        report = health.HealthReport(engine, self.journal, outbox, self._house_accounts)
-        self.broker = _broker(config, engine, outbox, topic, links, report)
-        if self.broker is not None and config.accounts is not None and config.mqtt is not None:
-            _listen_for_accounts(self.broker, config.accounts, config.mqtt.base, engine)
-        # The consoles show the broker and the record too.
-        parts = {**links, **({} if self.broker is None else {"broker": self.broker})}
-        parts["record"] = health.RecordHealth(self.journal, config.record.path)
-        if config.record.signer is not None:
-            self.signer = HeadSigner(
-                config.record.signer, config.table.id, self.journal, self._head_signed, self._differs
+        self._doors = [door for door in (shoe, keypad, spots, cards, *others) if door is not None]
+        self._runs |= {door.device: door.run for door in self._doors}
+        if devices.configuration_keypad is not None:
+            self._runs["configuration keypad"] = partial(_watch, devices.configuration_keypad, engine)
+        parts: dict[str, Linked] = {door.device: door for door in self._doors}
+        report = health.HealthReport(engine, journal, outbox, partial(_house_accounts, config, gate))
+        links = dict(parts)
+        self.broker: Broker | None = None
+        if config.mqtt is not None:
+            contents = Contents(
+                partial(_info, config, own_components()),
+                lambda now: report.message(now, _health_of(links)),
+                exact.of,
+                books_of,
             )
-            parts["signer"] = self.signer
-        fitted = _fitted(config, self.doors, spots, cards)
-        self.fitted = replace(fitted, links=lambda: _health_of(parts), meter=self._meter)
-
-    def _head_signed(self) -> None:
-        if self.engine.publication.restricted:
-            self.outbox.snapshot_due(topics.RESTRICTED_HEAD)
-
-    async def _differs(self, place: str) -> None:
-        await self.engine.submit([RecordDiffers(place)], "service")
-
-    def _house_accounts(self) -> int | None:
-        """The version of the house's accounts that the table has, None if it has accounts of its own or they cannot be read."""
-        if self.gate is None or self.config.accounts is None or self.config.accounts.house is None:
-            return None
-        try:
-            return self.gate.accounts.house_version()
-        except AccountsError:
-            return None
-
-    def _meter(self) -> int | None:
-        return None if self.authority is None else self.authority.meter
-
-    async def run(self, consoles_of: ConsolesOf) -> None:
-        """Run all parts until one fails or the service is cancelled."""
-        config, engine = self.config, self.engine
-        for each in self.doors:
-            await each.begin()
-        desk = Desk(engine, config.folder, self.fitted, self.gate, config.law, config.rules)
-        console = (
-            None if config.console is None or self.gate is None else consoles_of(config, desk, self.gate)
+            self.broker = parts["broker"] = Broker(config.mqtt, engine, journal, outbox, topic, contents)
+        # The consoles show the broker and the record too.
+        parts["record"] = health.RecordHealth(journal, config.record.path)
+        signer = None
+        if config.record.signer is not None:
+            signer = parts["signer"] = HeadSigner(
+                config.record.signer, config.table.id, journal, table.head_signed, table.differs
+            )
+            self._runs["signer"] = signer.run
+        link = None if self.broker is None else self._publish(self.broker, signer)
+        fitted = replace(
+            _fitted(config, self._doors, spots, cards),
+            links=lambda: _health_of(parts),
+            meter=lambda: link.meter if isinstance(link, Authority) else None,
         )
-        if console is not None:
-            self.opened.callback(console.close)
-        exact = ExactExpectations(engine.state, self._expect, self.process.counts)
-        engine.watch(exact.see)
-        replay = BackgroundReplay(
-            config.record.path,
-            self.journal,
-            self._differs,
-            self.process.replaying,
-        )
-        of = config.operator
-        door = None if of is None else local_socket.open_at(of.socket, of.mode_bits, of.group)
-        if door is not None:
-            self.opened.callback(door.close)
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.journal.watch(), name="journal")
-            beat = _beat(engine, self.journal, self.outbox, self.process.alive)
-            tasks.create_task(beat, name="heartbeat")
-            tasks.create_task(replay.run(), name="replay")
-            tasks.create_task(exact.run(), name="expectations")
-            if self.signer is not None:
-                tasks.create_task(self.signer.run(), name="signer")
-            if door is not None:
-                tasks.create_task(local_socket.serve(door, SocketDoor(desk)), name="operators")
-            if console is not None:
-                tasks.create_task(console.serve(), name="console")
-            for each in self.doors:
-                tasks.create_task(each.run(), name=each.device)
-            if self.devices.configuration_keypad is not None:
-                watch = _watch(self.devices.configuration_keypad, engine)
-                tasks.create_task(watch, name="configuration keypad")
-            if self.broker is not None:
-                self.broker.expectations = exact.of
-                self._publish(tasks, self.broker)
-            # Open means that the record is recovered and orders are taken. The service does not wait for the broker: if
-            # the broker were away for hours, systemd would restart the service again and again.
-            self.process.opened()
+        self._desk = Desk(engine, config.folder, fitted, gate, config.law, config.rules)
 
-    def _expect(self, game: Game, found: Expectations) -> None:
-        """Keep expectations that were counted on the record, for reports, and publish the meters beside them."""
-        self.journal.add_expectations(game, found)
-        self.outbox.snapshot_due(topics.METERS)
-
-    def _signed_head(self, now: datetime) -> Message | None:
-        """The last signed head; the head as it is while the signer is away from the start on."""
-        signed = None if self.signer is None else self.signer.signed
-        if self.signer is not None and not self.signer.tried:
-            return None
-        fields = None if signed is None else signed.model_dump(exclude={"table"})
-        return head_message(self.engine.state.settings, str(self.journal.head), now, fields)
-
-    def _publish(self, tasks: asyncio.TaskGroup, broker: Broker) -> None:
-        """Start the broker's link with the retained messages of devices, edges and meters."""
-        config, engine = self.config, self.engine
-        for each in self.doors:
+    def _publish(self, broker: Broker, signer: HeadSigner | None) -> Authority | Keeper | None:
+        """Have the broker's link send and take what devices, accounts, edges and meters do; returns the meter's link."""
+        config, engine, _, outbox, topic, _ = self._table
+        for each in self._doors:
             broker.retain(topics.device(each.device), each.message)
-        if self.signer is not None and engine.publication.restricted:
-            broker.retain(topics.RESTRICTED_HEAD, self._signed_head)
+        if config.accounts is not None:
+            _listen_for_accounts(broker, config.accounts, topic.base, engine)
+        if signer is not None and engine.publication.restricted:
+            broker.retain(topics.RESTRICTED_HEAD, partial(_signed_head, self._table, signer))
         if config.edge is not None:
-            edge = LiveEdge(engine.state.settings, engine.record_name, config.edge.share, self.outbox)
+            edge = LiveEdge(engine.state.settings, engine.record_name, config.edge.share, outbox)
             engine.watch(edge.see)
             edge.see(engine.state, engine.seq)  # the start may be in mid-shoe
             broker.retain(topics.RESTRICTED_EDGE, edge.message)
-            tasks.create_task(edge.run(), name="edge")
-        link = link_of(engine, broker, self.outbox, broker.topic)
-        self.authority = link if isinstance(link, Authority) else None
+            self._runs["edge"] = edge.run
+        link = link_of(engine, broker, outbox, topic)
         if link is not None:
-            tasks.create_task(link.run(), name="meter")
+            self._runs["meter"] = link.run
             for name in meter_topics(engine.state):
                 broker.retain(name, link.message)
-        tasks.create_task(broker.run(), name="broker")
+        self._runs["broker"] = broker.run
+        return link
+
+    async def run(self, consoles_of: ConsolesOf) -> None:
+        """Run all parts until one fails or the service is cancelled."""
+        config, opened, runs = self._table.config, self._table.opened, dict(self._runs)
+        for each in self._doors:
+            await each.begin()
+        if config.console is not None and self._gate is not None:
+            console = consoles_of(config, self._desk, self._gate)
+            opened.callback(console.close)
+            runs["console"] = console.serve
+        if config.operator is not None:
+            of = config.operator
+            door = local_socket.open_at(of.socket, of.mode_bits, of.group)
+            opened.callback(door.close)
+            runs["operators"] = partial(local_socket.serve, door, SocketDoor(self._desk))
+        async with asyncio.TaskGroup() as tasks:
+            for name, run in runs.items():
+                tasks.create_task(run(), name=name)
+            # Open means that the record is recovered and orders are taken. The service does not wait for the broker: if
+            # the broker were away for hours, systemd would restart the service again and again.
+            self._process.opened()
+
+
+def _gate(table: _Table) -> "Gate | None":
+    """The gate, if the table has accounts."""
+    if table.config.accounts is None:
+        return None
+    gate = gate_of(table.config.accounts, table.config.console, table.engine)
+    table.opened.callback(gate.accounts.close)
+    return gate
+
+
+def _house_accounts(config: ServiceConfig, gate: "Gate | None") -> int | None:
+    """The version of the house's accounts that the table has, None if it has accounts of its own or they cannot be read."""
+    if gate is None or config.accounts is None or config.accounts.house is None:
+        return None
+    try:
+        return gate.accounts.house_version()
+    except AccountsError:
+        return None
+
+
+def _signed_head(table: _Table, signer: HeadSigner, now: datetime) -> Message | None:
+    """The last signed head; the head as it is while the signer is away from the start on."""
+    if not signer.tried:
+        return None
+    fields = None if signer.signed is None else signer.signed.model_dump(exclude={"table"})
+    return head_message(table.engine.state.settings, str(table.journal.head), now, fields)
 
 
 async def _beat(
@@ -425,31 +428,14 @@ def _card_door(
     )
 
 
-def _broker(
-    config: ServiceConfig,
-    engine: Engine,
-    outbox: Outbox,
-    topic: topics.Topics,
-    links: Mapping[str, Linked],
-    report: health.HealthReport,
-) -> Broker | None:
-    if config.mqtt is None:
-        return None
-    components = own_components()
-
-    def info(now: datetime) -> Info:
-        return Info(
-            id=f"{config.table.id}/info/{__version__}/{config.digest()}",
-            seq=0,
-            ts=timestamp(now),
-            simulation=config.table.simulation,
-            version=__version__,
-            components=components,
-            configuration_digest=config.digest(),
-            configuration=config.redacted(),
-        )
-
-    def current_health(now: datetime) -> Health:
-        return report.message(now, _health_of(links))
-
-    return Broker(config.mqtt, engine, report.journal, outbox, topic, info, current_health)
+def _info(config: ServiceConfig, components: tuple[ComponentDigest, ...], now: datetime) -> Info:
+    return Info(
+        id=f"{config.table.id}/info/{__version__}/{config.digest()}",
+        seq=0,
+        ts=timestamp(now),
+        simulation=config.table.simulation,
+        version=__version__,
+        components=components,
+        configuration_digest=config.digest(),
+        configuration=config.redacted(),
+    )

@@ -29,6 +29,7 @@ from punto.baccarat.table.order_kinds import ChangeShoe, Reveal, SignOn
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TableState
 from punto.baccarat.wagers.definition import Limits
+from punto.configs.expectations import shipped
 from punto.configs.game_files import load_game
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.engine import Engine, HouseRules
@@ -38,7 +39,8 @@ from punto.controller.messages import topics
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Info
 from punto.controller.messages.topics import CHANNELS
-from punto.controller.mqtt import Broker
+from punto.controller.mqtt import Broker, Contents
+from punto.controller.mqtt_requests import BooksOf
 from punto.controller.outbox import Outbox
 from punto.game_manager.books import books_of_day
 from punto.simulators.shoe.order import shuffled
@@ -176,7 +178,9 @@ class Login(BrokerConfig):
         return self.secret
 
 
-def broker_of(table: Table, port: int, password: str | None = None, **broker: Any) -> Broker:
+def broker_of(
+    table: Table, port: int, password: str | None = None, books_of: BooksOf = books_of_day, **broker: Any
+) -> Broker:
     """The connection of this table to a broker."""
     report = HealthReport(table.engine, table.journal, table.outbox)
 
@@ -192,17 +196,14 @@ def broker_of(table: Table, port: int, password: str | None = None, **broker: An
             configuration={},
         )
 
-    made = Broker(
+    return Broker(
         Login(port=port, secret=password, **broker),
         table.engine,
         table.journal,
         table.outbox,
         TOPIC,
-        info,
-        lambda now: report.message(now, {}),
+        Contents(info, lambda now: report.message(now, {}), shipped, books_of),
     )
-    made.requests.books_of = books_of_day
-    return made
 
 
 @asynccontextmanager

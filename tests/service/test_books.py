@@ -126,8 +126,7 @@ async def test_other_requests_are_answered_while_books_are_read_and_too_many_are
         return books_of_day(*of)
 
     here.engine.pace = Pace(per_second=1000, at_once=10_000)
-    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port) as broker:
-        broker.requests.books_of = slowly
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port, books_of=slowly):
         await online(listening)
         for number in range(MOST_BOOKS_WAITING + 2):  # one is being read, and one is too many
             await listening.publish(OWN, {"id": f"b{number}", "day": today()})
