@@ -5,7 +5,6 @@ process ends, or `tables` starts the table again if the process has others; the 
 """
 
 import asyncio
-import random
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -15,26 +14,24 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import structlog
 
-from punto.baccarat.table.events import ClockStepped, ConfigurationKeypad, LogHeld, RecordDiffers
+from punto.baccarat.table.events import RecordDiffers
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations
 from punto.configs.problems import ConfigError
 from punto.controller import clock, health, local_socket
 from punto.controller.accounts.refusals import AccountsError
-from punto.controller.clock_watch import ClockWatch
 from punto.controller.components import own_components, own_version
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
-from punto.controller.devices.coin_spot_door import CoinSpotDoor
 from punto.controller.devices.device import DeviceDoor
-from punto.controller.devices.keypad_door import KeypadDoor
-from punto.controller.devices.shoe_door import ShoeDoor
 from punto.controller.edge.live import LiveEdge
 from punto.controller.engine import Engine, HouseRules
 from punto.controller.expectations import Counts, ExactExpectations
 from punto.controller.failures import messages_of
+from punto.controller.fitting import fit, watch
 from punto.controller.gaming_days import Calendar
+from punto.controller.heartbeat import beat
 from punto.controller.journal.background import BackgroundReplay
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.schema import RecordError
@@ -45,22 +42,18 @@ from punto.controller.messages.models import ComponentDigest, Info, Message
 from punto.controller.mqtt import Broker, Contents
 from punto.controller.mqtt_requests import BooksOf
 from punto.controller.orders.desk import Desk
-from punto.controller.orders.doors import Fitted
 from punto.controller.orders.socket_door import SocketDoor
 from punto.controller.outbox import Outbox
 from punto.controller.publication import meter_topics
 from punto.controller.signing.head_signer import HeadSigner
-from punto.drivers.base import Devices, DeviceWatch, LinkHealth
+from punto.drivers.base import Devices, LinkHealth
 from punto.version import __version__
 
 if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate
-    from punto.controller.devices.card_door import CardDoor
 
 EXPECTED: Final = (RecordError, RefusedError, ConfigError)
 """The errors of `serve` whose message tells an operator what to do."""
-STATE_EVERY_SECONDS = 1
-"""How often the state is sent again, so that a display can show that it is live."""
 
 _log = structlog.get_logger("punto.controller")
 
@@ -73,13 +66,6 @@ class Consoles(Protocol):
 
     def close(self) -> None:
         """Close their port, also if they were never served."""
-
-
-class Linked(Protocol):
-    """A device, the broker or the record, as the consoles show it."""
-
-    def health(self) -> LinkHealth:
-        """Its present state."""
 
 
 @dataclass(frozen=True)
@@ -186,31 +172,27 @@ class _Service:
     def __init__(
         self, table: _Table, process: Process, devices: Devices, doors_of: DoorsOf, books_of: BooksOf
     ) -> None:
-        config, engine, journal, outbox, topic, _ = self._table = table
+        config, engine, journal, outbox, topic, opened = self._table = table
         self._process = process
-        self._gate = gate = _gate(table)
+        self._gate = gate = (
+            None if config.accounts is None else gate_of(config.accounts, config.console, engine)
+        )
+        if gate is not None:
+            opened.callback(gate.accounts.close)
         exact = ExactExpectations(engine.state, table.expect, process.counts)
         engine.watch(exact.see)
         replay = BackgroundReplay(config.record.path, journal, table.differs, process.replaying)
         self._runs: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {
             "journal": journal.watch,
-            "heartbeat": lambda: _beat(engine, journal, outbox, process.alive),
+            "heartbeat": partial(beat, engine, journal, outbox, process.alive),
             "replay": replay.run,
             "expectations": exact.run,
         }
-        shoe = None if devices.shoe is None else ShoeDoor(engine, outbox, devices.shoe)
-        spots = None if devices.coin_spot is None else CoinSpotDoor(engine, outbox, devices.coin_spot)
-        cards = _card_door(config, engine, outbox, devices, gate)
-        keypad = None
-        if devices.keypad is not None and config.keypad is not None:
-            start_game = None if spots is None else spots.start_game
-            keypad = KeypadDoor(engine, outbox, devices.keypad, config.keypad, start_game)
-        others = doors_of(config, engine, outbox)
-        self._doors = [door for door in (shoe, keypad, spots, cards, *others) if door is not None]
+        self._doors, fitted = fit(config, engine, outbox, devices, gate, doors_of(config, engine, outbox))
         self._runs |= {door.device: door.run for door in self._doors}
         if devices.configuration_keypad is not None:
-            self._runs["configuration keypad"] = partial(_watch, devices.configuration_keypad, engine)
-        parts: dict[str, Linked] = {door.device: door for door in self._doors}
+            self._runs["configuration keypad"] = partial(watch, devices.configuration_keypad, engine)
+        parts: dict[str, Callable[[], LinkHealth]] = {door.device: door.health for door in self._doors}
         report = health.HealthReport(engine, journal, outbox, partial(_house_accounts, config, gate))
         links = dict(parts)
         self.broker: Broker | None = None
@@ -221,18 +203,18 @@ class _Service:
                 exact.of,
                 books_of,
             )
-            self.broker = parts["broker"] = Broker(config.mqtt, engine, journal, outbox, topic, contents)
+            self.broker = Broker(config.mqtt, engine, journal, outbox, topic, contents)
+            parts["broker"] = self.broker.health
         # The consoles show the broker and the record too.
-        parts["record"] = health.RecordHealth(journal, config.record.path)
+        parts["record"] = health.RecordHealth(journal, config.record.path).health
         signer = None
         if config.record.signer is not None:
-            signer = parts["signer"] = HeadSigner(
-                config.record.signer, config.table.id, journal, table.head_signed, table.differs
-            )
-            self._runs["signer"] = signer.run
+            signing = (config.record.signer, config.table.id, journal)
+            signer = HeadSigner(*signing, table.head_signed, table.differs)
+            parts["signer"], self._runs["signer"] = signer.health, signer.run
         link = None if self.broker is None else self._publish(self.broker, signer)
         fitted = replace(
-            _fitted(config, self._doors, spots, cards),
+            fitted,
             links=lambda: _health_of(parts),
             meter=lambda: link.meter if isinstance(link, Authority) else None,
         )
@@ -283,15 +265,6 @@ class _Service:
             self._process.opened()
 
 
-def _gate(table: _Table) -> "Gate | None":
-    """The gate, if the table has accounts."""
-    if table.config.accounts is None:
-        return None
-    gate = gate_of(table.config.accounts, table.config.console, table.engine)
-    table.opened.callback(gate.accounts.close)
-    return gate
-
-
 def _house_accounts(config: ServiceConfig, gate: "Gate | None") -> int | None:
     """The version of the house's accounts that the table has, None if it has accounts of its own or they cannot be read."""
     if gate is None or config.accounts is None or config.accounts.house is None:
@@ -310,83 +283,8 @@ def _signed_head(table: _Table, signer: HeadSigner, now: datetime) -> Message | 
     return head_message(table.engine.state.settings, str(table.journal.head), now, fields)
 
 
-async def _beat(
-    engine: Engine, journal: Journal, outbox: Outbox, alive: Callable[[], None] = lambda: None
-) -> None:
-    """Send the state again every second, and call `alive` if the path to the disk still works."""
-    beats, held, metered, watch = 0, "", engine.state, ClockWatch(*clock.both())
-    # Tables that start together, in one process or after a power cut, do not send together from then on.
-    await asyncio.sleep(random.uniform(0, STATE_EVERY_SECONDS))
-    while True:
-        await asyncio.sleep(STATE_EVERY_SECONDS)
-        if (step := watch.look(*clock.both())) is not None:
-            before, after = map(timestamp, step)
-            await engine.submit([ClockStepped(before, after)], "service")
-        if floods := [*engine.pace.summed_up()]:
-            await engine.submit(floods, "service")
-        await _proven(engine, journal, outbox, alive)
-        beats += 1
-        outbox.snapshot_due(topics.STATE, *meter_topics(engine.state))
-        state = engine.state
-        # Once a second is often enough for people. At each hand, it would delay the cards of a fast shoe.
-        if (
-            state.history.meters is not metered.history.meters
-            or state.history.day is not metered.history.day
-            or state.settings != metered.settings
-        ):
-            outbox.snapshot_due(topics.METERS)
-        metered = state
-        if beats % health.EVERY_SECONDS == 0:
-            held, before = await journal.held_by(), held
-            if held and not before:
-                await engine.submit([LogHeld(held)], "service")
-            outbox.snapshot_due(topics.HEALTH, topics.AVAILABILITY)
-            if engine.publication.restricted:
-                outbox.snapshot_due(topics.RESTRICTED_HEAD)
-
-
-async def _proven(engine: Engine, journal: Journal, outbox: Outbox, alive: Callable[[], None]) -> None:
-    """Call `alive` if the path of the inputs to the disk works: this sign of life stops if the path is stuck.
-
-    It does not stop while another program holds the record's lock, because a restart would not end that; the table is as it was.
-    """
-    way = engine.enter([], "service").done  # also begins a gaming day
-    while not (await asyncio.wait([way], timeout=STATE_EVERY_SECONDS))[0]:
-        if journal.blocked:
-            alive()
-            outbox.snapshot_due(topics.STATE, *meter_topics(engine.state))
-    way.result()
-    alive()
-
-
-def _fitted(
-    config: ServiceConfig,
-    doors: Iterable[DeviceDoor[Any]],
-    spots: CoinSpotDoor | None,
-    cards: "CardDoor | None",
-) -> Fitted:
-    """The functions of the table's devices for its progressive."""
-    fitted = Fitted(gives=lambda: frozenset().union(*(door.gives() for door in doors)))
-    if config.keypad is not None:
-        fitted = replace(fitted, start_label=config.keypad.start_label)
-    if spots is not None:
-        fitted = replace(fitted, start_game=spots.start_game, late=spots.late)
-    if cards is not None:
-        fitted = replace(fitted, password_of=cards.password_of, give_password=cards.confirm)
-    return fitted
-
-
-def _health_of(parts: Mapping[str, Linked]) -> dict[str, LinkHealth]:
-    return {name: part.health() for name, part in parts.items()}
-
-
-async def _watch(keypad: DeviceWatch, engine: Engine) -> None:
-    """Record when the score display's configuration keypad is attached or removed."""
-
-    async def report(attached: bool, path: str) -> None:
-        await engine.submit([ConfigurationKeypad(attached, path)], "configuration keypad")
-
-    await keypad.run(report)
+def _health_of(parts: Mapping[str, Callable[[], LinkHealth]]) -> dict[str, LinkHealth]:
+    return {name: health_of() for name, health_of in parts.items()}
 
 
 def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -> "Gate":
@@ -413,19 +311,6 @@ def _listen_for_accounts(broker: Broker, accounts: AccountsConfig, base: str, en
 
         takeover = Takeover(accounts.path, accounts.house, TableAccesses(engine))
         broker.listen(topics.house_accounts(base), takeover.take)
-
-
-def _card_door(
-    config: ServiceConfig, engine: Engine, outbox: Outbox, devices: Devices, gate: "Gate | None"
-) -> "CardDoor | None":
-    if devices.card_reader is None or gate is None or config.progressive is None:
-        return None
-    from punto.controller.devices.card_door import CardDoor  # noqa: PLC0415 - as with the accounts
-
-    second_factor = config.progressive.second_factor
-    return CardDoor(
-        engine, outbox, devices.card_reader, gate.accounts, second_factor=second_factor, clock=clock.monotonic
-    )
 
 
 def _info(config: ServiceConfig, components: tuple[ComponentDigest, ...], now: datetime) -> Info:

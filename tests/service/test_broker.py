@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from punto.baccarat.table.order_kinds import CloseTable, VoidCoup, VoidRound
-from punto.controller import supervisor
+from punto.controller import heartbeat
 from punto.controller.journal.entries import Head
 from punto.controller.messages.topics import RESTRICTED_HEAD
 from tests.ports import free_port
@@ -476,10 +476,10 @@ async def test_the_records_head_is_for_surveillance_alone(tmp_path, mosquitto, r
 
 
 async def test_the_records_head_is_sent_again_with_the_health(tmp_path, monkeypatch):
-    monkeypatch.setattr(supervisor, "STATE_EVERY_SECONDS", 0)
+    monkeypatch.setattr(heartbeat, "STATE_EVERY_SECONDS", 0)
     for restricted in (True, False):
         async with table(tmp_path / "table.db", restricted=restricted) as here:
-            beats = asyncio.create_task(supervisor._beat(here.engine, here.journal, here.outbox))
+            beats = asyncio.create_task(heartbeat.beat(here.engine, here.journal, here.outbox))
             await eventually(lambda: "health" in here.outbox.due, "ten beats")
             beats.cancel()
             await asyncio.wait([beats])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from punto.baccarat.table.events import Flooded, SetWager
-from punto.controller import engine, mqtt, supervisor
+from punto.controller import engine, heartbeat, mqtt
 from punto.controller.journal import recovery, store
 from punto.controller.journal.answers import MOST_KEPT
 from punto.controller.journal.schema import SNAPSHOTS_KEPT
@@ -380,14 +380,14 @@ async def test_a_seat_that_floods_is_not_listened_to_for_a_while(here, mosquitto
 
 
 async def test_the_service_puts_the_sum_of_a_flood_on_the_record(tmp_path, monkeypatch):
-    monkeypatch.setattr(supervisor, "STATE_EVERY_SECONDS", 0)
+    monkeypatch.setattr(heartbeat, "STATE_EVERY_SECONDS", 0)
     async with table(tmp_path / "table.db") as here:
         now = [0.0]
         here.engine.pace = Pace(per_second=0, at_once=1, clock=lambda: now[0])
         for _ in range(4):
             here.engine.pace.allows("seat 3")
         now[0] += SUMMED_SECONDS
-        beats = asyncio.create_task(supervisor._beat(here.engine, here.journal, here.outbox))
+        beats = asyncio.create_task(heartbeat.beat(here.engine, here.journal, here.outbox))
         await eventually(lambda: here.state.alarms, "the alarm")
         beats.cancel()
         await asyncio.wait([beats])

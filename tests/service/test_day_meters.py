@@ -10,7 +10,7 @@ import pytest
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.meters import Meters, of_game
 from punto.baccarat.table.order_kinds import CorrectRound, VoidRound
-from punto.controller import clock, supervisor
+from punto.controller import clock, heartbeat
 from punto.controller.engine import HouseRules
 from punto.controller.gaming_days import Calendar
 from punto.controller.messages import topics
@@ -75,10 +75,10 @@ async def test_a_day_without_a_hand_begins_too(tmp_path):
 
 
 async def test_the_meters_are_published_when_a_day_begins(tmp_path, monkeypatch):
-    monkeypatch.setattr(supervisor, "STATE_EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(heartbeat, "STATE_EVERY_SECONDS", 0.01)
     async with table(tmp_path / "table.db", OWN) as here:
         here.outbox.due.clear()
-        beating = asyncio.create_task(supervisor._beat(here.engine, here.journal, here.outbox))
+        beating = asyncio.create_task(heartbeat.beat(here.engine, here.journal, here.outbox))
         await eventually(lambda: topics.STATE in here.outbox.due, "it beats")
         assert topics.METERS not in here.outbox.due
         Clock.at = NIGHT

@@ -11,7 +11,7 @@ import pytest
 from punto.baccarat.table.order_kinds import OpenBetting
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import HOLD, Expectations, shipped
-from punto.controller import expectations, supervisor
+from punto.controller import expectations, heartbeat
 from punto.controller.expectations import ExactExpectations
 from tests.service.table_in_this_process import HERE, STAKE, connected, ear, eventually, rows, settings, table
 from tests.service.table_on_a_machine import Broker, Listener, wait_until
@@ -100,7 +100,7 @@ async def test_the_meters_are_published_within_a_second_of_a_hand(tmp_path):
             ear(mosquitto.port) as listening,
             connected(here, mosquitto.port),
         ):
-            beating = asyncio.create_task(supervisor._beat(here.engine, here.journal, here.outbox))
+            beating = asyncio.create_task(heartbeat.beat(here.engine, here.journal, here.outbox))
             await here.begin_shoe()
             await here.order(OpenBetting("mei"))
             for hands in (1, 2):

@@ -47,7 +47,7 @@ from punto.baccarat.table.order_kinds import (
     ResumePlay,
     VoidCoup,
 )
-from punto.controller import engine, supervisor
+from punto.controller import engine, heartbeat
 from punto.controller.journal import journal, store
 from punto.controller.journal.recovery import replay
 from tests.service.at_a_broker import online, wager, wager_answers
@@ -203,11 +203,11 @@ async def test_nothing_is_shown_acknowledged_or_answered_before_it_is_on_the_dis
 
 
 async def test_the_sign_of_life_stops_with_the_disk(tmp_path, disk, monkeypatch):
-    monkeypatch.setattr(supervisor, "STATE_EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(heartbeat, "STATE_EVERY_SECONDS", 0.01)
     async with table(tmp_path / "t.db") as here:
         await here.begin_shoe()
         beats: list[int] = []
-        beat = supervisor._beat(here.engine, here.journal, here.outbox, lambda: beats.append(1))
+        beat = heartbeat.beat(here.engine, here.journal, here.outbox, lambda: beats.append(1))
         beating = asyncio.create_task(beat)
         await eventually(lambda: len(beats) > 3, "it beats")
         disk.clear()
@@ -224,12 +224,12 @@ async def test_the_sign_of_life_stops_with_the_disk(tmp_path, disk, monkeypatch)
 
 
 async def test_play_waits_for_a_program_that_holds_the_records_lock(tmp_path, monkeypatch):
-    monkeypatch.setattr(supervisor, "STATE_EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(heartbeat, "STATE_EVERY_SECONDS", 0.01)
     record = tmp_path / "t.db"
     async with table(record) as here:
         await here.begin_shoe()
         beats: list[int] = []
-        beat = supervisor._beat(here.engine, here.journal, here.outbox, lambda: beats.append(1))
+        beat = heartbeat.beat(here.engine, here.journal, here.outbox, lambda: beats.append(1))
         beating = asyncio.create_task(beat)
         with closing(sqlite3.connect(record, isolation_level=None)) as shell:
             shell.execute("BEGIN IMMEDIATE")
@@ -247,14 +247,14 @@ async def test_play_waits_for_a_program_that_holds_the_records_lock(tmp_path, mo
 
 
 async def test_a_reader_that_makes_the_log_grow_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(supervisor, "STATE_EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(heartbeat, "STATE_EVERY_SECONDS", 0.01)
     monkeypatch.setattr(journal, "MOST_FRAMES", 40)
     record = tmp_path / "t.db"
     async with table(record) as here:
         await here.begin_shoe()
         await here.play(2)
         with another_program_reads(record) as reader:
-            beating = asyncio.create_task(supervisor._beat(here.engine, here.journal, here.outbox))
+            beating = asyncio.create_task(heartbeat.beat(here.engine, here.journal, here.outbox))
             await here.play(20)
             await eventually(lambda: here.state.alarms, "it is said")
             beating.cancel()

@@ -16,7 +16,7 @@ from punto.controller.accounts.refusals import NotLetInError
 from punto.controller.accounts.roles import Role
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.config.sections import AccountsConfig
-from punto.controller.supervisor import _card_door
+from punto.controller.fitting import card_door
 from punto.drivers.base import Devices
 from tests.service.progressive_devices import BOB, PASSWORD, SUITED, AtATable, at_a_table, enroll, settings
 
@@ -223,7 +223,7 @@ async def test_an_executives_card_needs_the_password_for_any_award_unless_the_ho
         await here.give(Confirm("bob"))
         gate = Gate(here.accounts, TableAccesses(here.table.engine), AccountsConfig(path=tmp_path), 15)
         devices = Devices(card_reader=here.reader)
-        door = _card_door(configured(tmp_path, written), here.table.engine, here.table.outbox, devices, gate)
+        door = card_door(configured(tmp_path, written), here.table.engine, here.table.outbox, devices, gate)
         assert door is not None
         await here.until(lambda: here.reader.health().connected, "the reader is heard")
 

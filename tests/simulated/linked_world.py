@@ -19,7 +19,7 @@ from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, Awar
 from punto.baccarat.progressive.ledger import Account
 from punto.baccarat.progressive.state import Award
 from punto.baccarat.table.state import RoundRecord, TablesProgressive, TableState
-from punto.controller import clock, supervisor
+from punto.controller import clock, heartbeat
 from punto.controller.components import own_version
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.journal.audit import audit, difference_between
@@ -294,7 +294,7 @@ class LinkedWorld(World):
     async def run(self) -> None:
         with (
             mock.patch.object(clock, "now", self.wall),
-            mock.patch.object(supervisor, "STATE_EVERY_SECONDS", 1),  # a meter that comes seldom is away
+            mock.patch.object(heartbeat, "STATE_EVERY_SECONDS", 1),  # a meter that comes seldom is away
         ):
             await super().run()
 

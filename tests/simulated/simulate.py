@@ -17,7 +17,7 @@ from unittest import mock
 import structlog
 
 from punto.controller import engine as engines
-from punto.controller import health, mqtt, supervisor
+from punto.controller import health, heartbeat, mqtt, supervisor
 from punto.controller.components import own_version
 from punto.controller.journal import recovery
 from punto.controller.journal.background import BackgroundReplay, Finding
@@ -60,7 +60,7 @@ def _simulated(loop: Loop, chance: Random) -> Iterator[None]:
         stack.enter_context(mock.patch.object(supervisor, "Journal", SteppedJournal))
         stack.enter_context(mock.patch.object(supervisor, "Outbox", SteppedOutbox))
         stack.enter_context(mock.patch.object(supervisor, "BackgroundReplay", _Replay))
-        stack.enter_context(mock.patch.object(supervisor, "STATE_EVERY_SECONDS", chance.choice(BEATS)))
+        stack.enter_context(mock.patch.object(heartbeat, "STATE_EVERY_SECONDS", chance.choice(BEATS)))
         stack.enter_context(mock.patch.object(mqtt, "Link", SimulatedLink))
         stack.enter_context(mock.patch.object(serial_device, "Port", _port))
         stack.enter_context(mock.patch.object(health, "resident_bytes", return_value=0))
