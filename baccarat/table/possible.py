@@ -27,15 +27,6 @@ _WHATEVER_IT_SAYS: Final = frozenset({"not_now", "award_open"})
 """Refusals that concern the table's current activity: other field values would not help."""
 
 
-def refusals(state: TableState) -> dict[str, RefusedError | None]:
-    """Each order of the catalogue, with the reason why it cannot be given now; None if a permitted person can give it.
-
-    If an order's fields allow several values, one possible combination is enough; if all are refused, the
-    first refusal counts.
-    """
-    return {kind: _refusal(state, definition) for kind, definition in CATALOGUE.items()}
-
-
 class Verdict(NamedTuple):
     """The table's answer to events: the state after them and their effects, or the refusal of the first that is refused."""
 
@@ -48,7 +39,7 @@ def verdict(state: TableState, *events: Any) -> Verdict:
     """What the table would answer to these events now, one after the other, as if a second person had approved them."""
     table = Table(state)
     try:
-        effects = [effect for event in events for effect in table.try_out(event)]
+        effects = [effect for event in events for effect in table.handle(event, tried=True)]
     except RefusedError as error:
         return Verdict(state, refusal=error)
     return Verdict(table.state, effects)
@@ -68,8 +59,12 @@ class Trials:
 
     @cached_property
     def refusals(self) -> dict[str, RefusedError | None]:
-        """See `refusals`."""
-        return refusals(self.state)
+        """Each order of the catalogue, with the reason why it cannot be given now; None if a permitted person can give it.
+
+        If an order's fields allow several values, one possible combination is enough; if all are refused, the
+        first refusal counts.
+        """
+        return {kind: _refusal(self.state, definition) for kind, definition in CATALOGUE.items()}
 
 
 def _refusal(state: TableState, definition: Definition) -> RefusedError | None:

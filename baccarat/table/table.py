@@ -189,28 +189,12 @@ class Table:
         """A table on its first day: locked, without a shoe."""
         return cls(TableState(settings=settings, configured=settings, progressive=progressive.new(settings)))
 
-    def handle(self, event: events.Event) -> list[Effect]:
-        """Handle one event and return its effects, in order.
+    def handle(self, event: events.Event, *, tried: bool = False) -> list[Effect]:
+        """Handle one event and return its effects, in order. If it is only `tried`, it needs no second person's approval.
 
         Raises:
             RefusedError: an order, a wager or a start that is not allowed now; nothing has changed.
         """
-        return self._handle(event, refuse_unapproved)
-
-    def try_out(self, event: events.Event) -> list[Effect]:
-        """Handle an event on a temporary table as if it had the needed approval; raises RefusedError as `handle` does."""
-        return self._handle(event, lambda _, __: None)
-
-    def fail(self, event: events.Event, name: str) -> tuple[list[Effect], RefusedError | None]:
-        """Note an event that `handle` failed at, and return the effects, and the answer to a request; see `failing`."""
-        turn = Turn(self.state)
-        refusal = note_failure(turn, event, name)
-        self.state = turn.state
-        return turn.effects, refusal
-
-    def _handle(
-        self, event: events.Event, refuse: Callable[[TableState, events.Event], None]
-    ) -> list[Effect]:
         before = self.state.phase
         listed, handler = _KINDS.get(type(event), _OF_THE_SHOE)
         allowed = leads_to(before, listed)
@@ -219,7 +203,8 @@ class Table:
                 "betting_closed" if isinstance(event, events.SetWager) else "not_now",
                 f"not now: {_WHEN[before]}",
             )
-        refuse(self.state, event)  # first, because other refusals of an order can disclose hidden cards
+        if not tried:  # first, because other refusals of an order can disclose hidden cards
+            refuse_unapproved(self.state, event)
         turn = Turn(self.state)
         handler(turn, event)
         if self.state.award_waits and not turn.state.award_waits:
@@ -231,3 +216,10 @@ class Table:
             )
         self.state = turn.state
         return turn.effects
+
+    def fail(self, event: events.Event, name: str) -> tuple[list[Effect], RefusedError | None]:
+        """Note an event that `handle` failed at, and return the effects, and the answer to a request; see `failing`."""
+        turn = Turn(self.state)
+        refusal = note_failure(turn, event, name)
+        self.state = turn.state
+        return turn.effects, refusal

@@ -11,11 +11,11 @@ def _quick(cheap_passwords, quick_refusals):
 @pytest.fixture
 def evaluations(monkeypatch):
     """The kinds of the events that a table has handled or tried, in order."""
-    found, handle = [], Table._handle
+    found, handle = [], Table.handle
 
-    def noted(table, event, refuse):
+    def noted(table, event, **how):
         found.append(event.kind)
-        return handle(table, event, refuse)
+        return handle(table, event, **how)
 
-    monkeypatch.setattr(Table, "_handle", noted)
+    monkeypatch.setattr(Table, "handle", noted)
     return found

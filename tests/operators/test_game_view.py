@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from punto.baccarat.table.catalogue import CATALOGUE
-from punto.baccarat.table.possible import Trials, refusals
+from punto.baccarat.table.possible import Trials
 from punto.baccarat.table.state import TableState
 from punto.consoles.game_view import GameView, game_view
 from punto.consoles.view import prompt_of, view_of
@@ -39,7 +39,7 @@ def possible(state: TableState) -> set[str]:
     """The orders of the progressive that somebody can give now."""
     return {
         kind
-        for kind, refused in refusals(state).items()
+        for kind, refused in Trials(state).refusals.items()
         if refused is None and CATALOGUE[kind].group in {"game", "award", "meter"}
     }
 

@@ -176,9 +176,9 @@ async def test_many_at_once_are_handled_in_the_order_of_the_record(tmp_path):
         handled_order: list[int] = []
         handle = here.engine.execution.table.handle
 
-        def noting(event: Event) -> Any:
+        def noting(event: Event, **how: Any) -> Any:
             handled_order.append(here.engine.execution.head.seq + 1)
-            return handle(event)
+            return handle(event, **how)
 
         here.engine.execution.table.handle = noting  # type: ignore[method-assign]
         before = here.journal.last_seq

@@ -91,7 +91,7 @@ def test_an_order_that_cannot_be_given_in_the_phase_says_that_first():
 
 def test_a_trial_asks_for_nobodys_approval():
     croupier = Croupier.at_betting("draw KS", approval=("void_coup",))
-    croupier.table.try_out(VoidCoup("bob", "misdeal"))
+    croupier.table.handle(VoidCoup("bob", "misdeal"), tried=True)
 
     assert croupier.state.round.coup is None
 

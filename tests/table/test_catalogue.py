@@ -32,7 +32,7 @@ from punto.baccarat.table.order_kinds import (
     VoidCoup,
     VoidRound,
 )
-from punto.baccarat.table.possible import refusal, refusals
+from punto.baccarat.table.possible import Trials, refusal
 from punto.baccarat.table.state import Phase, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
@@ -303,7 +303,7 @@ def test_where_every_card_has_come_none_can_be_another(so_far):
     meter = ["meter"] if house else []
     state = Croupier(**house).do(*meter, *so_far).state
     spent = state.but(shoe=state.shoe.but(drawn=tuple(CARDS) * state.settings.game.decks))
-    said = refusals(spent)
+    said = Trials(spent).refusals
 
     holds(spent)
     assert {kind for kind in ("key_card", "correct_card", "correct_round") if said[kind] is None} == set()
@@ -311,7 +311,7 @@ def test_where_every_card_has_come_none_can_be_another(so_far):
 
 def holds(state: TableState) -> None:
     """What is said to be possible is what the machine takes, whatever somebody writes."""
-    said = refusals(state)
+    said = Trials(state).refusals
 
     assert list(said) == list(CATALOGUE)
     for event, tries in everything(state).items():
@@ -323,7 +323,7 @@ def holds(state: TableState) -> None:
 @pytest.mark.parametrize("phase", Phase)
 def test_what_no_phase_allows_is_said_to_be_not_now(phase):
     house, so_far = IN_PHASE[phase]
-    said = refusals(Croupier(**house).do(*so_far).state)
+    said = Trials(Croupier(**house).do(*so_far).state).refusals
     found = {kind: error.code for kind, error in said.items() if error is not None}
 
     if phase is Phase.LOCKED:
@@ -339,7 +339,7 @@ def test_what_is_tried_changes_nothing():
     before = croupier.state
 
     assert refusal(before, CloseBetting("ann")) is not None
-    refusals(before)
+    assert Trials(before).refusals["close_betting"] is not None
     assert croupier.state is before
     assert before == Croupier().do(*COUP).state
 
@@ -353,7 +353,7 @@ def test_an_order_with_a_field_of_unknown_values_says_where_to_add_them(monkeypa
 def test_the_settings_asking_for_a_second_person_do_not_make_an_order_impossible():
     state = Croupier(approval=("void_coup",)).do(*COUP).state
 
-    assert refusals(state)["void_coup"] is None
+    assert Trials(state).refusals["void_coup"] is None
     with pytest.raises(RefusedError) as caught:
         Table(state).handle(VoidCoup("ann", "r"))
     alone = caught.value
@@ -369,7 +369,7 @@ def test_the_coins_of_a_retired_meter_can_be_counted_whatever_the_table_has_sinc
         following = replace(following, progressive=replace(following.progressive, progressive="dragon-2"))
     at.handle(ServiceStarted("0.1.0", following))
 
-    assert refusals(at.state)["count_coins"] is None
+    assert Trials(at.state).refusals["count_coins"] is None
 
 
 def test_a_dealer_may_confirm_what_the_house_lets_the_dealer_confirm_alone():
