@@ -29,10 +29,9 @@ def ways_to_give(
     if state.progressive is None:
         return [alone]
     procedure = state.progressive.procedure
-    by_key = (
-        procedure.kind == "aquarius" and not procedure.hand.dealer_confirms and "turn_key" not in by_device
-    )
-    if by_key and isinstance(order, Jpot | NobodyWon):
+    if procedure.hand.dealer_confirms:
+        return [alone]
+    if procedure.kind == "aquarius" and isinstance(order, Jpot | NobodyWon) and "turn_key" not in by_device:
         return [[TurnKey(Key.JPH, order.who), order, TurnKey(Key.RUN, order.who)], alone]
     if procedure.kind == "nexus" and isinstance(order, Confirm | NobodyWon) and "swipe_card" not in by_device:
         return [[order, SignAward(order.who, level)], alone]
