@@ -1,5 +1,6 @@
 """The configuration of a simulated table, a file as for `punto run` with free ports; and its temporary accounts."""
 
+import atexit
 import json
 import secrets
 import socket
@@ -23,8 +24,6 @@ from punto.controller.config.sections import OperatorConfig
 from punto.controller.messages.building import timestamp
 
 LAST_PORT: Final = 65535
-_GIVEN: Final[set[int]] = set()
-"""The ports that `free_port` has returned in this process."""
 _LIMITS: Final = {"player": (500, 50_000), "banker": (500, 50_000), "tie": (500, 10_000)}
 _CONFIG: Final = """\
 version = 1
@@ -221,18 +220,14 @@ def port_for(wanted: int) -> int:
 def free_port() -> int:
     """A port on which no program on this machine listens, another one at each call.
 
-    Linux may give a port again once its socket is closed, and the part that is to listen there opens it only later.
+    It stays bound until this process ends, so that no other program gets it before the part that is to listen there: Linux
+    lets several sockets that all set SO_REUSEADDR, as servers do, bind a port on which none listens.
     """
-    while (port := _unbound_port()) in _GIVEN:
-        pass
-    _GIVEN.add(port)
-    return port
-
-
-def _unbound_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    atexit.register(held.close)
+    port: int = held.getsockname()[1]
     return port
 
 
