@@ -3,179 +3,47 @@
 What this shoe does besides is held against the real driver, in test_with_the_real_driver.py.
 """
 
-import re
-import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.stranger.shoe import (
-    ACKNOWLEDGE,
-    ASK_HELLO,
-    BANKER,
-    BURN,
-    CARD,
-    CUT_CARD,
-    FAULT,
-    HEARTBEAT,
-    HELLO,
-    LAMPS,
-    LID,
-    LOCK,
-    NO_PROMPT,
-    OVERDRAWN,
-    PLAYER,
-    RESEND,
-    REVERSE,
-    UNLOCK,
-    UNREAD,
-    Component,
-    Frame,
-    Memory,
-    Receiver,
-    Shoe,
-    Store,
-    cobs_decode,
-    cobs_encode,
-    text,
-    u16,
-    u32,
-)
+from punto.drivers.framing import encode
+from tests.drivers.devices import SHOE
+from tests.drivers.page import blocks, bytes_after, examples
+from tests.ishoe import test_page
+from tests.stranger.shoe import CARD, HELLO, Frame, Memory, Receiver, Shoe, Store, cobs_decode, cobs_encode
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "reference" / "ishoe-link.md").read_text("utf-8")
-
-# --- The page's examples -----------------------------------------------------------------------------------
-
-
-def fences(kind: str) -> list[list[str]]:
-    return [
-        block.strip().splitlines()
-        for block in re.findall(rf"^```{kind}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    ]
-
-
-KINDS = {
-    "HELLO": HELLO,
-    "HEARTBEAT": HEARTBEAT,
-    "CARD": CARD,
-    "UNREAD": UNREAD,
-    "CUT_CARD": CUT_CARD,
-    "LID": LID,
-    "REVERSE": REVERSE,
-    "OVERDRAWN": OVERDRAWN,
-    "FAULT": FAULT,
-    "ASK_HELLO": ASK_HELLO,
-    "ACKNOWLEDGE": ACKNOWLEDGE,
-    "RESEND": RESEND,
-    "LOCK": LOCK,
-    "UNLOCK": UNLOCK,
-    "LAMPS": LAMPS,
-}
-PROMPTS = {"none": NO_PROMPT, "player": PLAYER, "banker": BANKER, "burn": BURN}
-RESULTS = {"none": 0, "player": 1, "banker": 2, "tie": 4}
-
-
-def bytes_of(words: str) -> bytes:
-    """Bytes as the page writes them: `07*254` stands for 254 times the same."""
-    spelled = [word.split("*") if "*" in word else (word, "1") for word in words.split()]
-    return b"".join(bytes.fromhex(byte) * int(times) for byte, times in spelled)
-
-
-def lamps_of(said: dict[str, str]) -> bytes:
-    return bytes([sum(RESULTS[lamp] for lamp in said["lamps"].split(",")) | PROMPTS[said["next"]] << 4])
-
-
-def card_of(said: dict[str, str]) -> bytes:
-    return said["card"].encode() + bytes([int(said["confidence"])])
-
-
-def hello_of(said: dict[str, str]) -> bytes:
-    components = said.get("component", "").split()
-    payload = text(said["serial"].encode()) + bytes.fromhex(said["log"])
-    payload += u32(int(said["first_kept"])) + u32(int(said["next_record"]))
-    payload += bytes([int(said["decks"]), len(components)])
-    for component in components:
-        name, version, digest = component.split("/")
-        payload += Component(name, version, bytes.fromhex(digest)).payload()
-    return payload
-
-
-def heartbeat_of(said: dict[str, str]) -> bytes:
-    flags = sum(
-        (said[flag] == "yes") << bit for bit, flag in enumerate(("locked", "lid_open", "sending", "full"))
-    )
-    numbers = [u32(int(said[number])) for number in ("first_kept", "next_to_send", "next_record")]
-    return (
-        bytes.fromhex(said["log"])
-        + b"".join(numbers)
-        + bytes([flags])
-        + lamps_of(said)
-        + u32(int(said["last_command"]))
-        + bytes([int(said["decks"])])
-    )
-
-
-PAYLOADS: dict[str, Callable[[dict[str, str]], bytes]] = {
-    "HELLO": hello_of,
-    "HEARTBEAT": heartbeat_of,
-    "CARD": card_of,
-    "OVERDRAWN": card_of,
-    "LID": lambda said: bytes([said["open"] == "yes"]),
-    "FAULT": lambda said: u16(int(said["code"])) + text(said["text"].encode()),
-    "ACKNOWLEDGE": lambda said: (
-        bytes.fromhex(said["log"])
-        + u32(int(said["record"]))
-        + bytes([said["locked"] == "yes"])
-        + lamps_of(said)
-    ),
-    "RESEND": lambda said: bytes.fromhex(said["log"]) + u32(int(said["record"])),
-    "LAMPS": lamps_of,
-}
-
-
-def frame_of(line: str) -> Frame:
-    """The frame that a line of the page's notation describes."""
-    name, *words = shlex.split(line)
-    said: dict[str, str] = {}
-    for word in words:
-        key, value = word.split("=", 1)
-        said[key] = f"{said[key]} {value}" if key in said else value
-    number = said.get("command") if KINDS[name] >= 0x80 else said.get("record")
-    payload = PAYLOADS[name](said) if name in PAYLOADS else b""
-    return Frame(KINDS[name], int(number or 0), payload)
+LOG = 0x5EED0001
 
 
 def frames_in(data: bytes) -> list[Frame]:
     return list(Receiver().feed(data))
 
 
-@pytest.mark.parametrize("lines", fences("cobs"))
+def frame_of(line: str) -> Frame:
+    """The frame that a line of the page's notation describes."""
+    (frame,) = frames_in(encode(test_page.frame_of(line)))
+    return frame
+
+
+@pytest.mark.parametrize("lines", blocks(SHOE.page, "cobs"), ids=lambda lines: lines[0])
 def test_cobs_as_in_the_page(lines: list[str]):
-    data, first, *others = (bytes_of(line.split(None, 1)[1]) for line in lines)
+    data, first, *others = (bytes_after(line.split()[0], line) for line in lines)
 
     assert cobs_encode(data) == first
     assert {cobs_decode(coded) for coded in (first, *others)} == {data}
 
 
-@pytest.mark.parametrize("lines", fences("frame"), ids=lambda lines: lines[0].split(" component")[0])
-def test_a_frame_is_the_pages_to_the_byte(lines: list[str]):
-    frame = frame_of(lines[0])
-    decoded, wire = (bytes.fromhex(line.split(None, 1)[1]) for line in lines[1:])
+@pytest.mark.parametrize("example", examples(SHOE.page), ids=lambda example: example.words[:50])
+def test_a_frame_is_the_pages_to_the_byte(example):
+    (frame,) = frames_in(example.wire)
 
-    assert frame.decoded() == decoded
-    assert frame.wire() == wire
-    assert frames_in(wire) == [frame]
+    assert frame.decoded() == example.decoded
+    assert frame.wire() == example.wire
 
 
-def test_the_page_shows_every_type():
-    shown = {lines[0].split()[0] for lines in fences("frame")}
-
-    assert shown == set(KINDS)
-
-
-@pytest.mark.parametrize("line", fences("broken")[0])
+@pytest.mark.parametrize("line", blocks(SHOE.page, "broken")[0])
 def test_what_arrives_broken_is_counted_by_the_pages_name(store: Store, line: str):
     name, wire = line.split(None, 1)
     shoe = Shoe(store)
@@ -185,11 +53,6 @@ def test_what_arrives_broken_is_counted_by_the_pages_name(store: Store, line: st
     shoe.receive(bytes.fromhex(wire))
     assert said(shoe) == []
     assert shoe.receiver.counts == {name: 1}
-
-
-# --- The shoe without a line -------------------------------------------------------------------------------
-
-LOG = 0x5EED0001
 
 
 @pytest.fixture
@@ -221,7 +84,7 @@ def test_power_on_is_hello_then_the_pages_heartbeat(store: Store):
     store.save(memory)
     shoe = Shoe(store)
     hello = said(shoe)
-    example = fences("frame")[2][0]
+    example = examples(SHOE.page)[2].words
 
     assert [frame.type for frame in hello] == [HELLO]
     assert "first_kept=417" in example
@@ -230,7 +93,9 @@ def test_power_on_is_hello_then_the_pages_heartbeat(store: Store):
 
 def test_the_session_of_the_page(store: Store):
     """All four parts, the shoe's lines said by this shoe; its dealer draws and is drawn as the story tells."""
-    first, second, third, fourth = ([line.split(None, 1) for line in lines] for lines in fences("session"))
+    first, second, third, fourth = (
+        [line.split(None, 1) for line in lines] for lines in blocks(SHOE.page, "session")
+    )
     store.save(
         Memory(
             log=LOG,

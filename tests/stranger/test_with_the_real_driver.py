@@ -4,10 +4,6 @@ What the record then holds is compared with the coups that the rules alone make 
 """
 
 import random
-import sqlite3
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,101 +11,56 @@ from typing import Any
 
 import pytest
 
-from punto.baccarat.cards import Card
-from punto.baccarat.coup import Coup
-from punto.baccarat.table.events import CardDrawn, CutCardSeen
-from punto.commands.operator import ask
-from punto.controller.journal.entries import EVENTS
-from punto.controller.journal.recovery import replay
-from tests.deadline import DEADLINE
-from tests.service.table_on_a_machine import STAFF, employ
+from punto.simulators.shoe import shuffled
+from tests.service.table_on_a_machine import (
+    Dealt,
+    Table,
+    expected_cards,
+    expected_rounds,
+    inputs,
+    replayed,
+    rounds,
+    wait_until,
+)
 from tests.stranger.shoe import PtyShoe, Shoe, Store
 
 pytestmark = pytest.mark.disk
 
+SEED = "stranger"
 CUT_FROM_END = 14
 
 
 # --- What must be on the record: the rules over the cards alone -------------------------------------------
 
 
-def first_of_a_hand(cards: Sequence[str]) -> int:
-    """The place of the first card behind the burn: the turned card says how many follow it."""
-    turned = Card(cards[0])
-    return 1 + (turned.points or 10)
+def shoes_of(*decks: int) -> list[list[str]]:
+    """A shoe of so many shuffled decks each."""
+    return [[card.value for card in shuffled(SEED, *each)] for each in enumerate(decks, start=1)]
 
 
-def coups_of(cards: Sequence[str]) -> list[Coup]:
-    """The coups of a shoe, to its last: one after the hand in which the cut card comes, or the one that it begins."""
-    mouth = len(cards) - CUT_FROM_END
-    at = first_of_a_hand(cards)
-    coups: list[Coup] = []
-    after = None
-    while after != 0:
-        start, coup = at, Coup()
-        while not coup.over:
-            coup = coup.with_card(Card(cards[at]))
-            at += 1
-        coups.append(coup)
-        if after is not None or start == mouth:
-            after = 0
-        elif start < mouth < at:
-            after = 1
-    return coups
-
-
-def rounds_of(shoes: Sequence[Sequence[str]]) -> list[tuple[object, ...]]:
-    """The rows of `rounds`."""
+def rounds_of(shoes: Sequence[Sequence[str]]) -> list[Dealt]:
+    """Every round of these shoes, by the rules."""
     return [
-        (
-            *(shoe, number, "played"),
-            *(" ".join(coup.player), " ".join(coup.banker)),
-            *(coup.player_total, coup.banker_total, coup.winner.value),
-        )
-        for shoe, cards in enumerate(shoes, start=1)
-        for number, coup in enumerate(coups_of(cards), start=1)
+        each
+        for number, cards in enumerate(shoes, start=1)
+        for each in expected_rounds(SEED, number, len(cards) // 52, CUT_FROM_END)
     ]
-
-
-def recorded_rounds(record: Path) -> list[tuple[object, ...]]:
-    with sqlite3.connect(record) as connection:
-        rows = connection.execute(
-            "SELECT shoe, coup, status, player, banker, player_total, banker_total, winner FROM rounds ORDER BY round"
-        ).fetchall()
-    connection.close()
-    return rows
-
-
-def recorded_cards(record: Path) -> list[str]:
-    """Every card that left the shoe, and `cut` for the cut card, in the order of the inputs."""
-    with sqlite3.connect(record) as connection:
-        rows = connection.execute("SELECT payload FROM inputs ORDER BY seq").fetchall()
-    connection.close()
-    events = [EVENTS.validate_json(payload) for (payload,) in rows]
-    seen = [event for event in events if isinstance(event, CardDrawn | CutCardSeen)]
-    return [event.card.value if isinstance(event, CardDrawn) else "cut" for event in seen]
 
 
 def cards_of(shoes: Sequence[Sequence[str]]) -> list[str]:
     """Every card that must leave the shoes, and `cut` for the cut card."""
     out: list[str] = []
-    for cards in shoes:
-        played = first_of_a_hand(cards) + sum(len(coup.cards) for coup in coups_of(cards))
+    for number, cards in enumerate(shoes, start=1):
         mouth = len(cards) - CUT_FROM_END
-        out += [*cards[:mouth], "cut", *cards[mouth:played]]
+        played = expected_cards(SEED, number, len(cards) // 52, CUT_FROM_END)
+        out += [*played[:mouth], "cut", *played[mouth:]]
     return out
 
 
-def shuffled(count: int, seed: int) -> list[str]:
-    """So many cards from the top of eight shuffled decks."""
-    cards = [card.value for card in Card] * 8
-    random.Random(seed).shuffle(cards)
-    return cards[:count]
-
-
-def in_the_middle_of_a_hand(cards: Sequence[str], hand: int) -> int:
-    """How many cards are out when two cards of this hand are."""
-    return first_of_a_hand(cards) + sum(len(coup.cards) for coup in coups_of(cards)[: hand - 1]) + 2
+def before_hand(number: int, shoes: Sequence[Sequence[str]]) -> int:
+    """How many cards of the first shoe are out before this hand."""
+    hands = [len(f"{each.player} {each.banker}".split()) for each in rounds_of(shoes[:1])]
+    return len(cards_of(shoes[:1])) - 1 - sum(hands[number - 1 :])
 
 
 # --- Both ends ---------------------------------------------------------------------------------------------
@@ -176,119 +127,81 @@ class NoisyLine(PtyShoe):
         super()._write([self._from_shoe.on(frame) for frame in frames])
 
 
-class Service:
-    """`punto run` as its own process, and its operator."""
+class Service(Table):
+    """A table that is no simulation, so that its shoe need not be a virtual one."""
 
-    def __init__(self, folder: Path, port: Path) -> None:
-        self.record = folder / "table.db"
-        self.door = folder / "operator.sock"
-        self.config = folder / "table.toml"
-        self.config.write_text(
-            'version = 1\n[table]\nid = "t1"\nname = "Table 1"\ngame = "dragon-bonus-1"\n'
-            f'[shoe]\nport = "{port}"\nlink_version = 1\n[record]\npath = "{self.record}"\n[operator]\nsocket = "{self.door}"\n'
-            f'[accounts]\npath = "{folder / "operators.db"}"\n'
-        )
-        employ(folder / "operators.db")
-        self.start()
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, None)
+        written = self.config.read_text(encoding="utf-8").replace("simulation = true\n", "")
+        self.config.write_text(written.replace("[record]", f"{self.keys(folder)}[record]"), encoding="utf-8")
 
-    def start(self) -> None:
-        command = [sys.executable, "-m", "punto", "run", "--config", str(self.config)]
-        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        self.until(lambda state: state is not None)
+    def keys(self, _: Path) -> str:
+        """The rest of the shoe's section, and other devices."""
+        return "link_version = 1\n"
 
-    def end(self, *, kill: bool = False) -> None:
-        if kill:
-            self.process.kill()
-        else:
-            self.process.terminate()
-        self.process.wait()
-
-    def state(self) -> dict[str, Any] | None:
-        try:
-            state: dict[str, Any] = ask(self.door, {"order": "status"})["state"]
-        except OSError:
-            return None
-        return state
-
-    def order(self, order: str) -> None:
-        answer = ask(self.door, {"order": order, "by": STAFF})
-
-        assert answer["accepted"], answer
-
-    def until(self, true: Callable[[Any], bool], seconds: float = DEADLINE) -> None:
-        end = time.monotonic() + seconds
-        while not true(state := self.state()):
-            assert time.monotonic() < end, f"the table has come to rest: {state}"
-            assert self.process.poll() is None, "the service has ended"
-
-            time.sleep(0.02)
+    def until(self, true: Callable[[dict[str, Any]], object]) -> None:
+        wait_until(lambda: true(self.status()), "the table goes on")
 
     def until_the_phase_is(self, phase: str) -> None:
         self.until(lambda state: state["phase"] == phase)
 
 
 @contextmanager
-def serving(folder: Path, port: Path) -> Iterator[Service]:
-    service = Service(folder, port)
-    try:
+def serving(service: Service) -> Iterator[Service]:
+    with service:
         service.until(lambda state: state["shoe"]["online"])
         service.order("sign_on")
         yield service
-    finally:
-        if service.process.poll() is None:
-            service.end(kill=True)
 
 
 def check(record: Path, shoes: Sequence[Sequence[str]]) -> None:
-    replayed = replay(record)
-
-    assert recorded_cards(record) == cards_of(shoes)
-    assert recorded_rounds(record) == rounds_of(shoes)
-    assert replayed.difference is None
-    assert replayed.rounds == len(rounds_of(shoes))
+    assert [each.get("card", "cut") for each in inputs(record, "card_drawn", "cut_card_seen")] == cards_of(
+        shoes
+    )
+    assert rounds(record) == rounds_of(shoes)
+    assert replayed(record)[0] == 0
 
 
 @pytest.mark.soak
 def test_a_whole_shoe_of_eight_decks_and_the_next_are_on_the_record_as_the_rules_have_them(tmp_path: Path):
-    shoes = [shuffled(416, seed=1), shuffled(70, seed=2)]
+    shoes = shoes_of(8, 2)
     shoe = Shoe(Store(tmp_path / "store"), shoes, cut_from_end=CUT_FROM_END)
-    with PtyShoe(shoe, tmp_path / "line") as line, serving(tmp_path, tmp_path / "line") as service:
+    with PtyShoe(shoe, tmp_path / "shoe") as line, serving(Service(tmp_path)) as service:
         for _ in shoes:
             service.order("change_shoe")
             service.until_the_phase_is("settled")
         line.do(lambda shoe: shoe.move_lid(is_open=True))
         service.until(lambda _: line.do(lambda shoe: not shoe.memory.records))
-        service.end()
+        service.stop()
 
         assert shoe.locked
     check(service.record, shoes)
 
 
 def test_noise_losses_of_power_and_a_killed_service_change_nothing_on_the_record(tmp_path: Path):
-    shoes = [shuffled(110, seed=3), shuffled(70, seed=4)]
-    held = in_the_middle_of_a_hand(shoes[0], hand=6)
+    shoes = shoes_of(2, 1)
+    held = before_hand(6, shoes) + 2
     shoe = TroubledShoe(Store(tmp_path / "store"), shoes)
     shoe.holds = {3, held}
-    shoe.power_fails = {2, first_of_a_hand(shoes[0]), in_the_middle_of_a_hand(shoes[0], hand=3), held + 1}
-    line = NoisyLine(shoe, tmp_path / "line", one_in=200)
-    with line, serving(tmp_path, tmp_path / "line") as service:
+    shoe.power_fails = {2, before_hand(1, shoes), before_hand(3, shoes) + 2, held + 1}
+    line = NoisyLine(shoe, tmp_path / "shoe", one_in=200)
+    with line, serving(Service(tmp_path)) as service:
         service.order("change_shoe")
 
         # In the burn, and in the middle of a hand: the service is killed, and comes back to the same card.
         for out in sorted(shoe.holds):
             service.until(lambda _, out=out: line.do(lambda _: shoe.out) == out)  # type: ignore[misc]
-            before = service.state()
-            service.end(kill=True)
+            before = service.status()
+            service.kill()
             service.start()
             service.until(lambda state: state["shoe"]["online"])
             line.do(lambda _, out=out: shoe.holds.discard(out))  # type: ignore[misc]
 
-            assert before is not None
             assert before["phase"] == ("shoe_change" if out == 3 else "dealing")
         service.until_the_phase_is("settled")
         service.order("change_shoe")
         service.until_the_phase_is("settled")
-        service.end()
+        service.stop()
     check(service.record, shoes)
 
     assert shoe.times_lost == 4
