@@ -7,8 +7,8 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -65,9 +65,20 @@ async def played(folder: Path) -> None:
         await a_weekend(here)
 
 
-async def first_award(here: Here) -> int:
-    browser = await here.signed_on("ike")
-    number: int = (await browser.get("/api/progressive/awards")).json["awards"][-1]["input"]
+@asynccontextmanager
+async def at_work(
+    folder: Path, name: str = "ike", role: str = "auditor"
+) -> AsyncIterator[tuple[Here, Browser]]:
+    """Consoles of a table with a weekend on its record, and the browser of a person who is signed on."""
+    await played(folder)
+    async with consoles(folder, house()) as here:
+        here.account(name, role)
+        yield here, await here.signed_on(name)
+
+
+async def award_at(browser: Browser, place: int) -> int:
+    """The number of an award by its place; the newest is first."""
+    number: int = (await browser.get("/api/progressive/awards")).json["awards"][place]["input"]
     return number
 
 
@@ -181,10 +192,7 @@ async def test_what_cannot_be_read_is_told_with_what_to_write_and_the_service_go
 
 
 async def test_a_download_is_a_file_with_the_tables_name_and_the_report_in_it(tmp_path):
-    await played(tmp_path)
-    async with consoles(tmp_path, house()) as here:
-        here.account("ike", "auditor")
-        browser = await here.signed_on("ike")
+    async with at_work(tmp_path) as (_, browser):
         answer = await browser.get("/api/progressive/csv/days/2026-11-20")
 
         assert answer.headers["content-type"] == "text/csv; charset=utf-8"
@@ -197,11 +205,8 @@ async def test_a_download_is_a_file_with_the_tables_name_and_the_report_in_it(tm
 
 
 async def test_without_the_extra_a_win_page_says_what_to_install(tmp_path, monkeypatch):
-    await played(tmp_path)
-    async with consoles(tmp_path, house()) as here:
-        here.account("ike", "auditor")
-        number = await first_award(here)
-        browser = await here.signed_on("ike")
+    async with at_work(tmp_path) as (here, browser):
+        number = await award_at(browser, -1)
         monkeypatch.delitem(sys.modules, "punto.game_manager.pdf", raising=False)
         monkeypatch.setitem(sys.modules, "fpdf", None)
         answer = await browser.ask("POST", f"/api/progressive/awards/{number}/win-page")
@@ -227,11 +232,8 @@ class LoopTurns:
 
 
 async def test_devices_are_heard_while_the_first_win_page_is_made(tmp_path, monkeypatch):
-    await played(tmp_path)
-    async with consoles(tmp_path, house()) as here:
-        here.account("ike", "auditor")
-        number = await first_award(here)
-        browser = await here.signed_on("ike")
+    async with at_work(tmp_path) as (_, browser):
+        number = await award_at(browser, -1)
         for name in ("punto.game_manager.pdf", "fpdf"):
             monkeypatch.delitem(sys.modules, name, raising=False)
         loop = LoopTurns("fpdf")
@@ -245,10 +247,7 @@ async def test_devices_are_heard_while_the_first_win_page_is_made(tmp_path, monk
 @pytest.mark.in_part
 @pytest.mark.parametrize("path", sampled(READS, one_in=3))
 async def test_devices_are_heard_while_a_report_is_made(path, tmp_path, monkeypatch):
-    await played(tmp_path)
-    async with consoles(tmp_path, house()) as here:
-        here.account("ike", "auditor")
-        browser = await here.signed_on("ike")
+    async with at_work(tmp_path) as (_, browser):
         loop, made_by = threading.current_thread(), set()
         for module, name in MADE:
             real = getattr(module, name)
@@ -306,11 +305,8 @@ async def a_print(browser: Browser, award: int) -> Answer:
 
 
 async def test_without_a_printer_there_is_no_slip_and_without_the_token_there_is_none_either(tmp_path):
-    await played(tmp_path)
-    async with consoles(tmp_path, house()) as here:
-        here.account("ike", "auditor")
-        path = f"/api/progressive/awards/{await first_award(here)}/slip"
-        browser = await here.signed_on("ike")
+    async with at_work(tmp_path) as (here, browser):
+        path = f"/api/progressive/awards/{await award_at(browser, -1)}/slip"
         answer = await browser.ask("POST", path)
         without = await browser.ask("POST", path, headers={"X-CSRF-Token": None})
 
@@ -363,22 +359,16 @@ async def test_the_first_page_of_a_booked_award_is_the_original_and_every_other_
 
 
 async def test_of_two_who_print_at_the_same_moment_one_has_the_original(tmp_path, printer):
-    await played(tmp_path)
-    async with consoles(tmp_path, house()) as here:
-        here.account("omar", "supervisor")
-        browser = await here.signed_on("omar")
-        award = (await browser.get("/api/progressive/awards")).json["awards"][0]["input"]
+    async with at_work(tmp_path, "omar", "supervisor") as (_, browser):
+        award = await award_at(browser, 0)
         await asyncio.gather(*(a_print(browser, award) for _ in range(4)))
 
     assert sorted(b"COPY" in slip for slip in printer.slips) == [False, True, True, True]
 
 
 async def test_a_printer_that_is_gone_is_told_and_has_printed_nothing(tmp_path, printer):
-    await played(tmp_path)
-    async with consoles(tmp_path, house()) as here:
-        here.account("omar", "supervisor")
-        browser = await here.signed_on("omar")
-        award = (await browser.get("/api/progressive/awards")).json["awards"][0]["input"]
+    async with at_work(tmp_path, "omar", "supervisor") as (here, browser):
+        award = await award_at(browser, 0)
         printer.switch_off()
         gone = await a_print(browser, award)
 
@@ -390,11 +380,8 @@ async def test_what_a_printer_did_not_take_whole_counts_as_printed(tmp_path, pri
     def no_paper(_: bytes) -> None:
         raise PrinterError("it takes nothing")
 
-    await played(tmp_path)
-    async with consoles(tmp_path, house()) as here:
-        here.account("omar", "supervisor")
-        browser = await here.signed_on("omar")
-        award = (await browser.get("/api/progressive/awards")).json["awards"][0]["input"]
+    async with at_work(tmp_path, "omar", "supervisor") as (_, browser):
+        award = await award_at(browser, 0)
         with monkeypatch.context() as meanwhile:
             meanwhile.setattr("punto.game_manager.web.reached", lambda _: nullcontext(no_paper))
             failed = await a_print(browser, award)
@@ -407,10 +394,7 @@ async def test_what_a_printer_did_not_take_whole_counts_as_printed(tmp_path, pri
 
 @pytest.mark.parametrize(("award", "status"), [("1", 404), ("x", 422)])
 async def test_what_is_no_award_is_not_printed(award, status, tmp_path):
-    await played(tmp_path)
-    async with consoles(tmp_path, house()) as here:
-        here.account("ike", "auditor")
-        browser = await here.signed_on("ike")
+    async with at_work(tmp_path) as (here, browser):
         answer = await browser.ask("POST", f"/api/progressive/awards/{award}/win-page")
 
         assert answer.status == status
@@ -419,11 +403,8 @@ async def test_what_is_no_award_is_not_printed(award, status, tmp_path):
 
 
 async def test_prints_without_end_are_refused_before_the_record(tmp_path):
-    await played(tmp_path)
-    async with consoles(tmp_path, house()) as here:
-        here.account("ike", "auditor")
-        number = await first_award(here)
-        browser = await here.signed_on("ike")
+    async with at_work(tmp_path) as (here, browser):
+        number = await award_at(browser, -1)
         here.table.engine.pace = Pace(per_second=0, clock=lambda: 0.0)
         path = f"/api/progressive/awards/{number}/win-page"
         answers = [await browser.ask("POST", path) for _ in range(15)]
