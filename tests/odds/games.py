@@ -73,8 +73,6 @@ FEATURES: dict[str, tuple[Any, ...]] = {
     "coup_suit": tuple(SUITS),
 }
 
-OF_POINTS = ("winner", "player_cards", "banker_cards", "coup_cards", "player_total", "banker_total", "margin")
-
 
 def asked(name: str, *values: Any) -> dict[str, Any]:
     """A condition that asks this of a coup and nothing else."""

@@ -4,7 +4,6 @@ The tableau is typed from sheet 004 and conditions are read from their documenta
 definitions of wagers are used. A count is one of orders of six cards of the shoe: a coup that ends sooner counts with
 every way that the cards after it could lie. All of them are integers.
 
-- `in_every_order` deals each order of the physical cards: shoes of six to nine cards.
 - `card_by_card` walks the tree of the 52 kinds of cards with what is left of each: up to some fourteen cards.
 - `in_classes` walks it for classes of cards that a wager cannot tell apart: any shoe, and the wagers that
   it can be asked about.
@@ -14,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import permutations
 from math import perm
 from typing import Any, NamedTuple
 
@@ -115,15 +113,6 @@ def ended(player: tuple[str, ...], banker: tuple[str, ...]) -> Ended:
         winning_suit=only_suit(won) if won else None,
         coup_suit=suits[0] if suits[0] == suits[1] else None,
     )
-
-
-# Every order of the cards themselves.
-
-
-def in_every_order(shoe: Shoe) -> Counter[Ended]:
-    """The coups of a shoe, each order of its physical cards dealt on its own."""
-    cards = [card for card, left in shoe.items() for _ in range(left)]
-    return Counter(first_coup(order) for order in permutations(cards, 6))
 
 
 def first_coup(cards: Sequence[str]) -> Ended:

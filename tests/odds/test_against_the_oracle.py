@@ -125,21 +125,6 @@ def test_the_oracle_counts_what_is_known_of_eight_decks():
     assert won.total() == 4_998_398_275_503_360
 
 
-@pytest.mark.parametrize("shoe", [name for name, cards in SHOES.items() if len(cards.split()) <= 8])
-def test_the_oracle_walks_the_tree_to_what_every_order_of_the_cards_comes_to(shoe):
-    assert oracle.card_by_card(of(SHOES[shoe])) == oracle.in_every_order(of(SHOES[shoe]))
-
-
-@pytest.mark.parametrize("shoe", ["spades and a diamond", "clubs without a ten", "pairs", "small cards"])
-def test_the_oracle_counts_classes_of_cards_as_it_counts_cards(shoe):
-    for wager in games.ODD:
-        try:
-            coups = oracle.in_classes(of(SHOES[shoe]), wager)
-        except ValueError:
-            continue
-        assert oracle.counts(wager, coups) == oracle.counts(wager, cards_of(shoe)), wager.name
-
-
 # Counts.
 
 
@@ -172,23 +157,6 @@ def test_points_count_as_the_oracle_says_for_any_number_of_decks(decks):
 @pytest.mark.parametrize("shoe", sampled(SHOES, one_in=4))
 def test_wagers_that_no_house_has_count_as_the_oracle_says(shoe):
     assert_agrees(ODD, odds_of(ODD), of(SHOES[shoe]), lambda *_: cards_of(shoe))
-
-
-def test_every_rule_of_these_that_can_decide_a_coup_does_so_in_one_of_these_shoes():
-    never = {
-        (position.name, rule.name)
-        for position in odds_of(ODD).positions
-        for rule in position.wager.rules
-        if not any(expected(ODD, position, cards_of(shoe))[rule.name] for shoe in SHOES)
-    }
-
-    assert never == {
-        *((name, "lose") for name in (*games.OF_POINTS, "everything")),
-        ("perfect_pair_that_is_no_pair", "rule_1"),
-        ("suited_hand_of_a_tie", "rule_1"),
-        ("ranks_of_a_tie", "rule_1"),
-        ("masked_by_the_same", "rule_3"),
-    }
 
 
 def test_a_hand_of_one_suit_in_a_coup_of_another_counts_nothing():

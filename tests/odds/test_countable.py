@@ -180,21 +180,6 @@ def test_what_is_settled_is_what_was_expected_and_varies_as_much():
         assert error_of_deviation < 0.15 * deviation
 
 
-@pytest.mark.parametrize(
-    ("game", "shoes"),
-    sampled(
-        [("ez-baccarat", 200), ("dragon-bonus-1", 200), ("canberra", 200), ("progressive-3", 100)], one_in=4
-    ),
-)
-def test_the_mean_edge_of_all_coups_is_that_of_the_full_shoe(game, shoes):
-    found = study(load_game(game), decks=8, shoes=shoes)
-
-    for position in found.positions:
-        assert position.mean_edge.error is not None
-        assert position.mean_edge.value == pytest.approx(position.edge, abs=3 * position.mean_edge.error)
-        assert position.mean_edge.error < 0.03
-
-
 # --- errors
 
 
@@ -246,15 +231,6 @@ def test_more_shoes_are_dealt_after_the_same_ones():
         len(by_hand(1, number, 7, 14)) for number in range(100, 105)
     )
     assert steps == [10] * 10 + [5]
-
-
-def test_only_what_exceeds_the_threshold_counts():
-    found, all_ = (counted(seed=7, threshold=Fraction(n, 10)).positions for n in (1, 0))
-
-    for over, any_ in zip(found, all_, strict=True):
-        assert over.favourable.value < any_.favourable.value or value_of(any_.advantage) > 0.1
-        assert over.advantage is None or over.advantage.value > 0.1
-        assert (over.mean_edge, over.best) == (any_.mean_edge, any_.best)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
-from itertools import combinations_with_replacement, product
-from math import perm
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -296,62 +295,6 @@ def test_odds_as_printed_change_the_chance_of_the_top_award_alone(of_one):
     printed = of_one[(AS_PRINTED,), 8].model
 
     assert printed == replace(of_one[(), 8].model, top=Fraction(1, 569_182))
-
-
-BANKER_DRAWS_ON = {3: (0, 1, 2, 3, 4, 5, 6, 7, 9), 4: (2, 3, 4, 5, 6, 7), 5: (4, 5, 6, 7), 6: (6, 7)}
-
-
-def dealt_by_points(decks: int) -> tuple[Fraction, Fraction, Fraction]:
-    """The shares of ties, of wins by 9 and of those with 2, 3 and 4: every hand by points, as sheet 004 deals it."""
-    left = [16 * decks, *([4 * decks] * 9)]
-    tie = nine = two_three_four = 0
-
-    def ways(*cards: int) -> int:
-        product_ = perm(52 * decks - len(cards), 6 - len(cards))
-        for place, card in enumerate(cards):
-            product_ *= left[card] - cards[:place].count(card)
-        return product_
-
-    def ended(player: tuple[int, ...], banker: tuple[int, ...]) -> None:
-        nonlocal tie, nine, two_three_four
-        totals = sum(player) % 10, sum(banker) % 10
-        orders = (1 + (player[0] != player[1])) * (1 + (banker[0] != banker[1])) * ways(*player, *banker)
-        tie += orders * (totals[0] == totals[1])
-        nine += orders * (set(totals) == {0, 9})
-        two_three_four += orders * (
-            set(totals) == {0, 9}
-            and sorted(max((player, banker), key=lambda hand: sum(hand) % 10)) == [2, 3, 4]
-        )
-
-    pairs = list(combinations_with_replacement(range(10), 2))
-    for player, banker in product(pairs, pairs):
-        one, two = sum(player) % 10, sum(banker) % 10
-        if max(one, two) >= 8:
-            ended(player, banker)
-        elif one >= 6:
-            for hand in [banker] if two >= 6 else [(*banker, card) for card in range(10)]:
-                ended(player, hand)
-        else:
-            for third in range(10):
-                draws = two <= 2 or third in BANKER_DRAWS_ON.get(two, ())
-                for hand in [(*banker, card) for card in range(10)] if draws else [banker]:
-                    ended((*player, third), hand)
-    total = perm(52 * decks, 6)
-    return Fraction(tie, total), Fraction(nine, total), Fraction(two_three_four, total)
-
-
-def test_a_reading_is_what_dealing_every_hand_by_points_gives(of_one):
-    tie, nine, two_three_four = dealt_by_points(8)
-    # Whatever else is dealt, a 2, a 3 and a 4 have each suit a quarter of the time: all diamonds one in 64.
-    top = two_three_four / 64
-    contribution = Fraction(20, 100)
-    fixed = 1000 * 60 * top + 10 * (nine - two_three_four)
-
-    given = of_one[("naturals count", "ties push"), 8].model.gives()
-    assert given.one_in == 1 / top
-    assert given.hit_frequency == 100 * nine
-    assert given.house_advantage == 100 * (1 - tie - fixed - contribution - 10_000 * top)
-    assert given.average == (10_000 + contribution / top) / (1 + Fraction(10, 100) * 3)
 
 
 def nearest(report: Report, what: str) -> dict[str, published.Reading]:

@@ -86,18 +86,6 @@ def test_so_it_is_for_shoes_of_other_decks(decks, shoe):
     assert found[0][0] < 4, found[:5]
 
 
-@BOTH
-def test_the_error_told_by_the_sample_is_near_the_exact_one(shoe):
-    game = odds_of()["dragon-bonus-1"]
-    odds = game.odds(Composition.of_decks(8))
-    tally = Simulation(Outcomes(game.positions), decks=8, rounds=4_000_000, seed=1, shoe=shoe).run(2)
-
-    for each in estimates(tally, odds):
-        assert each.edge.standard_error == pytest.approx(
-            sqrt(odds[each.name].variance / tally.rounds), rel=0.05
-        )
-
-
 @pytest.mark.soak
 def test_a_billion_rounds_of_their_own_shoes_agree_too():
     found = distances(None, 1_000_000_000)

@@ -15,7 +15,6 @@ from tests.odds.games import (
     COMBINATIONS,
     EACH_FEATURE,
     NEGATIONS,
-    OF_POINTS,
     ONE_SUIT_IN_ANOTHER,
     SEVERAL_VALUES,
     game,
@@ -175,16 +174,6 @@ SHOES = {
     "five, eight and king": [Card(rank + suit) for rank in "58K" for suit in "SHDC"],
 }
 ODD = [*EACH_FEATURE, *SEVERAL_VALUES, *NEGATIONS, *COMBINATIONS, *ONE_SUIT_IN_ANOTHER]
-# Each of these is not of a coup that there can be, or comes after rules that leave it nothing.
-NEVER = {
-    *((feature, "lose") for feature in OF_POINTS),
-    ("everything", "lose"),
-    ("masked_by_the_same", "rule_3"),
-    ("one_suit_in_another", "rule_2"),
-    ("perfect_pair_that_is_no_pair", "rule_1"),
-    ("ranks_of_a_tie", "rule_1"),
-    ("suited_hand_of_a_tie", "rule_1"),
-}
 
 
 @cache
@@ -205,19 +194,3 @@ def test_whatever_a_rule_asks_of_a_coup_is_told_apart(third, shoe):
             position.name: getattr(position.wager.deciding_rule(coup), "name", "lose")
             for position in outcomes.positions
         }
-
-
-def test_every_rule_of_these_wagers_that_can_decide_decides_some_round_of_these_shoes():
-    """So what the test before looks at is there to be seen."""
-    never = set()
-    for third in range(3):
-        outcomes = odd_outcomes(third)
-        tallies = [deal(outcomes, shoe, rounds=3_000, seed=5)[0] for shoe in SHOES.values()]
-        never |= {
-            (position.name, rule)
-            for place, position in enumerate(outcomes.positions)
-            for rule in outcomes.rules[place]
-            if not any(tally.rules(place)[rule] for tally in tallies)
-        }
-
-    assert never == NEVER

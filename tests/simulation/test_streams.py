@@ -1,11 +1,9 @@
 """What the cards follow from: the seed alone, by shuffles that make all orders equally likely."""
 
 from itertools import islice
-from math import sqrt
 
 import numpy as np
 import pytest
-from numpy.random import PCG64DXSM, SeedSequence
 
 from punto.configs.game_files import load_game
 from punto.odds.simulation.kernel import shuffle
@@ -75,19 +73,6 @@ def test_a_longer_run_begins_with_the_rounds_of_a_shorter_one(shoe):
     assert short == long[:777]
 
 
-@BOTH
-def test_each_block_has_a_stream_of_its_own(shoe):
-    heads = []
-
-    def head(block):
-        heads.append([block.kept.cards[at].tolist() for at in range(3)])
-
-    Simulation(OUTCOMES, decks=8, rounds=900_000, seed=1, shoe=shoe).run(2, head, keep=True)
-
-    assert len(heads) > 2
-    assert len({str(each) for each in heads}) == len(heads)
-
-
 @pytest.mark.parametrize(
     ("shoe", "shoes", "rounds"),
     [(None, ROUNDS_OF_A_BLOCK, ROUNDS_OF_A_BLOCK + 50), (ShoeRules(burn=0), SHOES_OF_A_BLOCK, 40_000)],
@@ -126,53 +111,3 @@ def test_a_shuffle_that_has_too_few_draws_says_so_and_has_lost_no_card():
 
     assert shuffle(np.arange(99, dtype=np.uint16) * 600 + 99, 0, shoe, 100) == -1
     assert sorted(shoe) == list(range(100))
-
-
-def many_shuffles(cards, places, times):
-    """The cards at these places after each of so many shuffles."""
-    generator = PCG64DXSM(SeedSequence(20))
-    shoe = np.arange(cards, dtype=np.uint8)
-    found = np.zeros((times, places), np.uint8)
-    done = 0
-    while done < times:
-        draws, at = generator.random_raw(1 << 16).view(np.uint16), 0
-        while done < times and (at := shuffle(draws, at, shoe, places)) >= 0:
-            found[done] = shoe[:places]
-            done += 1
-    return found
-
-
-def off_by(counts):
-    """How many standard deviations chi-square is from what equally likely cells have."""
-    expected = counts.sum() / counts.size
-    freedom = counts.size - 1
-    return (((counts - expected) ** 2).sum() / expected - freedom) / sqrt(2 * freedom)
-
-
-def test_every_card_comes_equally_often_to_every_place():
-    found = many_shuffles(52, 52, 100_000)
-
-    for place in range(52):
-        assert abs(off_by(np.bincount(found[:, place], minlength=52))) < 4.5
-    for card in range(52):
-        assert abs(off_by((found == card).sum(axis=0))) < 4.5
-
-
-@pytest.mark.parametrize(("cards", "places"), [(6, 6), (7, 5)])
-def test_all_orders_come_equally_often(cards, places):
-    found = many_shuffles(cards, places, 200_000)
-    orders = found @ (cards ** np.arange(places))
-    _, counts = np.unique(orders, return_counts=True)
-
-    assert len(counts) in {720, 2520}
-    assert abs(off_by(counts)) < 4.5
-
-
-def test_a_shuffle_does_not_depend_on_the_one_before():
-    found = many_shuffles(13, 13, 200_000)
-
-    for place in range(13):
-        pairs = found[:-1, place].astype(np.int64) * 13 + found[1:, place]
-        assert abs(off_by(np.bincount(pairs, minlength=169))) < 4.5
-        pairs = found[:-1, 12 - place].astype(np.int64) * 13 + found[1:, place]
-        assert abs(off_by(np.bincount(pairs, minlength=169))) < 4.5
