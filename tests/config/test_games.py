@@ -1,19 +1,14 @@
 """Game files are found by name or path, and what is wrong with one is told by line, key and what was meant."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from punto.baccarat.table.events import ServiceStarted
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.wagers.definition import FACE_UP_ONLY
-from punto.baccarat.wagers.settlement import PlacedWager, settle
 from punto.configs.game_files import load_game, shipped_games
 from punto.configs.problems import ConfigError
-from punto.controller.journal.entries import EVENTS
 from tests.command import punto
-from tests.wagers.coups import OVER_ZERO, coup
 
 FOLDER = Path(__file__).parents[2] / "configs" / "games"
 GOOD = (FOLDER / "dai-bacc.toml").read_text(encoding="utf-8")
@@ -649,22 +644,3 @@ def test_a_shoe_that_would_read_dai_bacc_is_refused_with_the_letters_sentence(co
         f'"keyed"). Approval letter: "{FACE_UP_ONLY}"\n'
     )
     assert not (tmp_path / "t.db").exists()
-
-
-def test_a_record_from_before_every_loss_was_written_is_read_and_settled_as_it_was():
-    game = load_game("mini-baccarat")
-    losing_unwritten = replace(
-        game,
-        wagers=tuple(
-            replace(wager, rules=tuple(rule for rule in wager.rules if rule.wins)) for wager in game.wagers
-        ),
-    )
-    started = ServiceStarted(version="1", settings=Settings(table="t", name="T", game=losing_unwritten))
-
-    read = EVENTS.validate_json(EVENTS.dump_json(started), strict=True)
-
-    assert isinstance(read, ServiceStarted)
-    (settled,) = settle(
-        read.settings.game, coup(OVER_ZERO["player", "suited"][0]), [PlacedWager(1, "banker", 500)]
-    )
-    assert (settled.outcome, settled.rule, settled.returned) == ("lose", "lose", 0)
