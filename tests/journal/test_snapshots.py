@@ -22,7 +22,6 @@ from tests.service.table_in_this_process import rows, table
 from tests.service.test_progressive_record import settings
 
 FORGED = 90_750_084
-SHOWN = 750_030
 
 
 def last_table(path: Path) -> tuple[Head, dict[str, Any]]:

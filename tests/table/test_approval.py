@@ -10,7 +10,6 @@ from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, O
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.table.approval import second_person_needed
-from punto.baccarat.table.events import Event
 from punto.baccarat.table.order_kinds import CloseTable, CorrectCard, CorrectRound, VoidCoup, VoidRound
 from punto.baccarat.table.progressive import awards_in_reach
 from punto.baccarat.table.turn import RefusedError
@@ -359,13 +358,6 @@ def test_nothing_is_in_reach_where_there_is_no_game():
     assert coup is not None
 
     assert awards_in_reach(croupier.state, coup) == frozenset()
-
-
-@pytest.mark.parametrize(
-    "order", [OpenMeter("eve"), VoidRound("bob", 1, "misdeal")], ids=lambda each: each.kind
-)
-def test_whoever_reads_an_old_record_finds_the_orders_without_a_second_person(order: Event):
-    assert getattr(order, "approved_by", "") is None
 
 
 def test_where_base_wagers_are_unseen_a_card_is_held_against_what_any_seat_can_win():
