@@ -48,8 +48,10 @@ from punto.drivers.backoff import Backoff
 from punto.drivers.base import LinkHealth
 
 ROUNDS_AT_ONCE: Final = 50
-SNAPSHOTS_EVERY_SECONDS: Final = 0.003
-"""The pause between two runs of snapshots: a very fast shoe is not published card by card."""
+SNAPSHOTS_EVERY_SECONDS: Final = 0.02
+"""The pause between two runs of snapshots, because no screen shows more pictures: a scoreboard of each hand of a very fast shoe
+would take longer than its cards.
+"""
 FLOOD: Final = 200
 """Wagers of a seat that are refused within seconds, after which the table does not listen to that seat for a while. What comes in
 the meantime would fill the queue that the broker has for the table, and would cost the other seats their turn.
