@@ -14,23 +14,30 @@ BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance test
 # What waits most for a disk, a page or a clock comes first, so that there is work left for the processors until the end.
 WAITING := $(addprefix tests/,operators game_manager displays service stranger interface)
 OTHERS := $(WAITING) $(filter-out $(COVERED) $(WAITING) tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/))) $(BY_CHANCE)
+# The tests that measure the way of the money to the disk: a simulated world reaches most of it, and the others what faults and people do.
+OF_THE_PATH := tests/simulated/test_simulated.py tests/game_manager/floor/test_store.py \
+  $(patsubst %,tests/service/test_%.py,engine incidents ordered_path progressive_audit progressive_record) \
+  $(patsubst %,tests/journal/test_%.py,backup evidence failure outcomes recovery schema snapshots wal) \
+  $(patsubst %,tests/operators/test_%.py,accounts api countersigning every_award house_accounts orders progressive_orders second_factor security_keys)
+PATH_COVERAGE := --rcfile=tests/ordered_path.toml
 # They wait for most of their time, so there are more of them at a time than processors.
 WORKERS ?= $(shell expr 4 '*' $$(nproc))
 WHENEVER := -m "not soak and not punctual"
 # Each run of tests leaves its results here, for `punto lab-report`.
 RESULTS := build/results
 
-.PHONY: demo test quick test-punctual test-covered test-others check bench soak simulate fuzz fmt lock schema examples games fonts screenshots docs release sbom audit system clean
+.PHONY: demo test quick test-punctual test-covered test-path test-others check bench soak simulate fuzz fmt lock schema examples games fonts screenshots docs release sbom audit system clean
 
 # GAME is a game that ships, a game file, `progressive`, which is progressive-2, or `floor`, which is several tables.
 demo: $(READY)
 	$(BIN)/punto demo $(if $(GAME),--game $(GAME)) $(DEMO)
 
-# Three runs at once, so that a processor always has work while other tests wait for a disk, a page or a clock:
+# Four runs at once, so that a processor always has work while other tests wait for a disk, a page or a clock:
 #
 # - Tests that hold a limit in real time wait nearly all of their time. The other runs are nice to them.
 # - Tests of the packages that must be covered whole run under coverage, and no others do. Those that play by chance cover nothing that their
 #   neighbours do not, and would take three times as long: they run with the others.
+# - Some tests of the way of the money to the disk run under coverage of it, of which a floor is kept (tests/ordered_path.toml).
 # - All others.
 #
 # Each run imports and collects its tests once, and its workers are forked from there (tests/workers.py).
@@ -40,9 +47,14 @@ test quick: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) $(NODE) system
 	rm -f $(RESULTS)/test-*.xml
 	$(BIN)/coverage erase
-	$(MAKE) --no-print-directory --jobs --output-sync=line test-punctual test-covered test-others
+	$(BIN)/coverage erase $(PATH_COVERAGE)
+	$(MAKE) --no-print-directory --jobs --output-sync=line test-punctual test-covered test-path test-others
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=100 --skip-covered
+	$(BIN)/coverage combine -q $(PATH_COVERAGE)
+	$(BIN)/coverage report $(PATH_COVERAGE)
+	@total=$$($(BIN)/coverage report $(PATH_COVERAGE) --format=total); floor=$$(sed -n 's/^fail_under = //p' tests/ordered_path.toml); \
+	  test $$total -lt $$((floor + 2)) || { echo "$$total % of the path is covered: raise fail_under in tests/ordered_path.toml to $$((total - 1))"; exit 1; }
 
 # The tests that a change touches, without those that take long: tools/quick.py.
 quick: $(READY)
@@ -54,8 +66,11 @@ test-punctual:
 test-covered:
 	nice $(BIN)/coverage run -m pytest --workers 2 $(WHENEVER) --junitxml $(RESULTS)/$@.xml $(COVERED) $(BY_CHANCE:%=--ignore=%)
 
+test-path:
+	nice $(BIN)/coverage run $(PATH_COVERAGE) -m pytest --workers 2 $(WHENEVER) --junitxml $(RESULTS)/$@.xml $(OF_THE_PATH)
+
 test-others:
-	nice $(BIN)/pytest --workers $(WORKERS) $(WHENEVER) --junitxml $(RESULTS)/$@.xml $(OTHERS)
+	nice $(BIN)/pytest --workers $(WORKERS) $(WHENEVER) --junitxml $(RESULTS)/$@.xml $(OTHERS) $(OF_THE_PATH:%=--ignore=%)
 
 check: $(READY) $(NODE)
 	$(BIN)/ruff format --check $(SOURCES)
@@ -162,4 +177,4 @@ $(READY): requirements.lock pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(DOCS) $(TPM) node_modules site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DOCS) $(TPM) node_modules site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage-path
