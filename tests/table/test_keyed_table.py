@@ -2,6 +2,7 @@
 
 import pytest
 
+from punto.baccarat.table.effects import CardDealt
 from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.turn import RefusedError
@@ -12,8 +13,14 @@ NO_SHOE = {"cards": "keyed", "shoe_serial": "IS-1"}
 
 
 def test_a_coup_is_keyed_card_by_card():
-    croupier = Croupier.at_betting("wager 1 player 500", f"key {PLAYER_NATURAL}", **NO_SHOE)
+    first, *others = PLAYER_NATURAL.split()
+    croupier = Croupier.at_betting("wager 1 player 500", f"key {first}", **NO_SHOE)
+    assert [each.keyed for each in croupier.said if isinstance(each, CardDealt)] == [True]
 
+    croupier.do(f"key {others[0]}")
+    assert [each.keyed for each in croupier.said if isinstance(each, CardDealt)] == [True]
+
+    croupier.do(f"key {' '.join(others[1:])}")
     (record,) = croupier.rounds
     assert (record.player, record.settlements[0].net) == (cards("KS 9H"), 500)
 
