@@ -18,7 +18,7 @@ OTHERS := $(WAITING) $(filter-out $(COVERED) $(WAITING) tests/__pycache__,$(pats
 OF_THE_PATH := tests/simulated/test_simulated.py tests/game_manager/floor/test_store.py \
   $(patsubst %,tests/service/test_%.py,engine incidents ordered_path progressive_audit progressive_record) \
   $(patsubst %,tests/journal/test_%.py,backup evidence failure outcomes recovery schema snapshots wal) \
-  $(patsubst %,tests/operators/test_%.py,accounts api countersigning every_award house_accounts orders progressive_orders second_factor security_keys)
+  $(patsubst %,tests/operators/test_%.py,accounts api countersigning house_accounts orders progressive_orders second_factor security_keys)
 PATH_COVERAGE := --rcfile=tests/ordered_path.toml
 # They wait for most of their time, so there are more of them at a time than processors.
 WORKERS ?= $(shell expr 4 '*' $$(nproc))
