@@ -29,7 +29,7 @@ from punto.controller.journal.snapshots import Snapshot
 from punto.controller.messages.building import timestamp
 from punto.simulators.shoe.order import shuffled
 
-BOUNDS: Final = {100_000: 0.4, 1_000_000: 1.0}
+BOUNDS: Final = {100_000: 1.0, 1_000_000: 1.0}
 """Rounds of a record, and the most seconds of a start with it."""
 LAST_SHOES: Final = 7
 """Their inputs are more than those since the first snapshot that is kept."""
