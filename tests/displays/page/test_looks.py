@@ -5,7 +5,7 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import expect
 
 from tests.displays.meters import Meter
-from tests.displays.page.watching import dealt, expect_live
+from tests.displays.page.watching import dealt, expect_live, shown
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
 from tests.roads.shoes import rounds
@@ -129,9 +129,7 @@ async def test_nothing_flashes_and_nothing_moves_where_that_is_not_wanted(page, 
     table = PlayedTable(seed=342)
     table.play(10)
     moving = "document.getAnimations().map(each => each.effect.getComputedTiming().duration)"
-    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
-        await page.goto(address)
-        await expect_live(page)
+    async with shown(page, broker, table) as out:
         table.play(1)
         await out.send("scoreboard", table.scoreboard())
         await expect(page.locator('[data-count="hands"]')).to_have_text("11")

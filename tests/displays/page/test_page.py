@@ -10,8 +10,15 @@ from playwright.async_api import expect
 
 from punto.baccarat.table.order_kinds import Reveal, VoidCoup
 from tests.displays.meters import Meter
-from tests.displays.page.watching import dealt, expect_live, expect_not_live, live_seconds, note_when_live
-from tests.displays.parts import DisplayProcess, display, publisher
+from tests.displays.page.watching import (
+    dealt,
+    expect_live,
+    expect_not_live,
+    live_seconds,
+    note_when_live,
+    shown,
+)
+from tests.displays.parts import Broker, DisplayProcess, display, publisher
 from tests.displays.played import PlayedTable, availability
 from tests.ports import free_port
 
@@ -27,6 +34,11 @@ COUNT_CHANGES = """
     .observe(document.querySelector(".board"), { subtree: true, childList: true, characterData: true });
 }
 """
+
+
+def server_of(broker: Broker, port: str = "0") -> DisplayProcess:
+    login = ("--table", "table-1", "--mqtt-port", str(broker.port))
+    return DisplayProcess(*login, "--port", port, "--log-level", "warning")
 
 
 async def test_a_hand_is_shown_as_it_is_dealt_and_then_how_it_came_out(page, broker):
@@ -68,10 +80,7 @@ async def test_a_hand_is_shown_as_it_is_dealt_and_then_how_it_came_out(page, bro
 async def test_cards_that_are_not_shown_yet_lie_face_down(page, broker):
     table = PlayedTable(game_name="midi-baccarat")
     table.deal(3)
-    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
-        await page.goto(address)
-        await expect_live(page)
-
+    async with shown(page, broker, table):
         await expect(page.locator('.hand.player [data-card="back"]')).to_have_count(2)
         await expect(page.locator('.hand.banker [data-card="back"]')).to_have_count(1)
         await expect(page.locator(".hand.player .total")).to_have_text("")
@@ -80,9 +89,7 @@ async def test_cards_that_are_not_shown_yet_lie_face_down(page, broker):
 async def test_the_seat_that_turns_the_cards_is_named_until_they_are_revealed(page, broker):
     """Sheet 004: in midi baccarat the player with the largest wager reveals them."""
     table = PlayedTable(game_name="midi-baccarat")
-    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
-        await page.goto(address)
-        await expect_live(page)
+    async with shown(page, broker, table):
         await expect(page.locator(".outcome")).to_have_text("")
 
         table.turned_by(5)
@@ -94,10 +101,7 @@ async def test_the_seat_that_turns_the_cards_is_named_until_they_are_revealed(pa
 async def test_table_game_shoe_and_limits_are_named(page, broker):
     table = PlayedTable()
     table.play(3)
-    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
-        await page.goto(address)
-        await expect_live(page)
-
+    async with shown(page, broker, table):
         await expect(page.locator(".table-name")).to_have_text("Dragon Room 8")
         await expect(page.locator(".game")).to_have_text("Mini Baccarat, Canberra")
         await expect(page.locator(".shoe-number")).to_have_text("1")
@@ -111,10 +115,7 @@ async def test_table_game_shoe_and_limits_are_named(page, broker):
 async def test_how_many_games_a_player_may_wager_on_is_posted(page, broker):
     """Sheet 003, 1b."""
     table = PlayedTable(maximum_wagers=4)
-    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
-        await page.goto(address)
-        await expect_live(page)
-
+    async with shown(page, broker, table):
         await expect(page.locator(".game")).to_have_text(
             "Mini Baccarat, Canberra · Players are limited to wagering on a maximum of 4 games"
         )
@@ -124,9 +125,7 @@ async def test_what_stops_the_table_is_said_over_the_last_result(page, broker):
     table = PlayedTable()
     table.play(2)
     table.cut_card()
-    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
-        await page.goto(address)
-        await expect_live(page)
+    async with shown(page, broker, table):
         await expect(page.locator(".remark")).to_have_text("Last hand")
 
         table.lose_the_shoe()
@@ -199,17 +198,7 @@ async def test_a_broker_that_goes_and_comes_back(page, broker):
 async def test_a_server_that_is_killed_and_started_again(page, broker):
     table = PlayedTable()
     port = str(free_port())
-    arguments = (
-        "--table",
-        "table-1",
-        "--port",
-        port,
-        "--mqtt-port",
-        str(broker.port),
-        "--log-level",
-        "warning",
-    )
-    server = DisplayProcess(*arguments)
+    server = server_of(broker, port)
     async with publisher(broker) as out, dealt(out, table):
         await page.goto(await asyncio.to_thread(server.address))
         await expect_live(page)
@@ -218,7 +207,7 @@ async def test_a_server_that_is_killed_and_started_again(page, broker):
         await expect_not_live(page, "No connection to the display's server")
 
         table.play(1)
-        server = DisplayProcess(*arguments)
+        server = server_of(broker, port)
         await expect_live(page)
         await expect(page.locator(".hand-number")).to_have_text("1")
 
@@ -231,7 +220,7 @@ async def test_a_server_that_is_killed_and_started_again(page, broker):
 @pytest.mark.soak
 async def test_a_server_that_hangs_is_left_and_found_again(page, broker):
     table = PlayedTable()
-    server = DisplayProcess("--table", "table-1", "--port", "0", "--mqtt-port", str(broker.port))
+    server = server_of(broker)
     async with publisher(broker) as out, dealt(out, table):
         await page.goto(await asyncio.to_thread(server.address))
         await expect_live(page)
@@ -253,7 +242,7 @@ async def test_a_kiosk_that_starts_before_its_server_waits_for_it(page, broker):
     await page.wait_for_timeout(500)
     await expect(page.locator("p")).to_have_text("Waiting for the display's server")
 
-    server = DisplayProcess("--table", "table-1", "--port", port, "--mqtt-port", str(broker.port))
+    server = server_of(broker, port)
     async with publisher(broker) as out, dealt(out, table):
         await expect_live(page)
     server.end(signal.SIGTERM)
@@ -262,10 +251,7 @@ async def test_a_kiosk_that_starts_before_its_server_waits_for_it(page, broker):
 async def test_a_name_with_html_in_it_is_shown_as_text(page, broker):
     name = "<img src=x onerror=\"document.title='broken in'\"><b>VIP</b> & Co"
     table = PlayedTable(name=name)
-    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
-        await page.goto(address)
-        await expect_live(page)
-
+    async with shown(page, broker, table):
         await expect(page.locator(".table-name")).to_have_text(name)
         await expect(page).to_have_title(f"{name} i-Score")
         assert await page.locator(".table-name *").count() == 0
@@ -276,9 +262,7 @@ async def test_the_progressives_strip_is_there_while_its_meter_runs_and_is_live(
     table = PlayedTable()
     meter = Meter(98_101_00, title="<b>Dragon</b>")
     strip = page.locator(".progressive")
-    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
-        await page.goto(address)
-        await expect_live(page)
+    async with shown(page, broker, table) as out:
         await expect(strip).to_be_hidden()
 
         await out.send("progressive/dragon", meter.message())
@@ -305,17 +289,7 @@ async def test_a_board_that_comes_back_to_the_same_table_changes_nothing_but_tha
     table = PlayedTable(seed=342)
     table.play(40)
     port = str(free_port())
-    arguments = (
-        "--table",
-        "table-1",
-        "--port",
-        port,
-        "--mqtt-port",
-        str(broker.port),
-        "--log-level",
-        "warning",
-    )
-    server = DisplayProcess(*arguments)
+    server = server_of(broker, port)
     async with publisher(broker) as out, dealt(out, table):
         await page.goto(await asyncio.to_thread(server.address))
         await expect_live(page)
@@ -324,7 +298,7 @@ async def test_a_board_that_comes_back_to_the_same_table_changes_nothing_but_tha
 
         server.end(signal.SIGKILL)
         await expect_not_live(page, "No connection to the display's server")
-        server = DisplayProcess(*arguments)
+        server = server_of(broker, port)
         await expect_live(page)
         await expect(page.locator('[data-count="hands"]')).to_have_text("40")
         changes = await page.evaluate("changes")
@@ -341,10 +315,7 @@ async def test_a_hand_that_was_void_before_it_was_shown_has_neither_cards_nor_to
     state = table.state()
     assert state.result is not None
     assert state.result.player == ()
-    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
-        await page.goto(address)
-        await expect_live(page)
-
+    async with shown(page, broker, table):
         await expect(page.locator(".outcome")).to_have_text("Hand void, wagers returned")
         await expect(page.locator("[data-card]")).to_have_count(0)
         await expect(page.locator(".hand .total")).to_have_text(["", ""])

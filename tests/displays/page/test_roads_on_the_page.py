@@ -11,8 +11,8 @@ from playwright.async_api import expect
 from punto.baccarat.roads.rounds import RoadRound
 from punto.controller.messages.models import Scoreboard
 from tests.displays.page.reading import READ_ASKS, READ_ROADS, ROADS, expected, expected_asks
-from tests.displays.page.watching import dealt, expect_live
-from tests.displays.parts import display, publisher
+from tests.displays.page.watching import shown
+from tests.displays.parts import display
 from tests.displays.played import PlayedTable
 from tests.roads.shoes import random_shoe, rounds
 from tests.share import share
@@ -70,9 +70,7 @@ async def test_every_cell_of_the_roads_is_drawn_with_its_totals(page, broker):
     assert all(len(one) != len(other) for one, other in pairwise(shoes))
     played = PlayedTable(seed=3)
     played.play(66)
-    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
-        await page.goto(address)
-        await expect_live(page)
+    async with shown(page, broker, table) as out:
         for each in [*(rounds(shoe) for shoe in shoes), list(played.table.state.shoe.rounds)]:
             scoreboard = scoreboard_of(table, each)
             await out.send("scoreboard", scoreboard)

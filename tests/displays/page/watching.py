@@ -1,13 +1,14 @@
 """A table that goes on publishing, and what a page that follows it must come to show."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from playwright.async_api import Page, expect
 
 from tests.deadline import DEADLINE
 from tests.displays.meters import Meter
-from tests.displays.parts import Publisher
+from tests.displays.parts import Broker, Publisher, display, publisher
 from tests.displays.played import PlayedTable
 
 # When an element last became live, and then no longer, by the page's own clock: how long a message was on its way to it,
@@ -55,6 +56,15 @@ async def dealt(out: Publisher, table: PlayedTable, meter: Meter | None = None):
     finally:
         lasts = False
         task.cancel()
+
+
+@asynccontextmanager
+async def shown(page: Page, broker: Broker, table: PlayedTable) -> AsyncIterator[Publisher]:
+    """A display of the table in this process, and its page, which is live."""
+    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
+        await page.goto(address)
+        await expect_live(page)
+        yield out
 
 
 async def expect_live(page: Page) -> None:
