@@ -1,6 +1,7 @@
 """One evening as mosquitto_sub shows it: `punto run`, a `punto shoe` of eight decks, the cut card, and the next shoe.
 
-The evening is played once; each test states one thing about what was heard and what is on the record.
+The evening is played once, and each test states one thing about what was heard. What is on the record of a shoe is in
+`test_crashes.py`, and what is asked and answered in `test_broker.py`.
 """
 
 from collections.abc import Iterator
@@ -20,20 +21,14 @@ from tests.service.table_on_a_machine import (
     Listener,
     Shoe,
     Table,
-    cards,
     expected_cards,
     expected_rounds,
-    replayed,
-    rounds,
-    settlements,
-    shoe_records,
     wait_until,
 )
 
 SEED = "an evening"
 SHOE_1, SHOE_2 = expected_rounds(SEED, 1), expected_rounds(SEED, 2)
 NEXT_SHOE_ROUNDS = 3
-SEAT, STAKE = 3, 2500
 RETAINED = {
     "availability",
     "devices/shoe",
@@ -48,14 +43,12 @@ RETAINED = {
 
 @dataclass(frozen=True)
 class Evening:
-    """What was heard by who was there the whole time, and by who came when it was over; what is on the record."""
+    """What was heard by who was there the whole time, and by who came when it was over."""
 
     heard: list[Heard]
     latecomer: list[Heard]
     scoreboard: dict[str, Any]  # after the first shoe's last coup
     status: int
-    record: Path
-    wagered: tuple[int, str]  # the round in which a wager was accepted, and the id of its request
 
     def of(self, name: str) -> list[dict[str, Any]]:
         """The messages of a topic, in order."""
@@ -82,51 +75,16 @@ def evening(tmp_path_factory) -> Iterator[Evening]:
 
 def _play(folder: Path, broker: Broker, table: Table, listener: Listener) -> Evening:
     table.begin_shoe()
-    broker.publish(f"punto/{TABLE}/request/snapshot", {"id": "snapshot-1"})
-    broker.publish(
-        f"punto/{TABLE}/wagers/9/set", {"id": "no-seat", "round": 1, "wager": "player", "amount": STAKE}
-    )
-    wagered = _wager(broker, listener)
     wait_until(lambda: _scoreboard_of(listener, len(SHOE_1)), "the first shoe is over")
     (*_, scoreboard) = listener.heard("scoreboard")
     table.begin_shoe()
     enough = len(SHOE_1) + NEXT_SHOE_ROUNDS
     wait_until(lambda: _scoreboard_of(listener, enough), "the next shoe's first rounds")
-    broker.publish(f"punto/{TABLE}/request/rounds", {"id": "rounds-1", "after": len(SHOE_1) - 2, "limit": 4})
-    wait_until(lambda: listener.heard("response/rounds"), "the rounds that were asked for")
     status = table.stop()
     wait_until(lambda: _is_offline(listener), "the table said that it stopped")
     with Listener(folder, broker.port, name="latecomer") as latecomer:
         wait_until(lambda: len(latecomer.heard()) >= len(RETAINED), "what is retained")
-        return Evening(listener.heard(), latecomer.heard(), scoreboard.payload, status, table.record, wagered)
-
-
-def _wager(broker: Broker, listener: Listener) -> tuple[int, str]:
-    """Wager until betting was open long enough for it; return the round and the request's id."""
-    for attempt in range(1, len(SHOE_1)):
-        wait_until(lambda: _betting(listener), "betting is open")
-        round_, request = _betting(listener), f"wager-{attempt}"
-        asked = {"id": request, "round": round_, "wager": "player", "amount": STAKE}
-        broker.publish(f"punto/{TABLE}/wagers/{SEAT}/set", asked)
-        if _answer(listener, attempt)["accepted"]:
-            return round_, request
-    raise AssertionError("betting was never open for long enough")
-
-
-def _answer(listener: Listener, attempt: int) -> dict[str, Any]:
-    answers: list[Heard] = []
-
-    def answered() -> bool:
-        answers[:] = listener.heard(f"wagers/{SEAT}/result")
-        return len(answers) == attempt
-
-    wait_until(answered, "the wager is answered")
-    return answers[-1].payload
-
-
-def _betting(listener: Listener) -> int:
-    state = listener.last("state")
-    return state["round"] if state is not None and state["phase"] == "betting" else 0
+        return Evening(listener.heard(), latecomer.heard(), scoreboard.payload, status)
 
 
 def _scoreboard_of(listener: Listener, round_: int) -> bool:
@@ -139,50 +97,6 @@ def _is_offline(listener: Listener) -> bool:
     return availability is not None and availability["state"] == "offline"
 
 
-# --- what was dealt
-
-
-def test_every_round_on_the_record_is_the_one_that_the_seed_gives(evening):
-    found = rounds(evening.record)
-
-    assert found[: len(SHOE_1)] == SHOE_1
-    assert found[len(SHOE_1) :] == SHOE_2[: len(found) - len(SHOE_1)]
-    assert len(found) >= len(SHOE_1) + NEXT_SHOE_ROUNDS
-
-
-def test_every_round_is_heard_once_and_in_order(evening):
-    heard = evening.of("round")
-
-    assert [message["seq"] for message in heard] == list(range(1, len(heard) + 1))
-    assert [_dealt(message["round"]) for message in heard] == rounds(evening.record)[: len(heard)]
-    assert len(heard) >= len(SHOE_1) + NEXT_SHOE_ROUNDS
-
-
-def test_every_card_that_left_the_shoe_is_on_the_record_once(evening):
-    first_shoe = expected_cards(SEED, 1)
-    found = cards(evening.record)
-
-    assert found[: len(first_shoe)] == first_shoe
-    assert found[len(first_shoe) :] == expected_cards(SEED, 2)[: len(found) - len(first_shoe)]
-    assert shoe_records(evening.record) == list(range(1, len(shoe_records(evening.record)) + 1))
-
-
-def test_every_card_of_a_hand_is_shown_as_it_is_dealt(evening):
-    shown = [(each["round"], each["side"], each["card"]) for each in evening.happenings("card_dealt")]
-    by_round: dict[tuple[int, str], str] = {}
-    for round_, side, card in shown:
-        by_round[round_, side] = f"{by_round.get((round_, side), '')} {card}".strip()
-
-    for number, dealt in enumerate((*SHOE_1, *SHOE_2[:NEXT_SHOE_ROUNDS]), start=1):
-        assert (by_round[number, "player"], by_round[number, "banker"]) == (dealt.player, dealt.banker)
-
-
-def test_a_replay_finds_no_difference(evening):
-    status, output = replayed(evening.record)
-
-    assert (status, output.splitlines()[-1]) == (0, "no difference")
-
-
 # --- what the evening was like
 
 
@@ -191,14 +105,6 @@ def test_each_topic_of_the_table_is_heard_and_no_other(evening):
         "event",
         "round",
         "restricted/card",  # this broker has no passwords; where it has, only surveillance reads these
-        "request/snapshot",
-        "response/snapshot",
-        "request/rounds",
-        "response/rounds",
-        f"wagers/{SEAT}/set",
-        f"wagers/{SEAT}/result",
-        "wagers/9/set",
-        "wagers/9/result",
     }
 
 
@@ -211,12 +117,6 @@ def test_the_phases_come_as_they_do_at_a_table(evening):
 
     assert evening.of("state")[0]["phase"] == "locked"
     assert entered[: len(evening_long)] == evening_long
-
-
-def test_no_event_is_missing(evening):
-    numbers = [event["seq"] for event in evening.of("event")]
-
-    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 def test_the_cut_card_comes_once_and_names_the_last_coup(evening):
@@ -256,38 +156,6 @@ def test_the_shoe_that_was_not_there_at_the_start_is_shown_as_it_comes(evening):
     assert "there is no port" in " ".join(shoe["reason"] for shoe in evening.of("devices/shoe"))
 
 
-# --- what was asked and answered
-
-
-def test_a_wager_is_answered_and_settled_once(evening):
-    round_, request = evening.wagered
-    answers = [answer for answer in evening.of(f"wagers/{SEAT}/result") if answer["request"] == request]
-    paid = [each for message in evening.of("round") for each in message["round"]["settlements"]]
-
-    assert [answer["accepted"] for answer in answers] == [True]
-    assert settlements(evening.record) == {(round_, SEAT, "player"): STAKE}
-    assert [(each["seat"], each["wager"], each["stake"], each["returned"]) for each in paid] == [
-        (SEAT, "player", STAKE, _returned(round_))
-    ]
-
-
-def test_a_wager_for_no_seat_is_refused_with_the_reason(evening):
-    (answer,) = evening.of("wagers/9/result")
-
-    assert (answer["request"], answer["accepted"]) == ("no-seat", False)
-    assert answer["code"] in {"no_such_seat", "betting_closed"}  # by whether the burn was over
-    assert answer["reason"]
-
-
-def test_the_requests_are_answered(evening):
-    (snapshot,) = evening.of("response/snapshot")
-    (asked_for,) = evening.of("response/rounds")
-
-    assert (snapshot["request"], snapshot["error"]) == ("snapshot-1", None)
-    assert (asked_for["request"], asked_for["more"]) == ("rounds-1", asked_for["seq"] > len(SHOE_1) + 2)
-    assert [_dealt(record) for record in asked_for["rounds"]] == [*SHOE_1[-2:], *SHOE_2[:2]]
-
-
 # --- the end
 
 
@@ -306,19 +174,11 @@ def test_who_comes_late_gets_what_is_retained_and_nothing_else(evening):
     assert all(message == _last(evening.heard, message.topic) for message in evening.latecomer)
 
 
-def _dealt(record: dict[str, Any]) -> Dealt:
-    return Dealt(record["shoe"], record["coup"], " ".join(record["player"]), " ".join(record["banker"]))
-
-
 def _coup(dealt: Dealt) -> Coup:
     """The coup of these hands: the cards of both sides by turns, and a third of Player's before Banker's."""
     player, banker = dealt.player.split(), dealt.banker.split()
     codes = [player[0], banker[0], player[1], banker[1], *player[2:], *banker[2:]]
     return Coup.complete(tuple(map(Card, codes)))
-
-
-def _returned(round_: int) -> int:
-    return {"player": 2 * STAKE, "banker": 0, "tie": STAKE}[_coup(SHOE_1[round_ - 1]).winner]
 
 
 def _is_last_hand(state: dict[str, Any]) -> bool:
