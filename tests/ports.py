@@ -14,6 +14,8 @@ FIRST: Final = 10_000
 BLOCK: Final = 200
 BLOCKS: Final = 110
 """Up to 32,000: above it, Linux gives ports to connections, and one of them may come between a choice and its use."""
+_UNSAFE: Final = 10_080
+"""The only one of these at which Chromium opens no page: see its list of restricted ports."""
 
 
 def free_port() -> int:
@@ -74,5 +76,5 @@ def _numbers() -> "itertools.cycle[int]":
             os.close(lock)
             continue
         begin = FIRST + block * BLOCK
-        return itertools.cycle(range(begin, begin + BLOCK))
+        return itertools.cycle(each for each in range(begin, begin + BLOCK) if each != _UNSAFE)
     raise RuntimeError(f"all blocks of ports in {folder} are taken")
