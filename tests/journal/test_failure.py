@@ -98,7 +98,12 @@ def test_a_full_disk_ends_the_process_and_a_start_with_room_goes_on(tmp_path):
             assert reason.startswith(
                 "the record could not be written: disk I/O error (SQLITE_IOERR_WRITE); the disk"
             )
-            assert listener.heard("availability")[-1].payload["reason"] == f"the service failed: {reason}"
+            wait_until(
+                lambda: (
+                    listener.heard("availability")[-1].payload["reason"] == f"the service failed: {reason}"
+                ),
+                "the table says why it is away",
+            )
             assert (
                 listener.heard("state")[-1].payload["seq"]
                 <= rows(own.record, "SELECT max(seq) FROM inputs")[0][0]

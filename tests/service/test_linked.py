@@ -243,6 +243,7 @@ def test_a_request_that_is_refused_again_and_again_is_recorded_once(floor, tmp_p
     topic = "punto/t1/meter/request"
     with Listener(tmp_path, broker.port, topic) as listener:
         t1.bet(1)
+        wait_until(lambda: any(each.payload["asked"] for each in listener.heard()), "the request is heard")
         asked = next(each.payload for each in listener.heard() if each.payload["asked"])
         asked["asked"]["record"] = "another"
         for _ in range(2):
