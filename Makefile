@@ -21,7 +21,7 @@ OF_THE_PATH := tests/simulated/test_simulated.py tests/game_manager/floor/test_s
   $(patsubst %,tests/operators/test_%.py,accounts api countersigning house_accounts orders progressive_orders second_factor security_keys)
 PATH_COVERAGE := --rcfile=tests/ordered_path.toml
 # They wait for most of their time, so there are more of them at a time than processors.
-WORKERS ?= $(shell expr 4 '*' $$(nproc))
+WORKERS ?= $(shell expr 8 + 2 '*' $$(nproc))
 WHENEVER := -m "not soak and not punctual"
 # Each run of tests leaves its results here, for `punto lab-report`.
 RESULTS := build/results
