@@ -132,6 +132,18 @@ async def test_whoever_gave_it_and_whoever_may_approve_it_can_drop_it(tmp_path, 
         assert here.events("void_round") == []
 
 
+@pytest.mark.parametrize("role", ["dealer", "auditor"])
+async def test_a_person_who_may_not_approve_it_cannot_drop_it(tmp_path, role):
+    async with consoles(tmp_path, APPROVED, approval="session") as here:
+        mei, eve = await after_a_round(here)
+        asked = await mei.order("void_round", **VOID)
+        here.account("Dan", role)
+        dropped = await (await here.signed_on("Dan")).ask("DELETE", f"/api/approvals/{asked.json['waiting']}")
+
+        assert (dropped.status, dropped.json["code"]) == (403, "not_of_role")
+        assert len((await eve.view())["waiting"]) == 1
+
+
 async def test_what_the_table_would_refuse_anyway_does_not_wait(tmp_path):
     async with consoles(tmp_path, APPROVED, approval="session") as here:
         mei, _ = await after_a_round(here)
