@@ -121,6 +121,15 @@ def test_in_mid_shoe_a_start_with_a_chosen_game_that_the_law_forbids_is_refused_
     assert croupier.state.alarms == ()
 
 
+def test_the_law_concerns_a_chosen_game_alone_because_the_configured_one_was_checked_before():
+    croupier = at_closed().do("start", "change shoe", "draw KS")
+
+    croupier.handle(outlawed(croupier))
+
+    assert croupier.state.settings == settings()
+    assert croupier.state.alarms == ()
+
+
 def test_the_last_round_of_the_game_before_cannot_be_corrected_by_the_new_ones_pays():
     with pytest.raises(RefusedError, match="there is no round"):
         at_closed().do(f"game {DRAGON}", "void round")
