@@ -366,6 +366,8 @@ async def test_a_devices_report_that_fails_stops_the_table_until_a_supervisor_re
             assert isinstance(event, SensorsLink) or getattr(here.state, name) == getattr(before, name)
         if isinstance(event, CardDrawn | CardUnread | CutCardSeen | LidMoved):
             assert here.state.link.taken == 1  # or the shoe would report it for ever
+        if isinstance(event, RecordsLost):
+            assert here.state.link.taken == event.last
         await here.order(ResumePlay("bob", "checked"))
         await here.hello()
         await here.begin_shoe()
