@@ -11,6 +11,7 @@ from punto.baccarat.table.events import (
     HOUSE_ACCOUNTS,
     AccessRefused,
     Flooded,
+    LogHeld,
     RecordDiffers,
     SessionEnded,
 )
@@ -132,6 +133,15 @@ def test_a_record_that_is_not_what_its_inputs_give_is_an_alarm_in_any_phase():
 
         assert standing(croupier) == [("record_differs", 1)]
         assert croupier.state.alarms[0].text.startswith("round 2 differs: ")
+
+
+def test_who_makes_the_log_of_the_record_grow_is_named():
+    croupier = Croupier.at_betting()
+    croupier.handle(LogHeld("sqlite3 (process 123)"))
+
+    (alarm,) = croupier.state.alarms
+    assert alarm.code == "record_log"
+    assert "because sqlite3 (process 123) has read the record" in alarm.text
 
 
 def test_a_flood_of_requests_is_one_alarm_for_each_client_however_long_it_lasts():

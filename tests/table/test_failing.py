@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from punto.baccarat.table.events import RecordDiffers
 from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import BANKER_NATURAL, Croupier, events_of
 from tests.table.linked_floor import LinkedFloor
@@ -119,3 +120,26 @@ def test_what_a_linked_table_asked_is_refused_if_the_authority_failed_at_it():
     assert table.step == "betting"
     assert "meter_refused" in [alarm.code for alarm in table.state.alarms]
     floor.check()
+
+
+def test_a_request_of_a_linked_table_that_has_its_answer_keeps_it_if_the_authority_fails_at_it_later():
+    floor = LinkedFloor(2)
+    floor.settle()
+    floor.tables["t1"].do("spot 1", "start game")
+    floor.ask("t1")
+    asked = floor.asks[-1]
+    floor.settle()
+    answered = floor.authority.progressive.served
+
+    floor.authority.table.fail(asked, NAME)
+
+    assert floor.authority.progressive.served == answered
+
+
+def test_news_of_the_record_that_failed_is_an_alarm_and_does_not_stop_play():
+    croupier = Croupier.at_betting()
+
+    croupier.table.fail(RecordDiffers("input 7"), NAME)
+
+    assert [alarm.code for alarm in croupier.state.alarms] == ["internal_error"]
+    croupier.do("wager 1 player 500", "draw KS")

@@ -15,6 +15,7 @@ from punto.baccarat.table.events import (
     Refused,
     ServiceStarted,
     TableAsked,
+    TableRefused,
 )
 from punto.baccarat.table.meter import MOST_LATER
 from punto.baccarat.table.turn import RefusedError
@@ -430,6 +431,16 @@ def test_a_table_that_keeps_its_own_meter_starts_no_game_beside_another_meter():
 
 def start_of(table: Node, progressive: ProgressiveSettings | None) -> ServiceStarted:
     return ServiceStarted("0.1.0", replace(table.settings, progressive=progressive))
+
+
+def test_a_table_that_is_not_served_is_an_alarm_at_the_authority_alone(floor):
+    refused = TableRefused("t9", "t9 plays in EUR")
+    floor.authority.handle(refused)
+    (alarm,) = floor.authority.state.alarms
+    assert (alarm.code, alarm.text) == ("table_refused", "t9 is not served: t9 plays in EUR")
+
+    floor.tables["t1"].handle(refused)
+    assert floor.tables["t1"].refusals == ["not_authority"]
 
 
 @pytest.mark.parametrize("how_many", [2, 3])  # which tables are linked is the authority's to say

@@ -66,6 +66,17 @@ def test_titles_limits_and_who_turns_the_cards_may_differ(played):
     assert unlike(terms(played), terms(PLAYED, "meter-1"), "dragon") is None
 
 
+def test_a_simulation_and_another_currency_share_no_meter():
+    table, meter = terms(PLAYED), terms(PLAYED, "meter-1")
+
+    assert unlike(replace(table, simulation=not table.simulation), meter, "dragon") == (
+        "either the table or the authority is a simulation, and not both: configure simulation alike at both"
+    )
+    assert unlike(terms(PLAYED, currency="EUR"), meter, "dragon") == (
+        "t1 plays in EUR, but meter-1 keeps the meter of dragon in USD: write the same currency in [table] of both"
+    )
+
+
 def test_a_table_has_no_more_seats_than_its_authority_takes_wagers_of():
     def seats(number: int, table: str = "t1") -> Terms:
         return Terms.of(replace(settings(table=table, seats=number), game=PLAYED))
