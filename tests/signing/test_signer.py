@@ -361,11 +361,11 @@ def test_the_heads_of_a_running_table_are_signed_and_a_record_that_was_cut_off_i
         Program(tmp_path / "signer.log", sys.executable, "-m", "punto", "signer", *command) as signer,
         Broker(tmp_path) as broker,
         Listener(tmp_path, broker.port) as listener,
-        Table(tmp_path, broker, sections="restricted = true\n") as table,
+        Table(tmp_path, broker) as table,
     ):
         wait_until(door.exists, "the signer is there")
         text = table.config.read_text().replace("[record]\n", f'[record]\nsigner = "{door}"\n')
-        table.config.write_text(text)
+        table.config.write_text(f"{text}restricted = true\n")  # a head that is not signed would be retained
         table.kill()
         with (
             closing(sqlite3.connect(table.record)) as record,
