@@ -16,6 +16,9 @@ from punto.baccarat.table.turn import RefusedError, Turn, refuse_behind_the_card
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, find_wager
 
+JUST_STARTED: Final = "the service has just started"
+"""Why a table does not know if its shoe, or the authority of its meter, is there."""
+
 
 def on_order(turn: Turn, order: kinds.Order) -> None:  # noqa: C901, PLR0912 - flat: one case an order
     """Carry out an order that the table's phase allows; raises RefusedError if it is not allowed for another reason."""
@@ -461,4 +464,5 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
         progressive.start(turn, event.settings)
     turn.change(configured=event.settings)
     turn.change_devices(configuration_keypad=None, sensors=None)
-    turn.change_link(online=False, reason="the service has just started")
+    turn.change_link(online=False, reason=JUST_STARTED)
+    progressive.lose_authority(turn, JUST_STARTED)

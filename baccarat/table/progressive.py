@@ -140,6 +140,13 @@ def refuse_other_currency(state: TableState, configured: TableSettings) -> None:
         )
 
 
+def lose_authority(turn: Turn, reason: str) -> None:
+    """Know nothing of the authority of a linked table's meter, until the table hears it again."""
+    known = turn.state.progressive
+    if known is not None and known.link is not None:
+        turn.change(progressive=replace(known, link=replace(known.link, online=False, reason=reason)))
+
+
 def _start_linked(turn: Turn, before: TablesProgressive, configured: TableSettings) -> None:
     """Keep the link to the authority if it is configured as before; its settings are the authority's."""
     fresh, was = _anew(turn.state, configured), before.books.settings

@@ -454,7 +454,9 @@ def test_a_start_goes_on_with_the_link(floor, how_many):
     before = table.progressive
     table.handle(start_of(table, linked(how_many)))
     assert table.refusals == []
-    assert table.progressive == before
+    assert before.link is not None
+    silent = replace(before.link, online=False, reason="the service has just started")
+    assert table.progressive == replace(before, link=silent)
     assert [*games, before.game] == [None, 1, 1]
 
 
