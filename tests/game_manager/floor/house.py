@@ -133,7 +133,9 @@ def is_made(url: str) -> bool:
 
 
 def stored(url: str) -> list[tuple[str, int, str]]:
-    """All rounds in a store."""
+    """All rounds in a store; none if no Game Manager has made it yet."""
+    if not is_made(url):
+        return []
     asked = select(schema.RECORDS.c.table, schema.ROUNDS.c.round, schema.ROUNDS.c.player).join_from(
         schema.ROUNDS, schema.RECORDS, schema.ROUNDS.c.record_id == schema.RECORDS.c.id
     )
@@ -142,7 +144,9 @@ def stored(url: str) -> list[tuple[str, int, str]]:
 
 
 def stored_incidents(url: str) -> list[tuple[str, int]]:
-    """All incidents in a store."""
+    """All incidents in a store; none if no Game Manager has made it yet."""
+    if not is_made(url):
+        return []
     asked = select(schema.RECORDS.c.table, schema.INCIDENTS.c.seq).join_from(
         schema.INCIDENTS, schema.RECORDS, schema.INCIDENTS.c.record_id == schema.RECORDS.c.id
     )
