@@ -27,6 +27,7 @@ from tests.share import part
 from tools.message_examples import FILE, play
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
+DOCUMENTS = documents()
 
 FORMATS = FormatChecker(formats=[])
 
@@ -81,20 +82,18 @@ def sent() -> dict[type[Payload], list[Payload]]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted(documents()))
+@pytest.mark.parametrize("name", sorted(DOCUMENTS))
 def test_a_committed_document_is_the_models_own(name):
     committed = DOCS / name
 
     assert committed.exists(), "run: punto schema --out docs/reference"
-    assert committed.read_text(encoding="utf-8") == documents()[name], (
-        "run: punto schema --out docs/reference"
-    )
+    assert committed.read_text(encoding="utf-8") == DOCUMENTS[name], "run: punto schema --out docs/reference"
 
 
 def test_no_document_is_left_over():
     committed = {f"schema/{path.name}" for path in (DOCS / "schema").iterdir()}
 
-    assert committed == {name for name in documents() if name.startswith("schema/")}
+    assert committed == {name for name in DOCUMENTS if name.startswith("schema/")}
 
 
 @pytest.mark.in_part
