@@ -16,8 +16,8 @@ from tests.service.table_in_this_process import TOPIC
 Files = dict[str, bytes]
 
 
-def heads_of(record: Path, key: SigningKey) -> list[dict[str, Any]]:
-    """The signed heads of every tenth input."""
+def heads_of(record: Path, key: SigningKey, every: int = 10) -> list[dict[str, Any]]:
+    """The signed heads of every tenth input, or of each so many."""
     with schema.reading(record) as connection:
         name = store.name(connection)
     return [
@@ -25,7 +25,7 @@ def heads_of(record: Path, key: SigningKey) -> list[dict[str, Any]]:
             HeadStatement(table=TOPIC.table, record=name, head=str(step.head), ts=step.entry.ts), key
         ).model_dump()
         for step in history(record)
-        if step.seq % 10 == 0
+        if step.seq % every == 0
     ]
 
 

@@ -95,6 +95,14 @@ def test_each_state_is_the_one_after_its_input(record, heads):
     assert {each["round"] for each in states} == {ROUND, ROUND + 1}
 
 
+def test_a_bundle_has_the_heads_of_its_own_inputs_from_the_first_to_the_last(tmp_path, record):
+    files = gather(record, ROUND, heads_of(record, SigningKey.open(tmp_path / "key"), every=1), "0.1.0")
+
+    signed = [each["head"] for each in json.loads(files["heads.json"])]
+    assert signed[0] == "{seq}:{hash}".format(**entries_of(files)[0])
+    assert len(signed) == len(entries_of(files))
+
+
 def test_the_key_is_the_one_that_the_reader_knows(tmp_path, record, heads):
     write(gather(record, ROUND, heads, "0.1.0"), tmp_path / "bundle.zip")
     other = SigningKey.open(tmp_path / "other").public
@@ -204,6 +212,10 @@ def _one_more(told: dict[str, Any]) -> None:
     told["settlements"].append({**told["settlements"][0], "seat": 7})
 
 
+def _the_smallest(told: dict[str, Any]) -> None:
+    told["settlements"].append({**told["settlements"][0], "seat": 7, "stake": 1, "returned": 1, "net": 0})
+
+
 def _corrected(told: dict[str, Any]) -> None:
     before = told["player"][0]
     told["corrections"] = [
@@ -222,7 +234,9 @@ def _void(told: dict[str, Any]) -> None:
     told.update(status="void", winner=None, who="mei", reason="a misdeal")
 
 
-@pytest.mark.parametrize("forge", [_swapped, _another_winner, _larger, _one_more, _corrected, _void])
+@pytest.mark.parametrize(
+    "forge", [_swapped, _another_winner, _larger, _one_more, _the_smallest, _corrected, _void]
+)
 def test_a_round_that_does_not_follow_from_the_inputs_is_refuted(record, heads, forge):
     files = gather(record, ROUND, heads, "0.1.0")
     (told,) = json.loads(files["round.json"])
