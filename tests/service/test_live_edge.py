@@ -19,7 +19,7 @@ import structlog
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.events import CardOverdrawn, CutCardSeen
-from punto.baccarat.table.order_kinds import CorrectCard, ResumePlay, VoidCoup
+from punto.baccarat.table.order_kinds import ResumePlay
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.wagers.condition import Condition
 from punto.baccarat.wagers.definition import Game, Progressive, Rule, Wager
@@ -32,7 +32,6 @@ from punto.controller.messages import topics
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 from punto.simulators.shoe.order import shuffled
-from tests.service.guarded_brokers import GuardedBroker
 from tests.service.table_in_this_process import (
     HERE,
     Ear,
@@ -331,25 +330,6 @@ async def test_what_holds_is_sent_again_and_what_does_not_is_not(tmp_path, mosqu
             assert len(surveillance.of(EDGE)) == until_now
 
 
-async def test_a_void_coup_is_counted_and_a_correction_too(tmp_path, mosquitto):
-    async with table(tmp_path / "table.db") as here:
-        game = here.state.settings.game
-        await here.begin_shoe()
-        async with surveyed(here, mosquitto.port) as surveillance:
-            await here.draw(2)
-            await here.order(VoidCoup("bob", "misdeal"))
-            assert edges(await of_round(surveillance, 1)) == exact(game, seen(here))
-
-            await here.draw(2)
-            misread, really = seen(here)[-1], Card("7D")
-            await here.order(CorrectCard("bob", 2, really, "misread"))
-            assert misread is not really
-            await here.play(1)
-            corrected = [*seen(here), really]
-            corrected.remove(misread)
-            assert edges(await of_round(surveillance, 2)) == exact(game, corrected)
-
-
 async def test_cards_that_nobody_saw_count_as_if_they_were_in_the_shoe(tmp_path, mosquitto):
     async with table(tmp_path / "table.db", settings(burn="fixed", burn_cards=2)) as here:
         await here.begin_shoe()
@@ -382,44 +362,6 @@ async def test_of_hidden_hands_nothing_is_told_before_the_reveal(tmp_path, mosqu
             await here.play(1)
             after = await of_round(surveillance, 1)
             assert edges(after) == exact(here.state.settings.game, seen(here))
-
-
-async def test_between_two_shoes_nothing_is_published_and_the_new_one_is_valued_anew(tmp_path, mosquitto):
-    async with table(tmp_path / "table.db", of_one_deck()) as here:
-        await here.begin_shoe()
-        async with surveyed(here, mosquitto.port) as surveillance:
-            await here.play(2)
-            await of_round(surveillance, 2)
-            await here.shoe(CutCardSeen(here.state.link.expected))
-            while not here.state.shoe_over:
-                await here.draw()
-            so_far = len(surveillance.of(EDGE))
-            await surveillance.publish("request/snapshot", {"id": "again"})
-            await surveillance.last("state", lambda state: state["seq"] == here.engine.seq)
-            await eventually(lambda: len(surveillance.of("health")) > 1, "it is all sent again")
-            await here.begin_shoe()
-            first = await surveillance.last(EDGE, lambda last: last["shoe"] == 2)
-
-            assert len(surveillance.of(EDGE)) == so_far + 1
-            assert (first["round"], first["cards_left"]) == (3, 52)
-            assert edges(first) == exact(ONE_DECK, [])
-
-
-async def test_a_start_in_mid_shoe_values_what_it_finds(tmp_path, mosquitto):
-    async with table(tmp_path / "table.db") as here:
-        await here.begin_shoe()
-        await here.play(3)
-        await here.draw(2)
-        out = seen(here)
-    async with (
-        table(tmp_path / "table.db") as again,
-        surveyed(again, mosquitto.port) as surveillance,
-    ):
-        message = await of_round(surveillance, 3)
-
-        assert again.state.phase == "dealing"
-        assert edges(message) == exact(again.state.settings.game, out[:-2])
-        assert message["seq"] == again.engine.seq
 
 
 # --- what cannot be valued
@@ -843,44 +785,3 @@ def test_the_service_never_loads_the_mathematics(sections, tmp_path):
 
     assert "punto.controller.supervisor" in loaded
     assert {name.partition(".")[0] for name in loaded}.isdisjoint({"numpy", "numba", "matplotlib"})
-
-
-def test_only_surveillance_can_read_it_now_and_later(tmp_path):
-    guarded = GuardedBroker(tmp_path)
-    (tmp_path / "password").write_text("punto's\n")
-    service = counted(
-        tmp_path, guarded, f'username = "punto"\npassword_file = "password"\nrestricted = true\n{ALARM}'
-    )
-    shoe = Shoe(service.port, "--seed", SEED, "--decks", "1")
-    with guarded, service, shoe:
-        ears = [
-            GuardedEar(tmp_path, guarded, user, "now") for user in ("surveillance", "display", "terminal")
-        ]
-        for each in ears:
-            each.start()
-        service.begin_shoe()
-        wait_until(lambda: ears[0].heard(EDGE), "surveillance hears of it")
-        later = [
-            GuardedEar(tmp_path, guarded, user, "later") for user in ("surveillance", "display", "terminal")
-        ]
-        for each in later:
-            each.start()
-        wait_until(lambda: later[0].heard(EDGE), "surveillance hears of it later")
-        wait_until(lambda: all(each.heard("state") for each in (*ears, *later)), "all hear of the table")
-        so_far = len(ears[0].heard(EDGE))
-        service.order("open_betting")
-        wait_until(lambda: len(ears[0].heard(EDGE)) > so_far, "and again")
-        service.stop()
-        told = [{message.topic for message in each.heard()} for each in (*ears, *later)]
-        for each in (*ears, *later):
-            each.kill()
-
-    assert [f"punto/{TABLE}/{EDGE}" in topics_ for topics_ in told] == [True, False, False] * 2
-
-
-class GuardedEar(Listener):
-    """mosquitto_sub on everything, signed in as one of the users of the ACL."""
-
-    def __init__(self, folder: Path, broker: GuardedBroker, user: str, when: str) -> None:
-        super().__init__(folder, broker.port, name=f"{user}-{when}")
-        self._command = (*self._command, "-u", user, "-P", f"{user}'s")
