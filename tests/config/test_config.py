@@ -211,11 +211,6 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         ),
         (
             "[operator]",
-            '[accounts]\npath = "a.db"\n[console]\naccounts = "a.db"\n[operator]',
-            "24: console.accounts: no such key",
-        ),
-        (
-            "[operator]",
             '[accounts]\npath = "a.db"\n[console]\nhost = "0.0.0.0"\n[operator]',
             "24: console.host: host '0.0.0.0' can be reached from other machines, and passwords would cross the network unprotected",
         ),
@@ -253,19 +248,12 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
             "[shoe.record]",
             "16: shoe.record: no such key here: record belongs to the top of the file, so write it outside shoe",
         ),
-        ("serial =", "shoe_serial =", "14: shoe.shoe_serial: no such key (did you mean serial?)"),
-        (
-            'username = "table-1"',
-            'file = "table-1"',
-            "19: mqtt.file: no such key (did you mean password_file or ca_file?)",
-        ),
         (
             '"dragon-bonus-1"',
             '"dragon-bonus1"',
             "5: table.game: there is no game 'dragon-bonus1'; the shipped games",
         ),
         ('"dragon-bonus-1"', '"dragon-bonus.toml"', "5: table.game: there is no game file"),
-        ("[operator]", 'currency = "usd"\n[operator]', "21: mqtt.currency: no such key"),
         (
             'name = "B',
             'currency = "usd"\nname = "B',
@@ -276,7 +264,6 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
             'currency = "JPY"\nname = "B',
             "4: table.currency: JPY does not have hundredths, and this version counts all amounts in hundredths",
         ),
-        ('name = "B', 'seats = "7"\nname = "B', "4: table.seats: must be a whole number, not '7'"),
         ('name = "B', 'seats = 100\nname = "B', "4: table.seats: seats must be from 1 to 99, not 100"),
         ('name = "B', 'burn_ace = 2\nname = "B', "4: table.burn_ace: must be 1 or 11, not 2"),
         ('name = "B', 'burn = "fist_card"\nname = "B', '(did you mean "first_card"?)'),
@@ -334,7 +321,6 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
             "8: limits.player: the minimum 1 is not a multiple of the step 100: write a multiple of the step, such as 100",
         ),
         ("step = 100", "step = 0", "11: limits.player.step: must be 1 or more, not 0"),
-        ("minimum = 2500", "minimum = 25.0", "9: limits.player.minimum: must be a whole number, not 25.0"),
         ('port = "/dev/serial/by-id/usb-ishoe"\n', "", "12: shoe.port: is missing"),
         ('"/dev/serial/by-id/usb-ishoe"', '""', "13: shoe.port: port is empty"),
         ("[mqtt]", "[mqtt]\nport = 65536", "19: mqtt.port: must be 65535 or less, not 65536"),
@@ -347,10 +333,7 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
             '[operator]\nmode = "0690"',
             "22: operator.mode: '0690' is not a file mode: write octal digits, such as 0660",
         ),
-        ("[operator]", "[operator]\nmode = 0o660", "22: operator.mode: must be text in quotes, not 432"),
-        ("[operator]\n", "[operator\n", "21: this is not TOML"),
         ("[operator]", "[edge]\n[operator]", "21: edge.alarm: is missing"),
-        ("[operator]", "[edge]\nalarm = 1\n[operator]", "22: edge.alarm: must be text in quotes, not 1"),
         (
             "[operator]",
             '[edge]\nalarm = "0.01"\n[operator]',
@@ -365,11 +348,6 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
             "[operator]",
             '[edge]\nalarm = "101%"\n[operator]',
             '22: edge.alarm: alarm must be from "0%" to "100%", not \'101%\'',
-        ),
-        (
-            "[operator]",
-            '[edge]\nalarm = "1%"\nalarms = "2%"\n[operator]',
-            "23: edge.alarms: no such key (did you mean alarm?)",
         ),
         (
             "[operator]",

@@ -204,8 +204,6 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
     ("good", "bad", "problem"),
     [
         ('name = "dai-bacc"', 'nam = "dai-bacc"', ":{line}: nam: no such key (did you mean name?)"),
-        ("decks = 8", "deck = 8", ":{line}: deck: no such key (did you mean decks?)"),
-        ("decks = 8", 'decks = "8"', ":{line}: decks: must be a whole number, not '8'"),
         ("decks = 8", "decks = 13", ":{line}: decks: decks must be from 1 to 12, not 13"),
         (
             'title = "Dai Bacc"',
@@ -222,7 +220,6 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
             'title = "Ox\\u001b[31m 6"',
             ":{line}: wagers[4].title: must be one line of 1 to 200 printable characters, not 'Ox\\x1b[31m 6'",
         ),
-        ("variation = true", "variation = 1", ":{line}: variation: must be true or false, not 1"),
         (
             'dealt = "face_down"',
             'dealt = "face_donw"',
@@ -242,11 +239,6 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
             'name = "three_card_six_wins"',
             'name = "(no rule)"',
             ":{line}: wagers[4].rules[1].name: '(no rule)' cannot be a name: write small letters, digits and _, such as big_six",
-        ),
-        (
-            'title = "Tiger 7"',
-            'titel = "Tiger 7"',
-            ":{line}: wagers[3].titel: no such key (did you mean title?)",
         ),
         (
             'name = "kill"',
@@ -300,32 +292,6 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
         ),
         (
             'when = { winner = ["player"], player_cards = [3], player_total = [6] }',
-            'when = { winner = ["player"], cards = [3], player_total = [6] }',
-            (
-                ":{line}: wagers[4].rules[1].when.cards: no such key (did you mean player_cards or banker_cards or "
-                "coup_cards?)"
-            ),
-        ),
-        (
-            'when = { winner = ["player"], player_cards = [3], player_total = [6] }',
-            'when = "a three-card six"',
-            (
-                ":{line}: wagers[4].rules[1].when: must be a table: write when = {{ ... }}, with its keys between the braces, "
-                "not 'a three-card six'"
-            ),
-        ),
-        (
-            'when = { winner = ["player"], player_cards = [3], player_total = [6] }',
-            'when = { winner = ["player"], player_cards = [3], player_total = 6 }',
-            ":{line}: wagers[4].rules[1].when.player_total: must be a list: [6]",
-        ),
-        (
-            'when = { winner = ["player"], player_cards = [3], player_total = [6] }',
-            'when = { winner = ["player"], player_card = [3], player_total = [6] }',
-            ":{line}: wagers[4].rules[1].when.player_card: no such key (did you mean player_cards?)",
-        ),
-        (
-            'when = { winner = ["player"], player_cards = [3], player_total = [6] }',
             'when = { winner = ["plaier"], player_cards = [3], player_total = [6] }',
             """:{line}: wagers[4].rules[1].when.winner[1]: must be 'player', 'banker' or 'tie', not 'plaier' (did you mean "player"?)""",
         ),
@@ -333,11 +299,6 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
             'when = { winner = ["player"], player_cards = [3], player_total = [6] }',
             'when = { winner = ["player"], player_cards = [4], player_total = [6] }',
             ":{line}: wagers[4].rules[1].when: player_cards must list values from 2 to 3, not [4]",
-        ),
-        (
-            'name = "ox_6"',
-            'name = "ox_6"\nbase = 1',
-            ":{line}: wagers[4].base: must be true or false, not 1",
         ),
     ],
 )
@@ -367,11 +328,6 @@ TOP = "wagers[6].rules[1]"
         # unknown keys and values
         (
             'winning_suit = ["D"]',
-            'winning_suits = ["D"]',
-            f":{{line}}: {TOP}.when.winning_suits: no such key (did you mean winning_suit?)",
-        ),
-        (
-            'winning_suit = ["D"]',
             'suited = "D"',
             (
                 f":{{line}}: {TOP}.when.suited: no such key; there are winner, player_cards, banker_cards, coup_cards, "
@@ -384,22 +340,7 @@ TOP = "wagers[6].rules[1]"
             'winning_suit = ["d"]',
             f":{{line}}: {TOP}.when.winning_suit[1]: must be 'S', 'H', 'D' or 'C', not 'd'",
         ),
-        (
-            'winning_suit = ["D"]',
-            'winning_suit = "D"',
-            f':{{line}}: {TOP}.when.winning_suit: must be a list: ["D"]',
-        ),
-        (
-            "seed = 1000000",
-            "sed = 1000000",
-            ":{line}: wagers[6].progressive.sed: no such key (did you mean seed?)",
-        ),
         ("seed = 1000000, ", "", ":{line}: wagers[6].progressive.seed: is missing"),
-        (
-            "requires_base_win = true",
-            'requires_base_win = "yes"',
-            ":{line}: wagers[6].requires_base_win: must be true or false, not 'yes'",
-        ),
         # values that no coup or meter can have
         *(
             (
