@@ -48,86 +48,7 @@ def changed(tmp_path: Path, game: str, old: str, new: str) -> str:
 
 # --- what the sheets print
 
-
-@pytest.mark.parametrize(
-    ("table", "decks", "sheet", "player", "banker"),
-    sampled(
-        [
-            (1, 4, "000", "2.70", "9.42"),
-            (1, 6, "000", "2.67", "9.39"),
-            (1, 8, "000", "2.65", "9.37"),
-            (2, 4, "000", "2.62", "8.88"),
-            (2, 6, "000, 001", "2.59", "8.86"),
-            (2, 8, "000", "2.58", "8.85"),
-            (3, 4, "000", "2.54", "8.57"),
-            (3, 6, "000, 001", "2.51", "8.54"),
-            (3, 8, "000", "2.50", "8.53"),
-        ],
-        one_in=4,
-    ),
-)
-def test_a_house_edge_of_dragon_bonus_agrees(report, table, decks, sheet, player, banker):
-    found = {
-        figure.what: (figure.printed, figure.result, figure.reproducible)
-        for figure in report.figures
-        if figure.what.startswith(f"Dragon Bonus {table},") and (figure.decks, figure.sheet) == (decks, sheet)
-    }
-
-    assert found == {
-        f"Dragon Bonus {table}, Player: house edge": (player, "agrees", True),
-        f"Dragon Bonus {table}, Banker: house edge": (banker, "agrees", True),
-    }
-
-
-def test_the_digit_that_one_sheet_misreads_is_shown_to_differ(report):
-    (misread,) = (figure for figure in report.figures if figure.printed == "6.39")
-
-    assert (misread.sheet, misread.result, misread.as_marked) == ("001", "differs", True)
-    assert next(line for line in published.lines(report) if "6.39%" in line).endswith("sheet 000 prints 9.39")
-
-
 STATISTICS = ("house advantage", "hit frequency", "top award", "average top award")
-
-
-@pytest.mark.parametrize(
-    ("title", "printed", "results"),
-    [
-        (
-            "#1, $1, either hand",
-            "22.90 3.47 569182 98101 10000 1",
-            "differs differs nearly nearly agrees agrees",
-        ),
-        (
-            "#1, $5, either hand",
-            "22.90 3.47 569182 490504 50000 5",
-            "differs differs nearly nearly agrees agrees",
-        ),
-        ("#2, $1, Banker", "25.52 16.87 2011729 231027 10000 1", "nearly agrees nearly nearly agrees agrees"),
-        ("#2, $1, Player", "17.41 16.99 855757 104044 10000 1", "nearly nearly nearly nearly agrees agrees"),
-        (
-            "#3, $1, either hand",
-            "24.22 3.48 171375 49557 5000 1",
-            "agrees agrees agrees agrees agrees agrees",
-        ),
-    ],
-)
-def test_the_statistics_of_a_progressive_come_out_as_they_are_known_to(report, title, printed, results):
-    figures = [figure for figure in report.figures if figure.what.startswith(f"Progressive {title}: ")]
-
-    assert [figure.what.split(": ")[1] for figure in figures] == [*STATISTICS, "seed", "wager"]
-    assert [figure.printed for figure in figures] == printed.split()
-    assert [figure.result for figure in figures] == results.split()
-    assert {figure.decks for figure in figures[:4]} == {8}
-
-
-def test_the_limits_are_those_of_the_game_files(report):
-    limits = {
-        figure.what: (figure.printed, figure.exact) for figure in report.figures if figure.decks is None
-    }
-
-    assert limits["Dragon Bonus, Player: minimum"] == ("5", 5)
-    assert limits["Dragon Bonus, Banker: maximum"] == ("100", 100)
-    assert limits["Dai Bacc: wagers of a player"] == ("4", 4)
 
 
 def test_every_figure_is_as_it_is_marked(report):
@@ -302,32 +223,6 @@ def nearest(report: Report, what: str) -> dict[str, published.Reading]:
     return dict(found.nearest)
 
 
-def together(report: Report, what: str) -> list[published.Reading]:
-    (found,) = (each for each in report.readings if each.what == f"Progressive {what}")
-    return list(found.together)
-
-
-def test_pay_tables_that_agree_have_no_readings(report):
-    assert [each.what.removeprefix("Progressive ") for each in report.readings] == [
-        "#1, $1, either hand",
-        "#1, $5, either hand",
-        "#2, $1, Banker",
-        "#2, $1, Player",
-    ]
-
-
-@pytest.mark.parametrize("what", ["#1, $1, either hand", "#1, $5, either hand"])
-def test_table_1_is_nearest_to_each_of_its_figures_in_other_readings(report, what):
-    found = nearest(report, what)
-
-    assert found["hit frequency"].supposed == "naturals count"
-    assert found["hit frequency"].figures[1].result == "agrees"
-    assert found["top award"].supposed == "as worded"
-    assert "naturals count" in found["house advantage"].supposed
-    assert "ties push" in found["house advantage"].supposed
-    assert {reading.figures[0].result for reading in found.values()} <= {"nearly", "differs"}
-
-
 def test_a_reading_that_is_nearest_to_a_figure_has_none_nearer(report, of_one):
     for place, (name, what) in enumerate(
         zip(("house_advantage", "hit_frequency", "one_in", "average"), STATISTICS, strict=True)
@@ -339,35 +234,6 @@ def test_a_reading_that_is_nearest_to_a_figure_has_none_nearer(report, of_one):
             if name != "one_in" or AS_PRINTED not in words
         ]
         assert abs(figure.difference) == min(others)
-
-
-def test_table_1_fits_but_for_the_first_digit_of_its_house_advantage(report):
-    (found,) = (each for each in together(report, "#1, $1, either hand")[:2] if each.decks == 8)
-
-    assert found.supposed == "naturals count, odds as printed, advantage 32.90%"
-    assert published.rounded(100 * found.contribution, 2) == Fraction("20.50")
-    assert found.figures[0].exact == Fraction("32.90")
-    assert abs(found.figures[3].difference) < Fraction(98_101, 1000)
-
-
-@pytest.mark.parametrize("what", ["#2, $1, Banker", "#2, $1, Player"])
-def test_the_house_advantages_of_table_2_agree_with_the_odds_that_are_printed(report, what):
-    found = nearest(report, what)["house advantage"]
-
-    assert (found.supposed, found.decks, found.contribution) == (AS_PRINTED, 8, Fraction(20, 100))
-    assert found.figures[0].result == "agrees"
-
-
-def test_the_printed_odds_and_average_of_table_1_fit_its_advantage_where_naturals_count_and_ties_push(report):
-    (found,) = (each for each in report.readings if "#1, $1" in each.what)
-
-    nearest, next_, *_ = found.averaged
-    assert {nearest.decks, next_.decks} == {6, 8}
-    for reading in (nearest, next_):
-        advantage, _, one_in, average = reading.figures
-        assert reading.supposed == "naturals count, ties push, odds of its hand as printed"
-        assert abs(advantage.difference) < Fraction(2, 100)
-        assert (one_in.difference, average.difference) == (0, 0)
 
 
 def test_readings_together_give_the_house_advantage_and_are_in_order(report):
@@ -670,37 +536,6 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 # --- what is printed
-
-
-def test_columns_stand_under_each_other(report):
-    text = list(published.lines(report))
-    table = text[: text.index("")]
-    ends = [line.index("exact") + len("exact") for line in table[:1]] * len(table)
-
-    assert all(
-        line[end : end + 2].strip() == "" and line[end - 1] != " "
-        for line, end in zip(table, ends, strict=True)
-    )
-    assert len(table) == 1 + len(report.figures)
-
-
-def test_odds_that_do_not_agree_are_those_of_a_simulation_by_chance(report):
-    found = {
-        figure.what: (
-            figure.simulated.hits,
-            round(figure.simulated.expected),
-            round(figure.simulated.standard_errors, 1),
-        )
-        for figure in report.figures
-        if figure.simulated
-    }
-
-    assert found == {
-        "Progressive #1, $1, either hand: top award": (1757, 1700, 1.4),
-        "Progressive #1, $5, either hand: top award": (1757, 1700, 1.4),
-        "Progressive #2, $1, Banker: top award": (497, 522, -1.1),
-        "Progressive #2, $1, Player: top award": (1169, 1178, -0.3),
-    }
 
 
 def test_the_page_says_which_odds_look_simulated_and_by_how_many_coups(report):
