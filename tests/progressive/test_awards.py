@@ -126,26 +126,7 @@ def test_a_percentage_is_shared_by_the_winners_or_by_all_that_took_part(changes,
     assert floor.state.locked[0].seats == (2, 5)
 
 
-def test_a_participant_of_another_table_has_no_share():
-    floor = opened(1, 2, split="participants", how_many=2)
-    floor.order(Contribute("t2", 1, wagers(3, 4)))
-    floor.order(lock("quarter", 2))
-
-    assert [share.seat for share in floor.state.locked[0].shares] == [1, 2]
-
-
 # --- linked tables
-
-
-def test_two_percentage_awards_of_the_same_moment_are_each_of_the_meter_at_their_own_lock():
-    floor = opened(1, how_many=2)
-    floor.order(Contribute("t2", 1, wagers(1)))
-    floor.order(lock("quarter", 1, table="t2"))
-    floor.order(lock("quarter", 1))
-
-    first, second = floor.state.locked
-    assert (first.id, first.table, first.amount) == (1, "t2", 250_010)
-    assert (second.id, second.table, second.meter, second.amount) == (2, "t1", 750_030, 187_507)
 
 
 def test_all_of_the_meter_is_promised_once_and_the_second_award_is_of_the_next_meter():
@@ -173,16 +154,6 @@ def test_awards_that_are_locked_can_be_booked_in_any_order(booked_first):
     assert (floor.state.ledger.primary, balanced(floor)) == (0, True)
 
 
-def test_wagers_between_lock_and_booking_feed_the_next_meter():
-    floor = opened(1, how_many=2)
-    floor.order(lock("all", 1))
-    floor.order(Contribute("t2", 1, wagers(1, 2)))
-    floor.order(BookAward("t1"))
-
-    assert floor.awards[0].amount == SEED + 20
-    assert floor.state.ledger.primary == amount(SEED + 40)
-
-
 # --- what is shown
 
 
@@ -190,26 +161,6 @@ def test_the_meter_shown_grows_with_the_wagers_and_cuts_what_is_less_than_a_cent
     floor = opened(1, contribution="12.3456%")
 
     assert floor.state.shown == SEED + 12
-
-
-def test_a_percentage_stays_on_display_until_it_is_booked():
-    floor = opened(1)
-    floor.order(lock("quarter", 1))
-    before = floor.state.shown
-    floor.order(BookAward("t1"))
-
-    assert (before, floor.state.shown) == (SEED + 20, 750_015)
-
-
-def test_the_won_meter_is_shown_until_it_is_booked_and_then_the_next():
-    floor = opened(1, how_many=2)
-    floor.order(lock("all", 1))
-    floor.order(Contribute("t2", 1, wagers(1)))
-    before = floor.state.shown
-    floor.order(BookAward("t1"))
-
-    assert (before, floor.state.shown) == (SEED + 20, SEED + 20)  # of another meter: its wager is t2's
-    assert floor.state.ledger.contributions == amount(40)
 
 
 # --- fixed awards
@@ -565,13 +516,6 @@ def test_the_last_25_awards_are_at_hand_and_those_of_the_tables_last_rounds():
 
 
 # --- the display limit
-
-
-def test_what_would_pass_the_display_limit_goes_to_the_overflow():
-    floor = opened(1, display_limit=SEED + 15)
-
-    assert floor.state.shown == SEED + 15
-    assert floor.state.ledger.overflow == amount(5)
 
 
 def test_the_overflow_comes_back_with_the_next_meter_as_far_as_the_limit_lets_it():

@@ -379,13 +379,6 @@ def test_orders_for_the_meter_are_given_at_the_authority(floor):
     assert floor.tables["t1"].refusals == ["kept_elsewhere"] * 3
 
 
-def test_an_authority_with_another_pay_table_is_not_used(floor):
-    other = linked(2, "progressive-1")
-    floor.tables["t1"].handle(MeterHeard(True, "", None, other))
-    floor.tables["t1"].do("spot 1", "start game")
-    assert floor.tables["t1"].refusals == ["meter_away"]
-
-
 def test_an_answer_that_nobody_waits_for_is_refused(floor):
     extract = floor.authority.progressive.books.extract("t1")
     with pytest.raises(RefusedError, match="no request 7 waits"):

@@ -89,11 +89,6 @@ def test_a_game_is_started_before_the_first_card():
     assert refused(metered("draw 2H"), "start game 2") == "hand_has_begun"
 
 
-def test_a_game_is_started_once():
-    assert refused(metered("start game 2"), "start game 2") == "already_started"
-    assert refused(metered("start game 2", "draw 2H"), "start game 2") == "already_started"
-
-
 def test_a_game_is_for_the_coming_round():
     croupier = metered()
     croupier.do("draw KS KD 7S 7D", "start game 2")
@@ -135,10 +130,6 @@ def test_a_wager_that_no_sensor_sees_is_in_one_game_and_for_the_next_laid_anew()
 
     assert progressive(croupier).procedure.hand.wagers == ()
     assert progressive(croupier).books.shown == 1_000_020
-
-
-def test_a_wager_after_the_start_is_refused():
-    assert refused(metered("start game 2"), "spot 3") == "after_start"
 
 
 def test_an_order_of_the_other_system_is_refused():
@@ -198,10 +189,6 @@ def test_where_the_house_lets_the_dealer_confirm_it_an_award_from_the_tray_needs
     croupier = played(FORTY, "hand 2 5", "j-pot", "game over", supervisor_from=8001)
 
     assert [award.by for award in progressive(croupier).books.awards] == ["dealer"]
-
-
-def test_the_game_is_not_started_while_the_key_stands_at_jph():
-    assert refused(metered("turn jph"), "start game 2") == "key_in_jph"
 
 
 def test_a_game_that_can_have_been_won_ends_with_nobody_as_its_winner_only_by_the_key():
@@ -306,13 +293,6 @@ def test_with_nexus_the_swipe_locks_and_books_at_once():
         AwardState.BOOKED,
     ]
     assert step(croupier.do("end game")) == "betting"
-
-
-def test_what_the_progressive_refuses_was_not_confirmed_at_the_table_either():
-    croupier = played(QUARTER, "hand 2 5", "confirm", procedure="nexus", executive_from=100)
-
-    assert refused(croupier, "swipe supervisor") == "executive_needed"
-    assert step(croupier) == "confirmed"
 
 
 def test_the_meter_is_kept_whatever_the_table_does():
@@ -487,13 +467,6 @@ def test_before_the_meter_is_in_service_other_settings_are_simply_its_own():
     start(croupier, seed=5)
 
     assert progressive(croupier).books.settings.seed == 5
-
-
-def test_another_system_at_the_table_begins_with_its_own_first_step():
-    croupier = Croupier(game_name="progressive-2", meter={}).do("meter")
-    start(croupier, procedure="nexus")
-
-    assert progressive(croupier).procedure.kind == "nexus"
 
 
 def test_the_configuration_cannot_change_the_meter_while_a_round_is_open():
