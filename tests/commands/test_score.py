@@ -54,43 +54,6 @@ def test_the_example_to_the_letter():
 
 
 @pytest.mark.parametrize(
-    ("game", "cards", "wagers", "settled"),
-    [
-        ("dragon-bonus-1", "2S KD 2H TC 5D 4C", "player 1000", "win 2000 1000 player_wins"),
-        ("dragon-bonus-1", "2S KD 2H 7C 5D", "player 1000", "win 2000 1000 player_wins"),
-        ("dragon-bonus-1", "KS 4D 7H 4C", "banker 1000", "win 1950 950 banker_wins"),
-        ("dragon-bonus-1", "KS 4D 7H 4C", "banker 1", "win 1 0 banker_wins"),
-        ("dragon-bonus-1", "KS 4D 8H 4C", "player 1000", "push 1000 0 tie"),
-        ("dragon-bonus-1", "KS 4D 8H 4C", "tie 1000", "win 9000 8000 tie"),
-        ("canberra", "KS 3D 6H 3C", "tie 1000", "win 9000 8000 tie"),
-        ("canberra", "KS 3D 6H TC 2H", "tie 1000", "lose 0 -1000 lose"),
-        ("canberra", "2S 3D 2H 3C AH", "banker 1000", "win 1500 500 banker_wins_with_six"),
-        ("canberra", "KS 3D KH 6C", "player_pair 1000", "win 12000 11000 pair"),
-        ("dai-bacc", "KS 2D 6H 2C 3H", "banker 1000", "push 1000 0 three_card_seven_barred"),
-        ("dai-bacc", "KS 2D 6H 2C 3H", "tiger_7 1000", "win 41000 40000 three_card_seven_wins"),
-        ("dai-bacc", "2S 2D 2H 2C 2D 3H", "kill 1000", "win 31000 30000 three_card_six_killed"),
-    ],
-)
-def test_a_wager_is_settled_by_the_coup(game, cards, wagers, settled):
-    wager, amount = wagers.split()
-    line = json.dumps(
-        {"cards": cards.split(), "wagers": [{"seat": 3, "wager": wager, "amount": int(amount)}]}
-    )
-    (settlement,) = answer(line, game)["settlements"]
-
-    outcome, returned, net, rule = settled.split()
-    assert settlement == {
-        "seat": 3,
-        "wager": wager,
-        "outcome": outcome,
-        "stake": int(amount),
-        "returned": int(returned),
-        "net": int(net),
-        "rule": rule,
-    }
-
-
-@pytest.mark.parametrize(
     ("line", "identity", "error"),
     [
         # the tableau
@@ -171,22 +134,6 @@ def test_a_bad_line_says_why(line, identity, error):
         (
             '[{"seat":1,"wager":"dragon_bonus_player","amount":500}]',
             "needs a wager of the same seat on player",
-        ),
-        (
-            '[{"seat":1,"wager":"player","amount":1},{"seat":2,"wager":"dragon_bonus_player","amount":500}]',
-            "needs a wager of the same seat on player",
-        ),
-        (
-            '[{"seat":1,"wager":"player","amount":1},{"seat":1,"wager":"dragon_bonus_player","amount":499}]',
-            "below its minimum of 500",
-        ),
-        (
-            '[{"seat":1,"wager":"player","amount":1},{"seat":1,"wager":"dragon_bonus_player","amount":10001}]',
-            "above its maximum of 10000",
-        ),
-        (
-            '[{"seat":1,"wager":"player","amount":1},{"seat":1,"wager":"player","amount":1}]',
-            "seat 1 has player twice",
         ),
     ],
 )

@@ -78,11 +78,6 @@ async def test_a_heartbeat_comes_every_quarter_of_a_second_busy_or_not(running):
     "faults",
     [
         ["split=3"],
-        ["noise=0.2"],
-        ["flip=0.005"],
-        ["lose=0.1"],
-        ["repeat=0.3"],
-        ["deaf=0.2"],
         ["split=7", "noise=0.05", "flip=0.001", "lose=0.05", "repeat=0.05", "deaf=0.05"],
         ["unplug=0.3s/0.1s"],
         ["power=0.4s/0.2s"],
