@@ -376,7 +376,7 @@ def stand(at: Doors, step: str, **changes: Any) -> list[Order]:
 @pytest.mark.in_part
 async def test_the_console_and_the_socket_answer_every_role_at_every_step_as_the_catalogue_says(tmp_path):
     accepted: set[str] = set()
-    met: set[tuple[str, Role, str | None, str | None]] = set()
+    met: set[tuple[str, Role, str | None, str | None, int]] = set()
     turn = count()
     async with doors(tmp_path) as at:
         for step in STEPS:
@@ -390,7 +390,8 @@ async def test_the_console_and_the_socket_answer_every_role_at_every_step_as_the
                     assert (order.kind in shown) == (can[order.kind] is None and may(role, order)), case
                     expected = catalogue_says(order, role)
                     (_, at_console), at_socket = expected
-                    answered = (order.kind, role, at_console.code, at_socket.code)
+                    signs = len(signed(order, role)) if at_socket.accepted else 0
+                    answered = (order.kind, role, at_console.code, at_socket.code, signs)
                     if answered in met and not ALL:
                         continue
                     met.add(answered)
