@@ -1,6 +1,8 @@
 import pytest
+import pytest_asyncio
 
 from punto.baccarat.table.table import Table
+from tests.operators.consoles import consoles
 
 
 @pytest.fixture(autouse=True)
@@ -19,3 +21,24 @@ def evaluations(monkeypatch):
 
     monkeypatch.setattr(Table, "handle", noted)
     return found
+
+
+@pytest_asyncio.fixture
+async def here(tmp_path):
+    """A table that has started, with its consoles as they are by default."""
+    async with consoles(tmp_path) as running:
+        yield running
+
+
+@pytest_asyncio.fixture
+async def mei(here):
+    """The browser of Mei, a supervisor, who has signed on."""
+    here.account("Mei", "supervisor")
+    return await here.signed_on("Mei")
+
+
+@pytest_asyncio.fixture
+async def eve(here):
+    """The browser of Eve, another supervisor."""
+    here.account("Eve", "supervisor")
+    return await here.signed_on("Eve")

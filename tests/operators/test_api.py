@@ -84,9 +84,8 @@ async def document(folder: Path) -> dict[str, Any]:
         return found
 
 
-async def test_the_document_is_for_who_is_signed_on(tmp_path):
-    async with consoles(tmp_path) as here:
-        answer = await here.browser().get("/api/openapi.json")
+async def test_the_document_is_for_who_is_signed_on(here):
+    answer = await here.browser().get("/api/openapi.json")
 
     assert (answer.status, answer.json["code"]) == (401, "signed_off")
 
@@ -117,48 +116,47 @@ async def test_the_document_has_every_order_with_its_fields(tmp_path):
         ]
 
 
-async def test_the_orders_on_offer_are_those_of_the_catalogue_as_pages_show_them(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Ann", "dealer")
-        here.account("Ada", "auditor")
-        nobody = await here.browser().get("/api/orders")
-        offered = [(await (await here.signed_on(name)).get("/api/orders")).json for name in ("Ann", "Ada")]
+async def test_the_orders_on_offer_are_those_of_the_catalogue_as_pages_show_them(here):
+    here.account("Ann", "dealer")
+    here.account("Ada", "auditor")
+    nobody = await here.browser().get("/api/orders")
+    offered = [(await (await here.signed_on(name)).get("/api/orders")).json for name in ("Ann", "Ada")]
 
-        assert nobody.status == 401
-        assert (
-            offered[0]
-            == offered[1]
-            == [
-                {
-                    "order": kind,
-                    "label": each.label,
-                    "sentence": each.sentence,
-                    "group": each.group,
-                    "signed": each.signed,
-                    "twice": each.twice,
-                    "of_this_hand": each.of_this_hand,
-                    "usual": list(each.usual),
-                    "fields": list(each.fields),
-                }
-                for kind, each in CATALOGUE.items()
-            ]
-        )
-        found = {each["order"]: each for each in offered[0]}
-        assert found["game_over"] == {
-            "order": "game_over",
-            "label": "GAME OVER",
-            "sentence": "end the progressive's game (Aquarius)",
-            "group": "game",
-            "signed": False,
-            "twice": True,
-            "of_this_hand": False,
-            "usual": [],
-            "fields": [],
-        }
-        assert (found["jpot"]["group"], found["jpot"]["signed"]) == ("award", True)
-        assert found["void_round"]["of_this_hand"]
-        assert found["correct_card"]["fields"] == ["position", "card", "reason"]
-        assert found["sign_award"]["fields"] == []
+    assert nobody.status == 401
+    assert (
+        offered[0]
+        == offered[1]
+        == [
+            {
+                "order": kind,
+                "label": each.label,
+                "sentence": each.sentence,
+                "group": each.group,
+                "signed": each.signed,
+                "twice": each.twice,
+                "of_this_hand": each.of_this_hand,
+                "usual": list(each.usual),
+                "fields": list(each.fields),
+            }
+            for kind, each in CATALOGUE.items()
+        ]
+    )
+    found = {each["order"]: each for each in offered[0]}
+    assert found["game_over"] == {
+        "order": "game_over",
+        "label": "GAME OVER",
+        "sentence": "end the progressive's game (Aquarius)",
+        "group": "game",
+        "signed": False,
+        "twice": True,
+        "of_this_hand": False,
+        "usual": [],
+        "fields": [],
+    }
+    assert (found["jpot"]["group"], found["jpot"]["signed"]) == ("award", True)
+    assert found["void_round"]["of_this_hand"]
+    assert found["correct_card"]["fields"] == ["position", "card", "reason"]
+    assert found["sign_award"]["fields"] == []
 
 
 async def test_the_document_says_what_needs_a_session_and_what_its_token_too(tmp_path):
@@ -195,20 +193,18 @@ async def test_whatever_the_document_refers_to_is_in_it(tmp_path):
     assert referred <= found["components"]["schemas"].keys()
 
 
-async def test_the_document_names_the_cookie_of_this_very_table(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "dealer")
-        browser = await here.signed_on("Mei")
-        found = (await browser.get("/api/openapi.json")).json["components"]["securitySchemes"]
+async def test_the_document_names_the_cookie_of_this_very_table(here):
+    here.account("Mei", "dealer")
+    browser = await here.signed_on("Mei")
+    found = (await browser.get("/api/openapi.json")).json["components"]["securitySchemes"]
 
-        assert found["APIKeyCookie"] == {
-            "type": "apiKey",
-            "in": "cookie",
-            "name": f"punto_session_{here.port}",
-        }
+    assert found["APIKeyCookie"] == {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": f"punto_session_{here.port}",
+    }
 
 
-async def test_there_is_no_page_that_fetches_scripts_from_elsewhere(tmp_path):
-    async with consoles(tmp_path) as here:
-        for path in ("/docs", "/redoc", "/openapi.json", "/api/docs"):
-            assert (await here.browser().get(path)).status == 404
+async def test_there_is_no_page_that_fetches_scripts_from_elsewhere(here):
+    for path in ("/docs", "/redoc", "/openapi.json", "/api/docs"):
+        assert (await here.browser().get(path)).status == 404

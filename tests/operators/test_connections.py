@@ -145,21 +145,20 @@ async def test_streams_are_kept_when_others_fill_the_connections(tmp_path, monke
             writer.transport.abort()
 
 
-async def test_one_stream_too_many_of_a_session_ends_its_oldest_and_nobody_elses(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        here.account("Ann", "dealer")
-        anns = await stream_of(here, await here.signed_on("Ann"))
-        browser = await here.signed_on("Mei")
-        streams = [await stream_of(here, browser) for _ in range(MOST_STREAMS)]
-        newest = await stream_of(here, browser)
-        async with asyncio.timeout(DEADLINE):
-            assert b"0\r\n\r\n" in await streams[0][0].readuntil(b"0\r\n\r\n")
-        for line in (anns, *streams[1:], newest):
-            for _ in range(2):
-                await heard(line)
-        for _, writer in (anns, *streams, newest):
-            writer.transport.abort()
+async def test_one_stream_too_many_of_a_session_ends_its_oldest_and_nobody_elses(here):
+    here.account("Mei", "supervisor")
+    here.account("Ann", "dealer")
+    anns = await stream_of(here, await here.signed_on("Ann"))
+    browser = await here.signed_on("Mei")
+    streams = [await stream_of(here, browser) for _ in range(MOST_STREAMS)]
+    newest = await stream_of(here, browser)
+    async with asyncio.timeout(DEADLINE):
+        assert b"0\r\n\r\n" in await streams[0][0].readuntil(b"0\r\n\r\n")
+    for line in (anns, *streams[1:], newest):
+        for _ in range(2):
+            await heard(line)
+    for _, writer in (anns, *streams, newest):
+        writer.transport.abort()
 
 
 def test_no_part_of_an_answer_waits_for_the_browser_to_acknowledge_the_one_before():

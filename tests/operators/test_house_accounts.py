@@ -23,7 +23,7 @@ from punto.controller.accounts.security_keys import SecurityKey
 from punto.controller.accounts.takeover import Takeover
 from punto.controller.messages.bounds import LONGEST_PAYLOAD
 from punto.controller.mqtt_link import Received
-from tests.operators.consoles import NOW, PASSWORD, Clock, consoles
+from tests.operators.consoles import NOW, PASSWORD, Clock
 
 CARD = "1234567890=1"
 OTHER_CARD = "9876543210"
@@ -268,43 +268,42 @@ def test_the_brokers_take_the_longest_message(file):
 
 
 async def test_a_disabled_account_is_gone_from_the_table_and_a_forged_copy_raises_one_alarm(
-    house, tmp_path, log_lines
+    house, here, tmp_path, log_lines
 ):
     accounts, key = house
-    async with consoles(tmp_path) as here:
-        clock = Clock()
-        takeover = Takeover(tmp_path / "operators.db", key.public, TableAccesses(here.table.engine), clock)
+    clock = Clock()
+    takeover = Takeover(tmp_path / "operators.db", key.public, TableAccesses(here.table.engine), clock)
 
-        async def send(copy: HouseCopy, by: HouseKey = key) -> None:
-            await takeover.take(Received("punto/house/accounts", by.signed(copy), True))
+    async def send(copy: HouseCopy, by: HouseKey = key) -> None:
+        await takeover.take(Received("punto/house/accounts", by.signed(copy), True))
 
-        await send(accounts.copy())
-        browser = await here.signed_on("Mei")
-        refused = await browser.ask("POST", "/api/session/key-options", {"password": PASSWORD})
-        assert (refused.status, refused.json["code"]) == (409, "house_accounts")
-        old = accounts.copy()
-        accounts.set_disabled("Mei", disabled=True)
-        await send(accounts.copy())
-        assert (await browser.get("/api/table")).status == 401
-        assert (await here.browser().sign_on("Mei")).status == 401
-        for _ in range(3):
-            await send(old, HouseKey.open(tmp_path / "other.key"))
-            await send(old)
-        assert here.events("access_refused")[1:] == [
-            {
-                "who": None,
-                "what": "house_accounts",
-                "code": "forged",
-                "where": "the broker",
-                "kind": "access_refused",
-            }
-        ]
-        assert [alarm.code for alarm in here.table.state.alarms] == ["house_accounts"]
-        clock.now += 60
+    await send(accounts.copy())
+    browser = await here.signed_on("Mei")
+    refused = await browser.ask("POST", "/api/session/key-options", {"password": PASSWORD})
+    assert (refused.status, refused.json["code"]) == (409, "house_accounts")
+    old = accounts.copy()
+    accounts.set_disabled("Mei", disabled=True)
+    await send(accounts.copy())
+    assert (await browser.get("/api/table")).status == 401
+    assert (await here.browser().sign_on("Mei")).status == 401
+    for _ in range(3):
+        await send(old, HouseKey.open(tmp_path / "other.key"))
         await send(old)
-        assert here.events("access_refused")[-1]["code"] == "stale"
-        assert [line["code"] for line in log_lines if "refused" in line["event"]] == ["forged", "stale"]
-        assert (await here.browser().sign_on("Mei")).status == 401
+    assert here.events("access_refused")[1:] == [
+        {
+            "who": None,
+            "what": "house_accounts",
+            "code": "forged",
+            "where": "the broker",
+            "kind": "access_refused",
+        }
+    ]
+    assert [alarm.code for alarm in here.table.state.alarms] == ["house_accounts"]
+    clock.now += 60
+    await send(old)
+    assert here.events("access_refused")[-1]["code"] == "stale"
+    assert [line["code"] for line in log_lines if "refused" in line["event"]] == ["forged", "stale"]
+    assert (await here.browser().sign_on("Mei")).status == 401
 
 
 @pytest.mark.parametrize(

@@ -27,43 +27,36 @@ async def at_betting(here: Here) -> None:
 APPROVAL = {"name": "Eve", "password": PASSWORD}
 
 
-async def test_an_order_is_carried_out_in_the_name_of_who_is_signed_on(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        browser = await here.signed_on("Mei")
-        answer = await browser.order("change_shoe")
+async def test_an_order_is_carried_out_in_the_name_of_who_is_signed_on(here, mei):
+    answer = await mei.order("change_shoe")
 
-        assert (answer.status, answer.json["accepted"], answer.json["seq"]) == (200, True, here.inputs())
-        assert here.table.state.phase == "shoe_change"
-        assert rows(here.record, "SELECT source, payload FROM inputs ORDER BY seq DESC LIMIT 1") == [
-            ("operator Mei", '{"who":"Mei","kind":"change_shoe"}')
-        ]
+    assert (answer.status, answer.json["accepted"], answer.json["seq"]) == (200, True, here.inputs())
+    assert here.table.state.phase == "shoe_change"
+    assert rows(here.record, "SELECT source, payload FROM inputs ORDER BY seq DESC LIMIT 1") == [
+        ("operator Mei", '{"who":"Mei","kind":"change_shoe"}')
+    ]
 
 
-async def test_an_order_that_the_table_refuses_is_on_the_record_and_its_reason_is_told(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        browser = await here.signed_on("Mei")
-        answer = await browser.order("reveal")
+async def test_an_order_that_the_table_refuses_is_on_the_record_and_its_reason_is_told(here, mei):
+    answer = await mei.order("reveal")
 
-        assert answer.status == 409
-        assert {**answer.json, "reason": None} == {
-            "accepted": False,
-            "seq": here.inputs(),
-            "code": "not_now",
-            "reason": None,
-            "waiting": None,
-        }
-        assert answer.json["reason"].startswith("not now: the table is closed. You can now: ")
-        assert here.events()[-1] == {"who": "Mei", "kind": "reveal"}
+    assert answer.status == 409
+    assert {**answer.json, "reason": None} == {
+        "accepted": False,
+        "seq": here.inputs(),
+        "code": "not_now",
+        "reason": None,
+        "waiting": None,
+    }
+    assert answer.json["reason"].startswith("not now: the table is closed. You can now: ")
+    assert here.events()[-1] == {"who": "Mei", "kind": "reveal"}
 
 
 @pytest.mark.parametrize(("role", "of_supervisors"), [(Role.DEALER, False), (Role.SUPERVISOR, True)])
-async def test_a_refusal_offers_what_its_giver_may_order_and_nothing_else(role, of_supervisors, tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", role)
-        refused = await (await here.signed_on("Mei")).order("reveal")
-        offered = refused.json["reason"].partition("You can now: ")[2].split(", ")
+async def test_a_refusal_offers_what_its_giver_may_order_and_nothing_else(role, of_supervisors, here):
+    here.account("Mei", role)
+    refused = await (await here.signed_on("Mei")).order("reveal")
+    offered = refused.json["reason"].partition("You can now: ")[2].split(", ")
 
     assert set(offered) <= {each.label for each in CATALOGUE.values() if role in each.roles}
     assert (CATALOGUE["change_shoe"].label in offered) is of_supervisors
@@ -100,17 +93,14 @@ UNREADABLE: list[tuple[Any, str]] = [
 """What the requests at the socket do not show (`tests/service/test_operators.py`)."""
 
 
-async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_trace(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        browser = await here.signed_on("Mei")
-        before = here.inputs()
-        for path, (body, sentence) in product(("/api/orders", "/api/preview"), UNREADABLE):
-            answer = await browser.ask("POST", path, body)
-            assert (answer.status, answer.json["code"]) == (422, "bad_request"), body
-            assert answer.json["reason"].startswith(sentence), body
+async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_trace(here, mei):
+    before = here.inputs()
+    for path, (body, sentence) in product(("/api/orders", "/api/preview"), UNREADABLE):
+        answer = await mei.ask("POST", path, body)
+        assert (answer.status, answer.json["code"]) == (422, "bad_request"), body
+        assert answer.json["reason"].startswith(sentence), body
 
-        assert here.inputs() == before
+    assert here.inputs() == before
 
 
 async def test_a_card_that_is_keyed_again_after_a_lost_answer_is_no_second_one(tmp_path):
@@ -132,21 +122,18 @@ async def test_a_card_that_is_keyed_again_after_a_lost_answer_is_no_second_one(t
 
 
 @pytest.mark.parametrize("reason", ["", " ", "\t\n", "\u00a0\u3000"])
-async def test_a_reason_that_says_nothing_is_none_at_either_door(reason, tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        browser = await here.signed_on("Mei")
-        before = here.inputs()
-        sentence = "call_supervisor: reason: write what happened"
-        by_http = await browser.order("call_supervisor", reason=reason)
-        request = json.dumps({"order": "call_supervisor", "reason": reason}).encode()
-        dealer = Peer("mei", (Role.DEALER,))
-        by_socket = await Desk(here.table.engine, tmp_path).ask(request, dealer)
+async def test_a_reason_that_says_nothing_is_none_at_either_door(reason, here, mei, tmp_path):
+    before = here.inputs()
+    sentence = "call_supervisor: reason: write what happened"
+    by_http = await mei.order("call_supervisor", reason=reason)
+    request = json.dumps({"order": "call_supervisor", "reason": reason}).encode()
+    dealer = Peer("mei", (Role.DEALER,))
+    by_socket = await Desk(here.table.engine, tmp_path).ask(request, dealer)
 
-        assert (by_http.status, by_http.json["code"]) == (422, "bad_request")
-        assert by_http.json["reason"].startswith(sentence)
-        assert (by_socket.code, (by_socket.reason or "").startswith(sentence)) == ("bad_request", True)
-        assert here.inputs() == before
+    assert (by_http.status, by_http.json["code"]) == (422, "bad_request")
+    assert by_http.json["reason"].startswith(sentence)
+    assert (by_socket.code, (by_socket.reason or "").startswith(sentence)) == ("bad_request", True)
+    assert here.inputs() == before
 
 
 # --- a second person
@@ -338,31 +325,27 @@ async def test_a_preview_tells_no_card_that_waits_for_the_next_coup(tmp_path):
     assert "9S" not in answer.text
 
 
-async def test_a_preview_of_what_would_be_refused_says_why(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        browser = await here.signed_on("Mei")
-        inputs = here.inputs()
-        shown = await browser.preview("void_round", round=1, reason="misdeal")
+async def test_a_preview_of_what_would_be_refused_says_why(here, mei):
+    inputs = here.inputs()
+    shown = await mei.preview("void_round", round=1, reason="misdeal")
 
-        assert (shown.status, shown.json["accepted"], shown.json["code"]) == (200, False, "no_round")
-        assert shown.json["round"] is None
-        assert here.inputs() == inputs
+    assert (shown.status, shown.json["accepted"], shown.json["code"]) == (200, False, "no_round")
+    assert shown.json["round"] is None
+    assert here.inputs() == inputs
 
 
-async def test_an_accounts_flood_of_orders_is_refused_before_the_record_and_no_other_account_waits(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "dealer")
-        here.account("Omar", "supervisor")
-        here.table.engine.pace = Pace(clock=lambda: 0.0)
-        mei, omar = await here.signed_on("Mei"), await here.signed_on("Omar")
-        before = here.table.engine.seq
-        answers = [await mei.order("call_supervisor", reason=f"call {n}") for n in range(FEW_AT_ONCE + 20)]
+async def test_an_accounts_flood_of_orders_is_refused_before_the_record_and_no_other_account_waits(here):
+    here.account("Mei", "dealer")
+    here.account("Omar", "supervisor")
+    here.table.engine.pace = Pace(clock=lambda: 0.0)
+    mei, omar = await here.signed_on("Mei"), await here.signed_on("Omar")
+    before = here.table.engine.seq
+    answers = [await mei.order("call_supervisor", reason=f"call {n}") for n in range(FEW_AT_ONCE + 20)]
 
-        assert [each.status for each in answers] == [200] * FEW_AT_ONCE + [429] * 20
-        assert answers[-1].json["code"] == "too_fast"
-        assert here.table.engine.seq == before + FEW_AT_ONCE
-        assert (await omar.order("call_supervisor", reason="mine")).status == 200
+    assert [each.status for each in answers] == [200] * FEW_AT_ONCE + [429] * 20
+    assert answers[-1].json["code"] == "too_fast"
+    assert here.table.engine.seq == before + FEW_AT_ONCE
+    assert (await omar.order("call_supervisor", reason="mine")).status == 200
 
 
 UNSEEN = (
@@ -385,17 +368,14 @@ UNSEEN = (
 
 
 @pytest.mark.parametrize("unseen", [*UNSEEN, "\ufeff", "\U000e0041"], ids=ascii)
-async def test_a_reason_has_no_character_that_a_report_would_not_show(unseen, tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        browser = await here.signed_on("Mei")
-        before = here.inputs()
-        fields = {"order": "call_supervisor", "reason": f"seat 3{unseen}"}
-        refused = await browser.order(**fields)
-        at_the_socket = await here.desk.ask(json.dumps(fields).encode(), Peer("mei", (Role.SUPERVISOR,)))
+async def test_a_reason_has_no_character_that_a_report_would_not_show(unseen, here, mei):
+    before = here.inputs()
+    fields = {"order": "call_supervisor", "reason": f"seat 3{unseen}"}
+    refused = await mei.order(**fields)
+    at_the_socket = await here.desk.ask(json.dumps(fields).encode(), Peer("mei", (Role.SUPERVISOR,)))
 
-        assert (refused.status, refused.json["code"]) == (422, "bad_request")
-        assert "without control or invisible characters" in refused.json["reason"]
-        assert (at_the_socket.code, at_the_socket.reason) == ("bad_request", refused.json["reason"])
-        assert here.inputs() == before
-        assert (await browser.order("call_supervisor", reason="3 号位 Überfall №5")).status == 200
+    assert (refused.status, refused.json["code"]) == (422, "bad_request")
+    assert "without control or invisible characters" in refused.json["reason"]
+    assert (at_the_socket.code, at_the_socket.reason) == ("bad_request", refused.json["reason"])
+    assert here.inputs() == before
+    assert (await mei.order("call_supervisor", reason="3 号位 Überfall №5")).status == 200

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from punto.baccarat.progressive.events import OpenMeter
 from punto.baccarat.progressive.game_events import StartGame, WagerPlaced
@@ -43,6 +44,17 @@ async def executive(here: Here) -> Browser:
     return browser
 
 
+@pytest_asyncio.fixture
+async def here(tmp_path):
+    async with consoles(tmp_path, house()) as running:
+        yield running
+
+
+@pytest_asyncio.fixture
+async def ida(here):
+    return await executive(here)
+
+
 BY_IVO = {"name": "Ivo", "password": PASSWORD}
 BY_EVE = {"name": "Eve", "password": PASSWORD}
 
@@ -65,16 +77,14 @@ UNREADABLE: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_trace(tmp_path):
-    async with consoles(tmp_path, house()) as here:
-        browser = await executive(here)
-        before = here.inputs()
-        for order, fields, sentence in UNREADABLE:
-            answer = await browser.order(order, **fields)
-            assert (answer.status, answer.json["code"]) == (422, "bad_request"), sentence
-            assert answer.json["reason"].startswith(sentence), sentence
+async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_trace(here, ida):
+    before = here.inputs()
+    for order, fields, sentence in UNREADABLE:
+        answer = await ida.order(order, **fields)
+        assert (answer.status, answer.json["code"]) == (422, "bad_request"), sentence
+        assert answer.json["reason"].startswith(sentence), sentence
 
-        assert here.inputs() == before
+    assert here.inputs() == before
 
 
 async def test_settings_are_changed_over_those_in_force_and_the_others_stay(tmp_path):
@@ -122,35 +132,31 @@ async def test_a_preview_says_why_a_second_person_must_approve_and_whether_they_
         assert (await browser.view())["waiting"] == []
 
 
-async def test_a_preview_of_an_adjustment_says_what_the_displays_would_show_and_moves_nothing(tmp_path):
-    async with consoles(tmp_path, house()) as here:
-        browser = await executive(here)
-        adjustment: dict[str, Any] = {"cause": "malfunction", "amount": 2550, "reason": "counted twice"}
-        before, inputs = here.table.state, here.inputs()
-        shown = await browser.preview("adjust", **adjustment)
-        too_much = await browser.preview("adjust", **{**adjustment, "amount": 1_000_001})
-        counted = await browser.preview("count_coins", day="2026-11-21", amount=100)
+async def test_a_preview_of_an_adjustment_says_what_the_displays_would_show_and_moves_nothing(here, ida):
+    adjustment: dict[str, Any] = {"cause": "malfunction", "amount": 2550, "reason": "counted twice"}
+    before, inputs = here.table.state, here.inputs()
+    shown = await ida.preview("adjust", **adjustment)
+    too_much = await ida.preview("adjust", **{**adjustment, "amount": 1_000_001})
+    counted = await ida.preview("count_coins", day="2026-11-21", amount=100)
 
-        assert (shown.json["accepted"], shown.json["meter"]) == (True, 997_450)
-        assert (too_much.json["accepted"], too_much.json["code"]) == (False, "more_than_meter")
-        assert (counted.json["accepted"], counted.json["meter"]) == (True, None)
-        assert here.table.state is before
-        assert here.inputs() == inputs
+    assert (shown.json["accepted"], shown.json["meter"]) == (True, 997_450)
+    assert (too_much.json["accepted"], too_much.json["code"]) == (False, "more_than_meter")
+    assert (counted.json["accepted"], counted.json["meter"]) == (True, None)
+    assert here.table.state is before
+    assert here.inputs() == inputs
 
 
-async def test_coins_are_counted_of_the_progressive_that_is_named_if_it_is_one_of_the_tables(tmp_path):
-    async with consoles(tmp_path, house()) as here:
-        browser = await executive(here)
-        answers = [
-            await browser.order("count_coins", day="2026-11-21", amount=100, **named)
-            for named in ({}, {"progressive": "dragon"}, {"progressive": "tiger"}, {"progressive": 1})
-        ]
+async def test_coins_are_counted_of_the_progressive_that_is_named_if_it_is_one_of_the_tables(here, ida):
+    answers = [
+        await ida.order("count_coins", day="2026-11-21", amount=100, **named)
+        for named in ({}, {"progressive": "dragon"}, {"progressive": "tiger"}, {"progressive": 1})
+    ]
 
-        assert [answer.status for answer in answers] == [200, 200, 409, 422]
-        assert answers[2].json["code"] == "unknown_progressive"
-        assert "never had a progressive tiger: write dragon" in answers[2].json["reason"]
-        counted = rows(here.record, "SELECT progressive FROM progressive_log WHERE kind = 'coins_counted'")
-        assert counted == [("dragon",)] * 2
+    assert [answer.status for answer in answers] == [200, 200, 409, 422]
+    assert answers[2].json["code"] == "unknown_progressive"
+    assert "never had a progressive tiger: write dragon" in answers[2].json["reason"]
+    counted = rows(here.record, "SELECT progressive FROM progressive_log WHERE kind = 'coins_counted'")
+    assert counted == [("dragon",)] * 2
 
 
 async def test_what_is_refused_of_the_progressive_is_in_the_report_of_the_shift_with_where_it_came_from(
@@ -190,18 +196,16 @@ async def test_two_adjustments_at_once_are_one_after_the_other_on_the_record(tmp
 # --- signed by another at the dealer's page
 
 
-async def test_a_supervisor_signs_at_the_dealers_page_and_the_order_is_theirs(tmp_path):
-    async with consoles(tmp_path, house()) as here:
-        await executive(here)
-        here.account("Ann", "dealer")
-        dealer = await here.signed_on("Ann")
-        assert (await dealer.order("confirm")).status == 403
-        answer = await dealer.order("confirm", by=BY_EVE)
+async def test_a_supervisor_signs_at_the_dealers_page_and_the_order_is_theirs(here, ida):
+    here.account("Ann", "dealer")
+    dealer = await here.signed_on("Ann")
+    assert (await dealer.order("confirm")).status == 403
+    answer = await dealer.order("confirm", by=BY_EVE)
 
-        assert (answer.status, answer.json["code"]) == (409, "no_hand_selected")
-        assert here.events("confirm") == [{"who": "Eve", "kind": "confirm"}]
-        source = rows(here.record, "SELECT source FROM inputs ORDER BY seq DESC LIMIT 1")
-        assert source == [("operator Ann",)]
+    assert (answer.status, answer.json["code"]) == (409, "no_hand_selected")
+    assert here.events("confirm") == [{"who": "Eve", "kind": "confirm"}]
+    source = rows(here.record, "SELECT source FROM inputs ORDER BY seq DESC LIMIT 1")
+    assert source == [("operator Ann",)]
 
 
 @pytest.mark.parametrize(
@@ -212,18 +216,16 @@ async def test_a_supervisor_signs_at_the_dealers_page_and_the_order_is_theirs(tm
         ({"name": "Ann", "password": PASSWORD}, "not_of_role"),
     ],
 )
-async def test_a_signature_that_is_none_is_refused_and_on_the_record(by, code, tmp_path):
-    async with consoles(tmp_path, house()) as here:
-        await executive(here)
-        here.account("Ann", "dealer")
-        dealer = await here.signed_on("Ann")
-        before = here.table.state
-        answer = await dealer.order("confirm", by=by)
+async def test_a_signature_that_is_none_is_refused_and_on_the_record(by, code, here, ida):
+    here.account("Ann", "dealer")
+    dealer = await here.signed_on("Ann")
+    before = here.table.state
+    answer = await dealer.order("confirm", by=by)
 
-        assert (answer.status, answer.json["code"]) == (403, "not_signed")
-        assert here.events()[-1]["code"] == code
-        assert here.events()[-1]["what"] == "sign confirm"
-        assert here.table.state is before
+    assert (answer.status, answer.json["code"]) == (403, "not_signed")
+    assert here.events()[-1]["code"] == code
+    assert here.events()[-1]["what"] == "sign confirm"
+    assert here.table.state is before
 
 
 # --- what devices do
@@ -263,41 +265,35 @@ async def test_a_game_is_started_by_the_sensors_where_there_are_some(tmp_path):
         assert here.events("start_game") == []
 
 
-async def test_wagers_that_were_keyed_are_those_of_one_game_and_not_of_the_next(tmp_path):
-    async with consoles(tmp_path, house()) as here:
-        browser = await executive(here)
-        await here.table.begin_shoe()
-        await here.table.order(OpenBetting("Ida"))
-        for seat in (2, 5):
-            await here.table.order(WagerPlaced(seat))
-        assert (await browser.order("end_game")).json["code"] == "not_started"
-        assert progressive(here).procedure.hand.sensors == (2, 5)
-        assert (await browser.order("start_game", round=1)).status == 200
-        await here.table.do("draw KS 2S 3H 3S 2D")
-        assert (await browser.order("end_game")).status == 200
+async def test_wagers_that_were_keyed_are_those_of_one_game_and_not_of_the_next(here, ida):
+    await here.table.begin_shoe()
+    await here.table.order(OpenBetting("Ida"))
+    for seat in (2, 5):
+        await here.table.order(WagerPlaced(seat))
+    assert (await ida.order("end_game")).json["code"] == "not_started"
+    assert progressive(here).procedure.hand.sensors == (2, 5)
+    assert (await ida.order("start_game", round=1)).status == 200
+    await here.table.do("draw KS 2S 3H 3S 2D")
+    assert (await ida.order("end_game")).status == 200
 
-        assert progressive(here).procedure.hand.sensors == ()
+    assert progressive(here).procedure.hand.sensors == ()
 
 
-async def test_of_two_executives_at_once_neither_takes_the_others_change_back(tmp_path):
-    async with consoles(tmp_path, house()) as here:
-        browser = await executive(here)
-        answers = await asyncio.gather(
-            browser.order("change_settings", reserve="3%", reason="one", approval=BY_IVO),
-            browser.order("change_settings", seed=2_000_000, reason="other", approval=BY_IVO),
-        )
-        after = progressive(here).books.settings
+async def test_of_two_executives_at_once_neither_takes_the_others_change_back(here, ida):
+    answers = await asyncio.gather(
+        ida.order("change_settings", reserve="3%", reason="one", approval=BY_IVO),
+        ida.order("change_settings", seed=2_000_000, reason="other", approval=BY_IVO),
+    )
+    after = progressive(here).books.settings
 
-        accepted = [answer.status == 200 for answer in answers]
-        assert any(accepted)
-        assert (after.reserve == "3%", after.seed == 2_000_000) == tuple(accepted)
+    accepted = [answer.status == 200 for answer in answers]
+    assert any(accepted)
+    assert (after.reserve == "3%", after.seed == 2_000_000) == tuple(accepted)
 
 
-async def test_who_is_not_of_the_table_gives_nothing_that_another_signs(tmp_path):
-    async with consoles(tmp_path, house()) as here:
-        await executive(here)
-        here.account("aud", "auditor")
-        auditor = await here.signed_on("aud")
-        answer = await auditor.order("turn_key", to="jph", by=BY_EVE)
+async def test_who_is_not_of_the_table_gives_nothing_that_another_signs(here, ida):
+    here.account("aud", "auditor")
+    auditor = await here.signed_on("aud")
+    answer = await auditor.order("turn_key", to="jph", by=BY_EVE)
 
-        assert (answer.status, answer.json["code"]) == (403, "not_of_role")
+    assert (answer.status, answer.json["code"]) == (403, "not_of_role")

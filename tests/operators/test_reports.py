@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.events import (
@@ -55,6 +56,12 @@ async def opened(here: Here) -> Browser:
     return browser
 
 
+@pytest_asyncio.fixture
+async def mei(here):
+    """The browser of Mei, at a table that takes wagers."""
+    return await opened(here)
+
+
 async def pages(browser: Browser, limit: int) -> list[list[int]]:
     """The numbers of all rounds, page by page."""
     found: list[list[int]] = []
@@ -67,19 +74,15 @@ async def pages(browser: Browser, limit: int) -> list[list[int]]:
         query = f"limit={limit}&before={found[-1][-1]}"
 
 
-async def test_rounds_are_read_newest_first_and_page_by_page(tmp_path):
-    async with consoles(tmp_path) as here:
-        browser = await opened(here)
-        assert (await browser.get("/api/rounds")).json == {"rounds": [], "more": False}
-        await deal(here, PLAYER_NATURAL, LONG, TIE, PLAYER_NATURAL, LONG)
+async def test_rounds_are_read_newest_first_and_page_by_page(here, mei):
+    assert (await mei.get("/api/rounds")).json == {"rounds": [], "more": False}
+    await deal(here, PLAYER_NATURAL, LONG, TIE, PLAYER_NATURAL, LONG)
 
-        assert await pages(browser, 2) == [[5, 4], [3, 2], [1]]
-        assert await pages(browser, 5) == [[5, 4, 3, 2, 1]]
-        last = (await browser.get("/api/rounds?limit=1")).json["rounds"][0]
-        assert (last["game"], last["round"]["player"]) == ("dragon-bonus-1", ["KS", "5S", "4D"])
-        assert (
-            json.loads(rows(here.record, "SELECT record FROM rounds WHERE round = 5")[0][0]) == last["round"]
-        )
+    assert await pages(mei, 2) == [[5, 4], [3, 2], [1]]
+    assert await pages(mei, 5) == [[5, 4, 3, 2, 1]]
+    last = (await mei.get("/api/rounds?limit=1")).json["rounds"][0]
+    assert (last["game"], last["round"]["player"]) == ("dragon-bonus-1", ["KS", "5S", "4D"])
+    assert json.loads(rows(here.record, "SELECT record FROM rounds WHERE round = 5")[0][0]) == last["round"]
 
 
 async def test_what_the_table_shows_is_read_however_slow_the_disk_is(tmp_path, monkeypatch):
@@ -100,21 +103,19 @@ async def test_what_the_table_shows_is_read_however_slow_the_disk_is(tmp_path, m
         assert (await browser.get("/api/shift")).json["rounds"] == {"played": 3}
 
 
-async def test_a_round_is_shown_with_every_input_from_its_first_to_its_last(tmp_path):
-    async with consoles(tmp_path) as here:
-        browser = await opened(here)
-        await deal(here, PLAYER_NATURAL, LONG, seats=2)
-        found = (await browser.get("/api/rounds/2")).json
+async def test_a_round_is_shown_with_every_input_from_its_first_to_its_last(here, mei):
+    await deal(here, PLAYER_NATURAL, LONG, seats=2)
+    found = (await mei.get("/api/rounds/2")).json
 
-        assert found["round"]["round"] == 2
-        assert [each["event"]["kind"] for each in found["inputs"]] == ["set_wager"] * 2 + ["card_drawn"] * 6
-        assert [each["event"]["card"] for each in found["inputs"][2:]] == LONG.split()
-        assert found["inputs"][-1]["ts"] == found["ts"]
-        numbers = [each["seq"] for each in found["inputs"]]
-        assert numbers == list(range(here.inputs() - 7, here.inputs() + 1))
-        first = (await browser.get("/api/rounds/1")).json["inputs"]
-        assert (first[0]["seq"], first[0]["event"]["kind"]) == (1, "service_started")
-        assert first[-1]["seq"] == numbers[0] - 1
+    assert found["round"]["round"] == 2
+    assert [each["event"]["kind"] for each in found["inputs"]] == ["set_wager"] * 2 + ["card_drawn"] * 6
+    assert [each["event"]["card"] for each in found["inputs"][2:]] == LONG.split()
+    assert found["inputs"][-1]["ts"] == found["ts"]
+    numbers = [each["seq"] for each in found["inputs"]]
+    assert numbers == list(range(here.inputs() - 7, here.inputs() + 1))
+    first = (await mei.get("/api/rounds/1")).json["inputs"]
+    assert (first[0]["seq"], first[0]["event"]["kind"]) == (1, "service_started")
+    assert first[-1]["seq"] == numbers[0] - 1
 
 
 # What is called out, hands and what goes wrong, and what the inputs of the round then tell of cards.
@@ -157,14 +158,12 @@ async def test_inputs_tell_no_card_that_the_round_does_not_show(overdraw, comman
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5", str(2**53 + 1), "9" * 400, "2"])
-async def test_a_round_that_is_none_is_said_to_be_none(number, tmp_path):
-    async with consoles(tmp_path) as here:
-        browser = await opened(here)
-        await deal(here, PLAYER_NATURAL)
-        answer = await browser.get(f"/api/rounds/{number}")
+async def test_a_round_that_is_none_is_said_to_be_none(number, here, mei):
+    await deal(here, PLAYER_NATURAL)
+    answer = await mei.get(f"/api/rounds/{number}")
 
-        assert answer.status == (404 if number == "2" else 422)
-        assert answer.json["reason"]
+    assert answer.status == (404 if number == "2" else 422)
+    assert answer.json["reason"]
 
 
 @pytest.mark.parametrize(
@@ -178,56 +177,52 @@ async def test_a_round_that_is_none_is_said_to_be_none(number, tmp_path):
         "shift?hours=169",
     ],
 )
-async def test_what_cannot_be_asked_is_answered_with_what_can(query, tmp_path):
-    async with consoles(tmp_path) as here:
-        browser = await opened(here)
-        answer = await browser.get(f"/api/{query}")
+async def test_what_cannot_be_asked_is_answered_with_what_can(query, mei):
+    answer = await mei.get(f"/api/{query}")
 
-        assert (answer.status, answer.json["code"]) == (422, "bad_request")
-        assert answer.json["reason"].startswith(query.partition("?")[2].partition("=")[0])
+    assert (answer.status, answer.json["code"]) == (422, "bad_request")
+    assert answer.json["reason"].startswith(query.partition("?")[2].partition("=")[0])
 
 
-async def test_a_shift_sums_up_what_was_played_and_what_went_wrong(tmp_path):
-    async with consoles(tmp_path) as here:
-        browser = await opened(here)
-        here.account("Ann", "dealer")
-        await here.browser().sign_on("Ann", "incorrect horse")
-        await deal(here, PLAYER_NATURAL, TIE, seats=2)
-        await deal(here, "KS", seats=1)
-        await browser.order("void_coup", reason="a card fell")
-        await deal(here, PLAYER_NATURAL, seats=1)
-        last = here.table.state.round.number - 1
-        await browser.order("void_round", round=last, reason="wrong shoe")
-        await browser.order("call_supervisor", reason="a dispute at seat 3")
-        await here.table.shoe(ShoeFault(here.table.state.link.expected, 17, "reader window dirty"))
-        shift = (await browser.get("/api/shift?hours=1")).json
+async def test_a_shift_sums_up_what_was_played_and_what_went_wrong(here, mei):
+    here.account("Ann", "dealer")
+    await here.browser().sign_on("Ann", "incorrect horse")
+    await deal(here, PLAYER_NATURAL, TIE, seats=2)
+    await deal(here, "KS", seats=1)
+    await mei.order("void_coup", reason="a card fell")
+    await deal(here, PLAYER_NATURAL, seats=1)
+    last = here.table.state.round.number - 1
+    await mei.order("void_round", round=last, reason="wrong shoe")
+    await mei.order("call_supervisor", reason="a dispute at seat 3")
+    await here.table.shoe(ShoeFault(here.table.state.link.expected, 17, "reader window dirty"))
+    shift = (await mei.get("/api/shift?hours=1")).json
 
-        assert shift["rounds"] == {"played": 2, "void": 2, "correction": 1}
-        assert shift["hands_an_hour"] > 0
-        # Two of 10.00 won and two pushed; one went back, and one won and was taken back.
-        assert shift["wagers"] == [
-            {"wager": "player", "wagers": 4, "staked": 4000, "returned": 4000 + 2000, "net": 2000}
-        ]
-        assert [(each["who"], each["reason"], each["round"], each["entry"]) for each in shift["voids"]] == [
-            ("Mei", "a card fell", 3, None),
-            ("Mei", "wrong shoe", 4, 5),
-        ]
-        assert [
-            (each["corrects"], each["voided"], each["who"], each["reason"], each["net"])
-            for each in shift["corrections"]
-        ] == [(4, True, "Mei", "wrong shoe", -1000)]
-        assert [(each["who"], each["text"]) for each in shift["alarms"]] == [
-            (None, "the service started, version 0.1.0"),
-            ("Mei", "called a supervisor: a dispute at seat 3"),
-            (
-                None,
-                "the shoe reports error 17: reader window dirty in play: a supervisor must check the shoe and resume play",
-            ),
-        ]
-        assert [(each["who"], each["text"], each["where"]) for each in shift["access"]] == [
-            ("Mei", "signed on", "127.0.0.1"),
-            ("Ann", "refused sign_on: wrong_password", "127.0.0.1"),
-        ]
+    assert shift["rounds"] == {"played": 2, "void": 2, "correction": 1}
+    assert shift["hands_an_hour"] > 0
+    # Two of 10.00 won and two pushed; one went back, and one won and was taken back.
+    assert shift["wagers"] == [
+        {"wager": "player", "wagers": 4, "staked": 4000, "returned": 4000 + 2000, "net": 2000}
+    ]
+    assert [(each["who"], each["reason"], each["round"], each["entry"]) for each in shift["voids"]] == [
+        ("Mei", "a card fell", 3, None),
+        ("Mei", "wrong shoe", 4, 5),
+    ]
+    assert [
+        (each["corrects"], each["voided"], each["who"], each["reason"], each["net"])
+        for each in shift["corrections"]
+    ] == [(4, True, "Mei", "wrong shoe", -1000)]
+    assert [(each["who"], each["text"]) for each in shift["alarms"]] == [
+        (None, "the service started, version 0.1.0"),
+        ("Mei", "called a supervisor: a dispute at seat 3"),
+        (
+            None,
+            "the shoe reports error 17: reader window dirty in play: a supervisor must check the shoe and resume play",
+        ),
+    ]
+    assert [(each["who"], each["text"], each["where"]) for each in shift["access"]] == [
+        ("Mei", "signed on", "127.0.0.1"),
+        ("Ann", "refused sign_on: wrong_password", "127.0.0.1"),
+    ]
 
 
 async def shift_of(browser: Browser) -> dict[str, Any]:
@@ -242,33 +237,29 @@ async def shift_of(browser: Browser) -> dict[str, Any]:
     }
 
 
-async def test_a_shift_has_what_the_house_took_and_paid_however_often_a_round_was_corrected(tmp_path):
-    async with consoles(tmp_path) as here:
-        browser = await opened(here)
-        await deal(here, PLAYER_NATURAL, PLAYER_NATURAL, seats=1)  # both won
-        lost = {"player": PLAYER_NATURAL.split()[1::2], "banker": PLAYER_NATURAL.split()[::2]}
-        found = []
-        for kind, fields in (
-            ("correct_round", {**lost, "reason": "hands swapped"}),
-            ("void_round", {"reason": "wrong shoe"}),
-        ):
-            answer = await browser.order(kind, round=2, **fields)
-            assert answer.status == 200, answer.json
-            shift = await shift_of(browser)
-            assert (
-                shift.pop("net on the record") == rows(here.record, "SELECT sum(net) FROM settlements")[0][0]
-            )
-            found.append(shift)
+async def test_a_shift_has_what_the_house_took_and_paid_however_often_a_round_was_corrected(here, mei):
+    await deal(here, PLAYER_NATURAL, PLAYER_NATURAL, seats=1)  # both won
+    lost = {"player": PLAYER_NATURAL.split()[1::2], "banker": PLAYER_NATURAL.split()[::2]}
+    found = []
+    for kind, fields in (
+        ("correct_round", {**lost, "reason": "hands swapped"}),
+        ("void_round", {"reason": "wrong shoe"}),
+    ):
+        answer = await mei.order(kind, round=2, **fields)
+        assert answer.status == 200, answer.json
+        shift = await shift_of(mei)
+        assert shift.pop("net on the record") == rows(here.record, "SELECT sum(net) FROM settlements")[0][0]
+        found.append(shift)
 
-        assert found == [
-            {"played": 2, "correction": 1, "totals": [(2, 2000, 2000, 0)]},
-            {"played": 1, "void": 1, "correction": 2, "totals": [(1, 1000, 2000, 1000)]},
-        ]
-        corrections = (await browser.get("/api/shift?hours=1")).json["corrections"]
-        assert [(each["corrects"], each["voided"], each["net"]) for each in corrections] == [
-            (2, False, -2000),
-            (2, True, 1000),
-        ]
+    assert found == [
+        {"played": 2, "correction": 1, "totals": [(2, 2000, 2000, 0)]},
+        {"played": 1, "void": 1, "correction": 2, "totals": [(1, 1000, 2000, 1000)]},
+    ]
+    corrections = (await mei.get("/api/shift?hours=1")).json["corrections"]
+    assert [(each["corrects"], each["voided"], each["net"]) for each in corrections] == [
+        (2, False, -2000),
+        (2, True, 1000),
+    ]
 
 
 async def test_a_round_of_the_shift_before_that_is_voided_in_this_one_leaves_what_was_taken_back_in_its_totals(
@@ -323,16 +314,14 @@ async def test_a_shift_has_the_meters_of_its_hands_beside_those_of_the_tables_li
         )  # a tie pushes, Player won the others
 
 
-async def test_a_shift_has_each_game_that_was_played_in_it_by_its_rules(tmp_path):
-    async with consoles(tmp_path) as here:
-        browser = await opened(here)
-        await deal(here, TIE)
-        for game, hands in (("mini-baccarat", 2), ("dragon-bonus-1", 3)):
-            await browser.order("close_table")
-            assert (await browser.order("change_game", game=game)).status == 200
-            await here.table.begin_shoe()
-            await deal(here, *[PLAYER_NATURAL] * hands)
-        meters = (await browser.get("/api/shift?hours=8")).json["meters"]
+async def test_a_shift_has_each_game_that_was_played_in_it_by_its_rules(here, mei):
+    await deal(here, TIE)
+    for game, hands in (("mini-baccarat", 2), ("dragon-bonus-1", 3)):
+        await mei.order("close_table")
+        assert (await mei.order("change_game", game=game)).status == 200
+        await here.table.begin_shoe()
+        await deal(here, *[PLAYER_NATURAL] * hands)
+    meters = (await mei.get("/api/shift?hours=8")).json["meters"]
 
     assert [(each["game"], each["shift"]["hands"], each["lifetime"]["hands"]) for each in meters] == [
         ("dragon-bonus-1", 4, 4),
@@ -340,29 +329,25 @@ async def test_a_shift_has_each_game_that_was_played_in_it_by_its_rules(tmp_path
     ]
 
 
-async def test_a_shift_without_a_hand_has_the_last_games_meters_and_a_new_table_has_none(tmp_path):
-    async with consoles(tmp_path) as here:
-        browser = await opened(here)
-        assert (await browser.get("/api/shift")).json["meters"] == []
-        await deal(here, TIE)
-        with edited(here.record) as record:
-            record.execute("UPDATE rounds SET ts = '2026-01-01T00:00:00.000000+00:00'")
-        (meters,) = (await browser.get("/api/shift")).json["meters"]
+async def test_a_shift_without_a_hand_has_the_last_games_meters_and_a_new_table_has_none(here, mei):
+    assert (await mei.get("/api/shift")).json["meters"] == []
+    await deal(here, TIE)
+    with edited(here.record) as record:
+        record.execute("UPDATE rounds SET ts = '2026-01-01T00:00:00.000000+00:00'")
+    (meters,) = (await mei.get("/api/shift")).json["meters"]
 
     assert (meters["shift"]["hands"], meters["lifetime"]["hands"]) == (0, 1)
 
 
-async def test_a_card_corrected_before_settlement_is_among_the_shifts_corrections(tmp_path):
-    async with consoles(tmp_path) as here:
-        browser = await opened(here)
-        await here.table.do("draw KS")
-        await browser.order("correct_card", position=1, card="QS", reason="misread")
-        await browser.order("void_coup", reason="a card fell")
-        shift = (await browser.get("/api/shift?hours=1")).json
+async def test_a_card_corrected_before_settlement_is_among_the_shifts_corrections(here, mei):
+    await here.table.do("draw KS")
+    await mei.order("correct_card", position=1, card="QS", reason="misread")
+    await mei.order("void_coup", reason="a card fell")
+    shift = (await mei.get("/api/shift?hours=1")).json
 
-        assert [
-            (each["round"], each["corrects"], each["who"], each["reason"]) for each in shift["corrections"]
-        ] == [(1, None, "Mei", "misread")]
+    assert [
+        (each["round"], each["corrects"], each["who"], each["reason"]) for each in shift["corrections"]
+    ] == [(1, None, "Mei", "misread")]
 
 
 async def test_a_shift_begins_where_it_is_said_to(tmp_path):
@@ -460,25 +445,23 @@ def expected(here: Here) -> int:
     return here.table.state.link.expected
 
 
-async def test_an_order_that_was_refused_is_told_as_refused(tmp_path):
-    async with consoles(tmp_path) as here:
-        browser = await opened(here)
-        orders: dict[str, dict[str, Any]] = {
-            "resume_play": {"reason": "seen to"},
-            "acknowledge_alarm": {"number": 7},
-            "accept_shoe": {"serial": "IS-9"},
-            "accept_device": {"serial": "KP-9"},
-        }
-        reasons = [(await browser.order(kind, **fields)).json["reason"] for kind, fields in orders.items()]
-        await seen(here, ReverseMovement(expected(here)))
-        assert (await browser.order("resume_play", reason="seen to")).status == 200
+async def test_an_order_that_was_refused_is_told_as_refused(here, mei):
+    orders: dict[str, dict[str, Any]] = {
+        "resume_play": {"reason": "seen to"},
+        "acknowledge_alarm": {"number": 7},
+        "accept_shoe": {"serial": "IS-9"},
+        "accept_device": {"serial": "KP-9"},
+    }
+    reasons = [(await mei.order(kind, **fields)).json["reason"] for kind, fields in orders.items()]
+    await seen(here, ReverseMovement(expected(here)))
+    assert (await mei.order("resume_play", reason="seen to")).status == 200
 
-        told = await alarms_of(here, browser)
-        assert told[:4] == [
-            (kind, "Mei", f"refused: {reason}") for kind, reason in zip(orders, reasons, strict=True)
-        ]
-        assert told[4][:2] == ("reverse_movement", None)
-        assert told[5:] == [("resume_play", "Mei", "resumed play: seen to")]
+    told = await alarms_of(here, mei)
+    assert told[:4] == [
+        (kind, "Mei", f"refused: {reason}") for kind, reason in zip(orders, reasons, strict=True)
+    ]
+    assert told[4][:2] == ("reverse_movement", None)
+    assert told[5:] == [("resume_play", "Mei", "resumed play: seen to")]
 
 
 @pytest.mark.parametrize(
@@ -514,45 +497,41 @@ async def test_an_order_that_was_refused_is_told_as_refused(tmp_path):
     ],
     ids=str,
 )
-async def test_every_alarm_that_the_table_raised_is_in_the_shift(events, kind, text, tmp_path):
-    async with consoles(tmp_path) as here:
-        browser = await opened(here)
-        for event in events:
-            here_and_now = {"record": expected(here)} if getattr(event, "record", None) == 0 else {}
-            if isinstance(event, RecordsLost):
-                here_and_now = {"first": expected(here), "last": expected(here) + 2}
-            await here.table.engine.submit([replace(event, **here_and_now)], "shoe")
+async def test_every_alarm_that_the_table_raised_is_in_the_shift(events, kind, text, here, mei):
+    for event in events:
+        here_and_now = {"record": expected(here)} if getattr(event, "record", None) == 0 else {}
+        if isinstance(event, RecordsLost):
+            here_and_now = {"first": expected(here), "last": expected(here) + 2}
+        await here.table.engine.submit([replace(event, **here_and_now)], "shoe")
 
-        told = await alarms_of(here, browser)
-        raised = [(each[0], each[2]) for each in told]
-        if kind is None:
-            assert raised == []
-            return
-        assert [code for code, _ in raised] == [kind] * len(raised)
-        assert raised[0][1].startswith(text)
-        if kind == "shoe_not_accepted":
-            assert raised.pop()[1].endswith("came from a shoe that is not accepted")
-        if kind == "surplus_copy":  # the card that is awaited, and the stop
-            assert raised.pop()[1].startswith(text)
-        assert len(raised) == 1
+    told = await alarms_of(here, mei)
+    raised = [(each[0], each[2]) for each in told]
+    if kind is None:
+        assert raised == []
+        return
+    assert [code for code, _ in raised] == [kind] * len(raised)
+    assert raised[0][1].startswith(text)
+    if kind == "shoe_not_accepted":
+        assert raised.pop()[1].endswith("came from a shoe that is not accepted")
+    if kind == "surplus_copy":  # the card that is awaited, and the stop
+        assert raised.pop()[1].startswith(text)
+    assert len(raised) == 1
 
 
-async def test_what_happens_outside_play_is_in_the_shift_too(tmp_path):
-    async with consoles(tmp_path) as here:
-        browser = await opened(here)
-        await browser.order("close_table")
-        await seen(here, LidMoved(expected(here), open=True), CardDrawn(expected(here) + 1, Card("KS"), 99))
-        await here.table.order(ConfigurationKeypad(attached=True, path="/dev/keypad"))
-        await here.table.order(ConfigurationKeypad(attached=False, path="/dev/keypad"))
-        await seen(here, LidMoved(expected(here), open=False))
+async def test_what_happens_outside_play_is_in_the_shift_too(here, mei):
+    await mei.order("close_table")
+    await seen(here, LidMoved(expected(here), open=True), CardDrawn(expected(here) + 1, Card("KS"), 99))
+    await here.table.order(ConfigurationKeypad(attached=True, path="/dev/keypad"))
+    await here.table.order(ConfigurationKeypad(attached=False, path="/dev/keypad"))
+    await seen(here, LidMoved(expected(here), open=False))
 
-        assert [(kind, text) for kind, _, text in await alarms_of(here, browser)] == [
-            ("lid_moved", "the shoe's lid was opened"),
-            ("card_outside_play", "a card left the shoe while no hand could use a card (phase closed)"),
-            ("configuration_keypad", "the configuration keypad was plugged in at /dev/keypad"),
-            ("configuration_keypad", "the configuration keypad was unplugged from /dev/keypad"),
-            ("lid_moved", "the shoe's lid was closed"),
-        ]
+    assert [(kind, text) for kind, _, text in await alarms_of(here, mei)] == [
+        ("lid_moved", "the shoe's lid was opened"),
+        ("card_outside_play", "a card left the shoe while no hand could use a card (phase closed)"),
+        ("configuration_keypad", "the configuration keypad was plugged in at /dev/keypad"),
+        ("configuration_keypad", "the configuration keypad was unplugged from /dev/keypad"),
+        ("lid_moved", "the shoe's lid was closed"),
+    ]
 
 
 async def test_a_lock_out_is_an_alarm_of_the_shift_whose_name_is_among_the_sign_ons(tmp_path):
@@ -588,26 +567,21 @@ async def test_a_round_with_more_inputs_than_are_told_says_how_many_more(tmp_pat
         assert (await browser.get("/api/rounds/2")).json["earlier"] == 0
 
 
-async def test_a_list_of_a_shift_with_more_entries_than_are_told_says_so(tmp_path):
-    async with consoles(tmp_path) as here:
-        browser = await opened(here)
-        await here.table.engine.submit(
-            [CallSupervisor("mei", str(n)) for n in range(MOST_LISTED - 1)], "test"
-        )
-        all_told = (await browser.get("/api/shift")).json
-        await here.table.order(CallSupervisor("mei", "the last"))
-        shift = (await browser.get("/api/shift")).json
+async def test_a_list_of_a_shift_with_more_entries_than_are_told_says_so(here, mei):
+    await here.table.engine.submit([CallSupervisor("mei", str(n)) for n in range(MOST_LISTED - 1)], "test")
+    all_told = (await mei.get("/api/shift")).json
+    await here.table.order(CallSupervisor("mei", "the last"))
+    shift = (await mei.get("/api/shift")).json
 
-        assert (len(all_told["alarms"]), all_told["more"]) == (MOST_LISTED, [])
-        assert (len(shift["alarms"]), shift["more"]) == (MOST_LISTED, ["alarms"])
-        assert shift["alarms"][-1]["text"] == "called a supervisor: the last"
+    assert (len(all_told["alarms"]), all_told["more"]) == (MOST_LISTED, [])
+    assert (len(shift["alarms"]), shift["more"]) == (MOST_LISTED, ["alarms"])
+    assert shift["alarms"][-1]["text"] == "called a supervisor: the last"
 
 
-async def test_a_flood_is_an_alarm_of_the_shift_whose_account_is_named_there_alone(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Bob", "supervisor")
-        browser = await here.signed_on("Bob")
-        await here.table.engine.submit([Flooded("account Mei", 1400, 10)], "service")
+async def test_a_flood_is_an_alarm_of_the_shift_whose_account_is_named_there_alone(here):
+    here.account("Bob", "supervisor")
+    browser = await here.signed_on("Bob")
+    await here.table.engine.submit([Flooded("account Mei", 1400, 10)], "service")
 
-        assert [(kind, who) for kind, who, _ in await alarms_of(here, browser)] == [("flood", "account Mei")]
-        assert "Mei" not in (await browser.get("/api/table")).text
+    assert [(kind, who) for kind, who, _ in await alarms_of(here, browser)] == [("flood", "account Mei")]
+    assert "Mei" not in (await browser.get("/api/table")).text

@@ -132,14 +132,13 @@ async def test_an_approval_by_one_who_may_not_counts_as_a_refusal_too(tmp_path):
         assert len(here.events("access_refused")) == 4
 
 
-async def test_without_a_session_nothing_is_answered(tmp_path):
-    async with consoles(tmp_path) as here:
-        browser = here.browser()
-        before = here.inputs()
-        for path in (*READINGS.values(), "/api/session", "/api/table/events"):
-            assert (await browser.get(path)).status == 401
-        for kind in CATALOGUE:
-            assert (await browser.order(**request_for(kind))).status == 401
-            assert (await browser.preview(**request_for(kind))).status == 401
+async def test_without_a_session_nothing_is_answered(here):
+    browser = here.browser()
+    before = here.inputs()
+    for path in (*READINGS.values(), "/api/session", "/api/table/events"):
+        assert (await browser.get(path)).status == 401
+    for kind in CATALOGUE:
+        assert (await browser.order(**request_for(kind))).status == 401
+        assert (await browser.preview(**request_for(kind))).status == 401
 
-        assert here.inputs() == before
+    assert here.inputs() == before

@@ -34,22 +34,20 @@ def refusals(here: Here) -> list[tuple[str, str, str]]:
     return [(event["who"], event["what"], event["code"]) for event in here.events("access_refused")]
 
 
-async def test_the_owner_of_a_card_is_let_in_by_the_password(tmp_path):
-    async with consoles(tmp_path) as here:
-        owner = swiped(here)
+async def test_the_owner_of_a_card_is_let_in_by_the_password(here):
+    owner = swiped(here)
 
-        assert await gives(here, owner, PASSWORD) == "Mei"
-        assert refusals(here) == []
-        assert here.events("session_begun") == []  # it is no sign-on
+    assert await gives(here, owner, PASSWORD) == "Mei"
+    assert refusals(here) == []
+    assert here.events("session_begun") == []  # it is no sign-on
 
 
-async def test_a_wrong_password_is_refused_and_on_the_record(tmp_path):
-    async with consoles(tmp_path) as here:
-        owner = swiped(here)
+async def test_a_wrong_password_is_refused_and_on_the_record(here):
+    owner = swiped(here)
 
-        assert await gives(here, owner, WRONG) == "refused"
-        assert refusals(here) == [("Mei", WHAT, "wrong_password")]
-        assert await gives(here, owner, PASSWORD) == "Mei"
+    assert await gives(here, owner, WRONG) == "refused"
+    assert refusals(here) == [("Mei", WHAT, "wrong_password")]
+    assert await gives(here, owner, PASSWORD) == "Mei"
 
 
 async def test_wrong_passwords_for_a_card_and_for_approvals_lock_out_together(tmp_path):
@@ -93,22 +91,20 @@ async def test_whoever_guesses_for_many_cards_must_wait(tmp_path):
         (lambda here: here.accounts.set_disabled("Mei", disabled=True), "refused", "disabled"),
     ],
 )
-async def test_a_swipe_is_worth_nothing_once_its_account_is_changed(change, code, on_the_record, tmp_path):
-    async with consoles(tmp_path) as here:
-        owner = swiped(here)
-        change(here)
+async def test_a_swipe_is_worth_nothing_once_its_account_is_changed(change, code, on_the_record, here):
+    owner = swiped(here)
+    change(here)
 
-        assert await gives(here, owner, PASSWORD) == code
-        assert refusals(here) == [("Mei", WHAT, on_the_record)]
+    assert await gives(here, owner, PASSWORD) == code
+    assert refusals(here) == [("Mei", WHAT, on_the_record)]
 
 
-async def test_a_change_of_a_card_ends_its_owners_session(tmp_path):
-    async with consoles(tmp_path) as here:
-        swiped(here)
-        browser = await here.signed_on("Mei")
-        here.accounts.remove_card("Mei")
+async def test_a_change_of_a_card_ends_its_owners_session(here):
+    swiped(here)
+    browser = await here.signed_on("Mei")
+    here.accounts.remove_card("Mei")
 
-        assert (await browser.get("/api/session")).status == 401
-        await eventually(lambda: here.events("session_ended"), "the end of the session is on the record")
-        (ended,) = here.events("session_ended")
-        assert ended["why"] == "the account was changed"
+    assert (await browser.get("/api/session")).status == 401
+    await eventually(lambda: here.events("session_ended"), "the end of the session is on the record")
+    (ended,) = here.events("session_ended")
+    assert ended["why"] == "the account was changed"

@@ -280,108 +280,89 @@ async def test_what_is_asked_of_a_key_shows_nothing_of_an_account(tmp_path):
 # --- adding and removing
 
 
-async def test_a_key_is_added_by_its_owner_with_their_password_and_noted_in_the_log(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Eve", "supervisor")
-        eve = await here.signed_on("Eve")
-        asked = await eve.ask("POST", "/api/session/key-options", {"password": PASSWORD})
-        key = SoftwareKey()
+async def test_a_key_is_added_by_its_owner_with_their_password_and_noted_in_the_log(here, eve, tmp_path):
+    asked = await eve.ask("POST", "/api/session/key-options", {"password": PASSWORD})
+    key = SoftwareKey()
 
-        added = await eve.ask("POST", "/api/session/key", {"credential": key.created(eve, asked.json)})
-        account = here.accounts.find("Eve")
+    added = await eve.ask("POST", "/api/session/key", {"credential": key.created(eve, asked.json)})
+    account = here.accounts.find("Eve")
 
-        assert added.status == 204, added.text
-        assert asked.json["user"]["name"] == "Eve"
-        assert asked.json["authenticatorSelection"]["userVerification"] == "required"
-        assert account is not None
-        assert account.security_key is not None
-        assert account.security_key.credential == encoded(key.id)
-        assert not account.altered
-        assert [(each.who, each.what, each.version) for each in here.accounts.log()][1:] == [
-            ("Eve at 127.0.0.1", "key", 1)
-        ]
-        assert (await eve.view())["you"] == "Eve", "the session goes on"
-        Accounts.open(tmp_path / "operators.db").close()  # the log's chain holds
+    assert added.status == 204, added.text
+    assert asked.json["user"]["name"] == "Eve"
+    assert asked.json["authenticatorSelection"]["userVerification"] == "required"
+    assert account is not None
+    assert account.security_key is not None
+    assert account.security_key.credential == encoded(key.id)
+    assert not account.altered
+    assert [(each.who, each.what, each.version) for each in here.accounts.log()][1:] == [
+        ("Eve at 127.0.0.1", "key", 1)
+    ]
+    assert (await eve.view())["you"] == "Eve", "the session goes on"
+    Accounts.open(tmp_path / "operators.db").close()  # the log's chain holds
 
 
-async def test_no_key_is_added_without_the_password(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Eve", "supervisor")
-        eve = await here.signed_on("Eve")
+async def test_no_key_is_added_without_the_password(here, eve):
+    wrong = await SoftwareKey().register(eve, "another password")
+    unasked = await eve.ask(
+        "POST", "/api/session/key", {"credential": SoftwareKey().created(eve, {"challenge": "x"})}
+    )
 
-        wrong = await SoftwareKey().register(eve, "another password")
-        unasked = await eve.ask(
-            "POST", "/api/session/key", {"credential": SoftwareKey().created(eve, {"challenge": "x"})}
-        )
-
-        assert (wrong.status, wrong.json["code"]) == (403, "not_signed")
-        assert refusals(here) == [("Eve", "add_key", "wrong_password")]
-        assert (unasked.status, unasked.json["code"]) == (409, "not_adding")
+    assert (wrong.status, wrong.json["code"]) == (403, "not_signed")
+    assert refusals(here) == [("Eve", "add_key", "wrong_password")]
+    assert (unasked.status, unasked.json["code"]) == (409, "not_adding")
 
 
-async def test_what_was_asked_of_a_new_key_is_worth_one_attempt_within_two_minutes(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Eve", "supervisor")
-        eve = await here.signed_on("Eve")
-        key = SoftwareKey()
-        first = await eve.ask("POST", "/api/session/key-options", {"password": PASSWORD})
-        wrong = await eve.ask(
-            "POST", "/api/session/key", {"credential": key.created(eve, {"challenge": "eA"})}
-        )
-        again = await eve.ask("POST", "/api/session/key", {"credential": key.created(eve, first.json)})
-        later = await eve.ask("POST", "/api/session/key-options", {"password": PASSWORD})
-        here.clock.now += 120
-        late = await eve.ask("POST", "/api/session/key", {"credential": key.created(eve, later.json)})
+async def test_what_was_asked_of_a_new_key_is_worth_one_attempt_within_two_minutes(here, eve):
+    key = SoftwareKey()
+    first = await eve.ask("POST", "/api/session/key-options", {"password": PASSWORD})
+    wrong = await eve.ask("POST", "/api/session/key", {"credential": key.created(eve, {"challenge": "eA"})})
+    again = await eve.ask("POST", "/api/session/key", {"credential": key.created(eve, first.json)})
+    later = await eve.ask("POST", "/api/session/key-options", {"password": PASSWORD})
+    here.clock.now += 120
+    late = await eve.ask("POST", "/api/session/key", {"credential": key.created(eve, later.json)})
 
-        assert (wrong.status, wrong.json["code"]) == (422, "wrong_key")
-        assert [each.json["code"] for each in (again, late)] == ["not_adding", "not_adding"]
-        account = here.accounts.find("Eve")
-        assert account is not None
-        assert account.security_key is None
+    assert (wrong.status, wrong.json["code"]) == (422, "wrong_key")
+    assert [each.json["code"] for each in (again, late)] == ["not_adding", "not_adding"]
+    account = here.accounts.find("Eve")
+    assert account is not None
+    assert account.security_key is None
 
 
-async def test_a_new_key_must_know_its_owner(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Eve", "supervisor")
-        answer = await SoftwareKey(flags=PRESENT).register(await here.signed_on("Eve"))
+async def test_a_new_key_must_know_its_owner(here):
+    here.account("Eve", "supervisor")
+    answer = await SoftwareKey(flags=PRESENT).register(await here.signed_on("Eve"))
 
-        assert (answer.status, answer.json["code"]) == (422, "wrong_key")
-
-
-async def test_whoever_has_learned_a_password_puts_no_key_in_the_place_of_its_owners(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Eve", "supervisor")
-        eve = await here.signed_on("Eve")
-        thiefs = SoftwareKey()
-        before = await eve.ask("POST", "/api/session/key-options", {"password": PASSWORD})
-        kept = SoftwareKey()
-        other = await here.signed_on("Eve")  # which ends the first session
-        assert (await kept.register(other)).status == 204
-
-        again = await SoftwareKey().register(other)
-        gone = await eve.ask("POST", "/api/session/key", {"credential": thiefs.created(eve, before.json)})
-
-        assert (again.status, again.json["code"]) == (409, "has_key")
-        assert gone.status == 401
-        account = here.accounts.find("Eve")
-        assert account is not None
-        assert account.security_key is not None
-        assert account.security_key.credential == encoded(kept.id)
+    assert (answer.status, answer.json["code"]) == (422, "wrong_key")
 
 
-async def test_a_key_that_was_added_meanwhile_at_another_table_stays(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Eve", "supervisor")
-        eve = await here.signed_on("Eve")
-        asked = await eve.ask("POST", "/api/session/key-options", {"password": PASSWORD})
-        key = SoftwareKey()
-        before = here.accounts.find("Eve")
-        assert before is not None
-        here.accounts.add_key("Eve", SecurityKey("another", "key", "now"), 0, "Eve elsewhere")
+async def test_whoever_has_learned_a_password_puts_no_key_in_the_place_of_its_owners(here, eve):
+    thiefs = SoftwareKey()
+    before = await eve.ask("POST", "/api/session/key-options", {"password": PASSWORD})
+    kept = SoftwareKey()
+    other = await here.signed_on("Eve")  # which ends the first session
+    assert (await kept.register(other)).status == 204
 
-        answer = await eve.ask("POST", "/api/session/key", {"credential": key.created(eve, asked.json)})
+    again = await SoftwareKey().register(other)
+    gone = await eve.ask("POST", "/api/session/key", {"credential": thiefs.created(eve, before.json)})
 
-        assert (answer.status, answer.json["code"]) == (409, "has_key")
+    assert (again.status, again.json["code"]) == (409, "has_key")
+    assert gone.status == 401
+    account = here.accounts.find("Eve")
+    assert account is not None
+    assert account.security_key is not None
+    assert account.security_key.credential == encoded(kept.id)
+
+
+async def test_a_key_that_was_added_meanwhile_at_another_table_stays(here, eve):
+    asked = await eve.ask("POST", "/api/session/key-options", {"password": PASSWORD})
+    key = SoftwareKey()
+    before = here.accounts.find("Eve")
+    assert before is not None
+    here.accounts.add_key("Eve", SecurityKey("another", "key", "now"), 0, "Eve elsewhere")
+
+    answer = await eve.ask("POST", "/api/session/key", {"credential": key.created(eve, asked.json)})
+
+    assert (answer.status, answer.json["code"]) == (409, "has_key")
 
 
 @pytest.mark.soak
@@ -445,13 +426,10 @@ async def test_a_body_that_is_not_as_it_should_be_is_told_what_to_send(tmp_path,
         assert answer.json["reason"].startswith("send credential and name as JSON: ")
 
 
-async def test_without_the_package_there_are_no_keys_and_the_table_goes_on(tmp_path, monkeypatch):
-    async with consoles(tmp_path) as here:
-        here.account("Eve", "supervisor")
-        eve = await here.signed_on("Eve")
-        monkeypatch.setitem(sys.modules, "webauthn", None)
+async def test_without_the_package_there_are_no_keys_and_the_table_goes_on(eve, monkeypatch):
+    monkeypatch.setitem(sys.modules, "webauthn", None)
 
-        answer = await SoftwareKey().register(eve)
+    answer = await SoftwareKey().register(eve)
 
-        assert (answer.status, answer.json["code"]) == (503, "no_security_keys")
-        assert (await eve.view())["you"] == "Eve"
+    assert (answer.status, answer.json["code"]) == (503, "no_security_keys")
+    assert (await eve.view())["you"] == "Eve"

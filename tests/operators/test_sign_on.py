@@ -46,42 +46,40 @@ def access(here: Here) -> list[dict[str, Any]]:
     return here.events("session_begun", "session_ended", "access_refused")
 
 
-async def test_somebody_with_an_account_signs_on_and_it_is_on_the_record(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor", "auditor")
-        browser = here.browser()
-        answer = await browser.sign_on("Mei")
+async def test_somebody_with_an_account_signs_on_and_it_is_on_the_record(here):
+    here.account("Mei", "supervisor", "auditor")
+    browser = here.browser()
+    answer = await browser.sign_on("Mei")
 
-        assert answer.status == 200
-        who = {
-            "number": 1,
-            "name": "Mei",
-            "roles": ["supervisor", "auditor"],
-            "reads": list(get_args(Read)),
-            "orders": sorted(orders_of([Role.SUPERVISOR, Role.AUDITOR])),
-            "idle_seconds": 900,
-            "notice": "",
-        }
-        assert answer.json == {**who, "csrf": browser.csrf}
-        assert (await browser.get("/api/session")).json == who
-        assert access(here) == [
-            {"who": "Mei", "roles": ["supervisor", "auditor"], "where": "127.0.0.1", "kind": "session_begun"}
-        ]
-        (account,) = here.accounts.all()
-        assert account.last_sign_on is not None
+    assert answer.status == 200
+    who = {
+        "number": 1,
+        "name": "Mei",
+        "roles": ["supervisor", "auditor"],
+        "reads": list(get_args(Read)),
+        "orders": sorted(orders_of([Role.SUPERVISOR, Role.AUDITOR])),
+        "idle_seconds": 900,
+        "notice": "",
+    }
+    assert answer.json == {**who, "csrf": browser.csrf}
+    assert (await browser.get("/api/session")).json == who
+    assert access(here) == [
+        {"who": "Mei", "roles": ["supervisor", "auditor"], "where": "127.0.0.1", "kind": "session_begun"}
+    ]
+    (account,) = here.accounts.all()
+    assert account.last_sign_on is not None
 
 
-async def test_the_cookies_are_for_this_host_alone_and_no_script_can_read_them(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "dealer")
-        body = {"name": "Mei", "password": PASSWORD}
-        set_cookies = await asyncio.to_thread(_cookies_set, here.browser(), body)
+async def test_the_cookies_are_for_this_host_alone_and_no_script_can_read_them(here):
+    here.account("Mei", "dealer")
+    body = {"name": "Mei", "password": PASSWORD}
+    set_cookies = await asyncio.to_thread(_cookies_set, here.browser(), body)
 
-        (session, *its), (browser, *others) = (each.split("; ") for each in set_cookies)
-        assert session.startswith(f"punto_session_{here.port}=")
-        assert sorted(its) == ["HttpOnly", "Path=/", "SameSite=strict"]
-        assert browser.startswith(f"punto_browser_{here.port}=")
-        assert sorted(others) == ["HttpOnly", "Max-Age=34560000", "Path=/", "SameSite=strict"]
+    (session, *its), (browser, *others) = (each.split("; ") for each in set_cookies)
+    assert session.startswith(f"punto_session_{here.port}=")
+    assert sorted(its) == ["HttpOnly", "Path=/", "SameSite=strict"]
+    assert browser.startswith(f"punto_browser_{here.port}=")
+    assert sorted(others) == ["HttpOnly", "Max-Age=34560000", "Path=/", "SameSite=strict"]
 
 
 def _cookies_set(browser: Browser, body: dict[str, str]) -> list[str]:
@@ -117,12 +115,11 @@ async def test_two_tables_of_one_pc_keep_their_sessions_apart_in_one_browser(tmp
         )
 
 
-async def test_capitals_in_a_name_do_not_matter_and_the_record_has_it_as_it_was_given(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "dealer")
-        answer = await here.browser().sign_on("MEI")
+async def test_capitals_in_a_name_do_not_matter_and_the_record_has_it_as_it_was_given(here):
+    here.account("Mei", "dealer")
+    answer = await here.browser().sign_on("MEI")
 
-        assert answer.json["name"] == "Mei"
+    assert answer.json["name"] == "Mei"
 
 
 @pytest.mark.parametrize(
@@ -137,16 +134,15 @@ async def test_capitals_in_a_name_do_not_matter_and_the_record_has_it_as_it_was_
         ("auditor", "locked", False),
     ],
 )
-async def test_a_dealer_takes_the_table_and_a_supervisor_one_that_is_locked(role, phase, takes, tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Ann", "dealer")
-        here.account("Mei", role)
-        if phase == "closed":
-            await here.signed_on("Ann")
-        await here.signed_on("Mei")
+async def test_a_dealer_takes_the_table_and_a_supervisor_one_that_is_locked(role, phase, takes, here):
+    here.account("Ann", "dealer")
+    here.account("Mei", role)
+    if phase == "closed":
+        await here.signed_on("Ann")
+    await here.signed_on("Mei")
 
-        assert (here.table.state.operator == "Mei") is takes
-        assert here.table.state.phase == ("closed" if takes or phase == "closed" else "locked")
+    assert (here.table.state.operator == "Mei") is takes
+    assert here.table.state.phase == ("closed" if takes or phase == "closed" else "locked")
 
 
 # --- what an attempt can tell
@@ -177,11 +173,10 @@ async def test_an_unknown_name_costs_as_much_and_is_answered_as_a_wrong_password
         assert verifications == 3
 
 
-async def test_what_an_unknown_name_is_held_against_is_as_much_work(tmp_path, costly_passwords, verified):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "dealer")
-        await refused(here.browser(), "Mei", WRONG)
-        await refused(here.browser(), "Nobody", WRONG)
+async def test_what_an_unknown_name_is_held_against_is_as_much_work(costly_passwords, verified, here):
+    here.account("Mei", "dealer")
+    await refused(here.browser(), "Mei", WRONG)
+    await refused(here.browser(), "Nobody", WRONG)
 
     mine, nobodys = (hash_.split("$")[1:] for hash_ in verified)
     assert mine[:3] == nobodys[:3]
@@ -334,39 +329,36 @@ async def test_a_lock_out_is_one_of_the_address_that_guessed_and_of_no_other(tmp
         assert [await tried(gate, name, PASSWORD, "192.0.2.1") for name in supervisors] == [""] * 3
 
 
-async def test_a_browser_where_an_account_has_signed_on_is_not_locked_out_by_others_at_its_address(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        browser, stranger = await here.signed_on("Mei"), here.browser()
-        for _ in range(30):  # a flood from the same address, far beyond what an address may
-            await stranger.sign_on("Mei", WRONG)
-        assert (await stranger.sign_on("Mei")).status == 429
+async def test_a_browser_where_an_account_has_signed_on_is_not_locked_out_by_others_at_its_address(here):
+    here.account("Mei", "supervisor")
+    browser, stranger = await here.signed_on("Mei"), here.browser()
+    for _ in range(30):  # a flood from the same address, far beyond what an address may
+        await stranger.sign_on("Mei", WRONG)
+    assert (await stranger.sign_on("Mei")).status == 429
 
-        assert (await browser.sign_on("Mei")).status == 200
-
-
-async def test_a_browser_is_known_to_those_who_signed_on_there_and_to_nobody_else(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        here.account("Ann", "supervisor")
-        mine = (await here.console._gate.sign_on("Ann", PASSWORD, "192.0.2.66")).browser
-        gate = here.console._gate
-        await locked_out(gate, "Mei", "192.0.2.66")
-
-        assert await tried(gate, "Mei", PASSWORD, "192.0.2.66", mine) == "locked_out"
-        assert await tried(gate, "Mei", PASSWORD, "192.0.2.66", "made up") == "locked_out"
+    assert (await browser.sign_on("Mei")).status == 200
 
 
-async def test_a_browser_that_is_known_is_locked_out_for_what_was_typed_there(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        gate = here.console._gate
-        known = (await gate.sign_on("Mei", PASSWORD, "192.0.2.1")).browser
-        codes = [await tried(gate, "Mei", WRONG, "192.0.2.1", known) for _ in range(5)]
+async def test_a_browser_is_known_to_those_who_signed_on_there_and_to_nobody_else(here):
+    here.account("Mei", "supervisor")
+    here.account("Ann", "supervisor")
+    mine = (await here.console._gate.sign_on("Ann", PASSWORD, "192.0.2.66")).browser
+    gate = here.console._gate
+    await locked_out(gate, "Mei", "192.0.2.66")
 
-        assert codes == ["refused"] * 4 + ["locked_out"]
-        assert await tried(gate, "Mei", PASSWORD, "192.0.2.1", known) == "locked_out"
-        assert await tried(gate, "Mei", PASSWORD, "192.0.2.1") == ""
+    assert await tried(gate, "Mei", PASSWORD, "192.0.2.66", mine) == "locked_out"
+    assert await tried(gate, "Mei", PASSWORD, "192.0.2.66", "made up") == "locked_out"
+
+
+async def test_a_browser_that_is_known_is_locked_out_for_what_was_typed_there(here):
+    here.account("Mei", "supervisor")
+    gate = here.console._gate
+    known = (await gate.sign_on("Mei", PASSWORD, "192.0.2.1")).browser
+    codes = [await tried(gate, "Mei", WRONG, "192.0.2.1", known) for _ in range(5)]
+
+    assert codes == ["refused"] * 4 + ["locked_out"]
+    assert await tried(gate, "Mei", PASSWORD, "192.0.2.1", known) == "locked_out"
+    assert await tried(gate, "Mei", PASSWORD, "192.0.2.1") == ""
 
 
 async def test_a_browser_is_known_after_the_service_has_started_again(tmp_path):
@@ -382,27 +374,25 @@ async def test_a_browser_is_known_after_the_service_has_started_again(tmp_path):
         assert known.encode() not in whole
 
 
-async def test_a_browser_that_signs_on_again_keeps_its_token_and_one_made_up_is_never_taken(tmp_path):
-    async with consoles(tmp_path) as here:
-        for name in ("Mei", "Ann"):
-            here.account(name, "supervisor")
-        gate = here.console._gate
-        first = await gate.sign_on("Mei", PASSWORD, "192.0.2.1", None, "made up")
-        again = await gate.sign_on("Ann", PASSWORD, "192.0.2.1", None, first.browser)
+async def test_a_browser_that_signs_on_again_keeps_its_token_and_one_made_up_is_never_taken(here):
+    for name in ("Mei", "Ann"):
+        here.account(name, "supervisor")
+    gate = here.console._gate
+    first = await gate.sign_on("Mei", PASSWORD, "192.0.2.1", None, "made up")
+    again = await gate.sign_on("Ann", PASSWORD, "192.0.2.1", None, first.browser)
 
-        assert first.browser != "made up"
-        assert again.browser == first.browser
-        assert here.accounts.known_at(first.browser) == {1, 2}
-        assert here.accounts.known_at("made up") == set()
+    assert first.browser != "made up"
+    assert again.browser == first.browser
+    assert here.accounts.known_at(first.browser) == {1, 2}
+    assert here.accounts.known_at("made up") == set()
 
 
-async def test_of_twenty_browsers_the_one_of_longest_ago_is_forgotten(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        here.table.engine.pace = Pace(at_once=10**9)  # more often than people do
-        found = [(await here.console._gate.sign_on("Mei", PASSWORD, "192.0.2.1")).browser for _ in range(21)]
+async def test_of_twenty_browsers_the_one_of_longest_ago_is_forgotten(here):
+    here.account("Mei", "supervisor")
+    here.table.engine.pace = Pace(at_once=10**9)  # more often than people do
+    found = [(await here.console._gate.sign_on("Mei", PASSWORD, "192.0.2.1")).browser for _ in range(21)]
 
-        assert [bool(here.accounts.known_at(each)) for each in found] == [False] + [True] * 20
+    assert [bool(here.accounts.known_at(each)) for each in found] == [False] + [True] * 20
 
 
 @pytest.mark.parametrize(
@@ -448,22 +438,21 @@ async def test_guesses_from_many_addresses_are_slowed_down_and_a_known_browser_i
 
 @pytest.mark.parametrize("lift", ["time", "enable"])
 async def test_who_was_slowed_down_with_others_signs_on_when_they_have_stopped_or_a_technician_says_so(
-    lift, tmp_path
+    lift, here
 ):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        gate = here.console._gate
-        for n in range(30):
-            await tried(gate, "Mei", WRONG, f"198.51.100.{n}")
-            here.clock.now += 60
-        assert await tried(gate, "Mei", WRONG, "198.51.100.99") == "refused"
-        assert await tried(gate, "Mei", PASSWORD, "192.0.2.1") == "too_many"
-        if lift == "time":
-            here.clock.now += 60
-        else:
-            here.accounts.set_disabled("Mei", disabled=False)
+    here.account("Mei", "supervisor")
+    gate = here.console._gate
+    for n in range(30):
+        await tried(gate, "Mei", WRONG, f"198.51.100.{n}")
+        here.clock.now += 60
+    assert await tried(gate, "Mei", WRONG, "198.51.100.99") == "refused"
+    assert await tried(gate, "Mei", PASSWORD, "192.0.2.1") == "too_many"
+    if lift == "time":
+        here.clock.now += 60
+    else:
+        here.accounts.set_disabled("Mei", disabled=False)
 
-        assert await tried(gate, "Mei", PASSWORD, "192.0.2.1") == ""
+    assert await tried(gate, "Mei", PASSWORD, "192.0.2.1") == ""
 
 
 @pytest.mark.soak
@@ -486,15 +475,14 @@ async def test_an_approval_is_kept_out_by_no_sign_ons_whatever_their_number(tmp_
 
 
 @pytest.mark.soak
-async def test_an_approval_waits_for_two_sign_ons_and_no_more(tmp_path, costly_passwords, verified):
-    async with consoles(tmp_path) as here:
-        here.account("Ann", "supervisor")
-        gate = here.console._gate
-        flood = [asyncio.create_task(tried(gate, "Nobody", WRONG, "192.0.2.66")) for _ in range(10)]
-        await asyncio.sleep(0)
-        await gate.check("Ann", PASSWORD, "192.0.2.1", "approve void_coup")
-        before = len(verified) - 1
-        await asyncio.gather(*flood)
+async def test_an_approval_waits_for_two_sign_ons_and_no_more(costly_passwords, verified, here):
+    here.account("Ann", "supervisor")
+    gate = here.console._gate
+    flood = [asyncio.create_task(tried(gate, "Nobody", WRONG, "192.0.2.66")) for _ in range(10)]
+    await asyncio.sleep(0)
+    await gate.check("Ann", PASSWORD, "192.0.2.1", "approve void_coup")
+    before = len(verified) - 1
+    await asyncio.gather(*flood)
 
     assert before <= 2
 
@@ -533,144 +521,132 @@ async def test_nothing_tells_an_account_from_another_name_by_what_has_its_lock_o
         assert set(answers["Mei"]) == {"locked_out", "refused"}
 
 
-async def test_an_account_that_was_changed_past_the_audit_log_is_not_let_in_and_its_session_ends(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        browser = await here.signed_on("Mei")
-        with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:
-            database.execute("UPDATE accounts SET roles = 'executive'")
+async def test_an_account_that_was_changed_past_the_audit_log_is_not_let_in_and_its_session_ends(
+    here, mei, tmp_path
+):
+    with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:
+        database.execute("UPDATE accounts SET roles = 'executive'")
 
-        assert (await browser.get("/api/session")).status == 401
-        answer = await browser.sign_on("Mei")
-        assert (answer.status, answer.json["code"]) == (401, "refused")
-        assert [event["code"] for event in here.events("access_refused")] == ["altered"]
-        here.accounts.restore("Mei", PASSWORD)
-        assert (await browser.sign_on("Mei")).json["roles"] == ["supervisor"]
+    assert (await mei.get("/api/session")).status == 401
+    answer = await mei.sign_on("Mei")
+    assert (answer.status, answer.json["code"]) == (401, "refused")
+    assert [event["code"] for event in here.events("access_refused")] == ["altered"]
+    here.accounts.restore("Mei", PASSWORD)
+    assert (await mei.sign_on("Mei")).json["roles"] == ["supervisor"]
 
 
 # --- fixation, replay, and ends
 
 
-async def test_a_session_id_that_was_brought_along_is_never_taken(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "dealer")
-        browser = here.browser()
-        browser.cookie = "chosen-by-somebody-else"
-        await browser.sign_on("Mei")
+async def test_a_session_id_that_was_brought_along_is_never_taken(here):
+    here.account("Mei", "dealer")
+    browser = here.browser()
+    browser.cookie = "chosen-by-somebody-else"
+    await browser.sign_on("Mei")
 
-        assert browser.cookie != "chosen-by-somebody-else"
-        planted = here.browser()
-        planted.cookie = "chosen-by-somebody-else"
-        assert (await planted.get("/api/session")).status == 401
-
-
-async def test_each_sign_on_has_a_new_session_and_ends_the_one_before(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "dealer")
-        first = await here.signed_on("Mei")
-        second = await here.signed_on("Mei")
-
-        assert first.cookie != second.cookie
-        assert first.csrf != second.csrf
-        assert (await first.get("/api/session")).status == 401
-        assert (await second.get("/api/session")).status == 200
-        assert [event["kind"] for event in access(here)] == [
-            "session_begun",
-            "session_ended",
-            "session_begun",
-        ]
+    assert browser.cookie != "chosen-by-somebody-else"
+    planted = here.browser()
+    planted.cookie = "chosen-by-somebody-else"
+    assert (await planted.get("/api/session")).status == 401
 
 
-async def test_of_sign_ons_at_the_same_time_one_session_is_left(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "dealer")
-        browsers = [here.browser() for _ in range(5)]
-        with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as writing:
-            writing.execute("BEGIN IMMEDIATE")  # all of them wait for the accounts
-            coming = [asyncio.create_task(browser.sign_on("Mei")) for browser in browsers]
-            await asyncio.sleep(1)
-            writing.execute("ROLLBACK")
-        answers = await asyncio.gather(*coming)
-        left = [(await browser.get("/api/session")).status for browser in browsers]
+async def test_each_sign_on_has_a_new_session_and_ends_the_one_before(here):
+    here.account("Mei", "dealer")
+    first = await here.signed_on("Mei")
+    second = await here.signed_on("Mei")
 
-        assert {answer.status for answer in answers} == {200}
-        assert sorted(left) == [200] + [401] * 4
-        assert [event["kind"] for event in access(here)] == [
-            "session_begun",
-            *["session_ended", "session_begun"] * 4,
-        ]
+    assert first.cookie != second.cookie
+    assert first.csrf != second.csrf
+    assert (await first.get("/api/session")).status == 401
+    assert (await second.get("/api/session")).status == 200
+    assert [event["kind"] for event in access(here)] == [
+        "session_begun",
+        "session_ended",
+        "session_begun",
+    ]
+
+
+async def test_of_sign_ons_at_the_same_time_one_session_is_left(here, tmp_path):
+    here.account("Mei", "dealer")
+    browsers = [here.browser() for _ in range(5)]
+    with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as writing:
+        writing.execute("BEGIN IMMEDIATE")  # all of them wait for the accounts
+        coming = [asyncio.create_task(browser.sign_on("Mei")) for browser in browsers]
+        await asyncio.sleep(1)
+        writing.execute("ROLLBACK")
+    answers = await asyncio.gather(*coming)
+    left = [(await browser.get("/api/session")).status for browser in browsers]
+
+    assert {answer.status for answer in answers} == {200}
+    assert sorted(left) == [200] + [401] * 4
+    assert [event["kind"] for event in access(here)] == [
+        "session_begun",
+        *["session_ended", "session_begun"] * 4,
+    ]
 
 
 @pytest.mark.punctual
-async def test_who_signs_on_while_somebody_writes_to_the_accounts_holds_up_nobody_else(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "dealer")
-        here.account("Ann", "supervisor")
-        ann = await here.signed_on("Ann")
-        with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as writing:
-            writing.execute("BEGIN IMMEDIATE")
-            browser = here.browser()
-            coming = asyncio.create_task(browser.sign_on("Mei"))
-            await asyncio.sleep(0.5)
-            begun = time.monotonic()
-            assert (await ann.order("change_shoe")).status == 200
-            assert time.monotonic() - begun < 0.5
-            assert not coming.done()
-            writing.execute("ROLLBACK")
-        assert (await coming).status == 200
+async def test_who_signs_on_while_somebody_writes_to_the_accounts_holds_up_nobody_else(here, tmp_path):
+    here.account("Mei", "dealer")
+    here.account("Ann", "supervisor")
+    ann = await here.signed_on("Ann")
+    with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as writing:
+        writing.execute("BEGIN IMMEDIATE")
+        browser = here.browser()
+        coming = asyncio.create_task(browser.sign_on("Mei"))
+        await asyncio.sleep(0.5)
+        begun = time.monotonic()
+        assert (await ann.order("change_shoe")).status == 200
+        assert time.monotonic() - begun < 0.5
+        assert not coming.done()
+        writing.execute("ROLLBACK")
+    assert (await coming).status == 200
 
 
-async def test_another_who_signs_on_in_the_same_browser_ends_the_session_before(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Ann", "dealer")
-        here.account("Mei", "supervisor")
-        browser = await here.signed_on("Ann")
-        ann = browser.cookie
-        await browser.sign_on("Mei")
-        again = here.browser()
-        again.cookie = ann
+async def test_another_who_signs_on_in_the_same_browser_ends_the_session_before(here):
+    here.account("Ann", "dealer")
+    here.account("Mei", "supervisor")
+    browser = await here.signed_on("Ann")
+    ann = browser.cookie
+    await browser.sign_on("Mei")
+    again = here.browser()
+    again.cookie = ann
 
-        assert (await again.get("/api/session")).status == 401
-        assert [(event["kind"], event["who"]) for event in access(here)] == [
-            ("session_begun", "Ann"),
-            ("session_ended", "Ann"),
-            ("session_begun", "Mei"),
-        ]
-
-
-async def test_a_cookie_is_worth_nothing_after_the_sign_off(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        browser = await here.signed_on("Mei")
-        cookie, csrf = browser.cookie, browser.csrf
-        answer = await browser.sign_off()
-        assert (answer.status, answer.text, browser.cookie) == (204, "", None)
-        before = here.inputs()
-        browser.cookie, browser.csrf = cookie, csrf
-
-        for method, path in (
-            ("GET", "/api/session"),
-            ("GET", "/api/table"),
-            ("GET", "/api/table/events"),
-            ("DELETE", "/api/session"),
-        ):
-            assert (await browser.ask(method, path)).status == 401
-        assert (await browser.order("change_shoe")).status == 401
-        assert here.inputs() == before
-        assert access(here)[-1] == {"who": "Mei", "why": "signed off", "kind": "session_ended"}
+    assert (await again.get("/api/session")).status == 401
+    assert [(event["kind"], event["who"]) for event in access(here)] == [
+        ("session_begun", "Ann"),
+        ("session_ended", "Ann"),
+        ("session_begun", "Mei"),
+    ]
 
 
-async def test_what_is_kept_of_a_session_is_no_key_to_it(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        browser = await here.signed_on("Mei")
-        (kept,) = here.console._gate._sessions
-        thief = here.browser()
-        thief.cookie = kept
+async def test_a_cookie_is_worth_nothing_after_the_sign_off(here, mei):
+    cookie, csrf = mei.cookie, mei.csrf
+    answer = await mei.sign_off()
+    assert (answer.status, answer.text, mei.cookie) == (204, "", None)
+    before = here.inputs()
+    mei.cookie, mei.csrf = cookie, csrf
 
-        assert browser.cookie is not None
-        assert browser.cookie not in kept
-        assert (await thief.get("/api/session")).status == 401
+    for method, path in (
+        ("GET", "/api/session"),
+        ("GET", "/api/table"),
+        ("GET", "/api/table/events"),
+        ("DELETE", "/api/session"),
+    ):
+        assert (await mei.ask(method, path)).status == 401
+    assert (await mei.order("change_shoe")).status == 401
+    assert here.inputs() == before
+    assert access(here)[-1] == {"who": "Mei", "why": "signed off", "kind": "session_ended"}
+
+
+async def test_what_is_kept_of_a_session_is_no_key_to_it(here, mei):
+    (kept,) = here.console._gate._sessions
+    thief = here.browser()
+    thief.cookie = kept
+
+    assert mei.cookie is not None
+    assert mei.cookie not in kept
+    assert (await thief.get("/api/session")).status == 401
 
 
 async def has_ended(here: Here, why: str) -> None:
@@ -717,22 +693,21 @@ async def first_line_of_the_stream(browser: Browser) -> bytes:
 
 
 @pytest.mark.parametrize("change", ["disable", "password", "roles"])
-async def test_a_change_of_the_account_ends_its_session_at_once(change, tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        here.account("Ann", "dealer")
-        browser, other = await here.signed_on("Mei"), await here.signed_on("Ann")
-        match change:
-            case "disable":
-                here.accounts.set_disabled("Mei", disabled=True)
-            case "password":
-                here.accounts.set_password("Mei", "another password")
-            case _:
-                here.accounts.set_roles("Mei", [])
+async def test_a_change_of_the_account_ends_its_session_at_once(change, here):
+    here.account("Mei", "supervisor")
+    here.account("Ann", "dealer")
+    browser, other = await here.signed_on("Mei"), await here.signed_on("Ann")
+    match change:
+        case "disable":
+            here.accounts.set_disabled("Mei", disabled=True)
+        case "password":
+            here.accounts.set_password("Mei", "another password")
+        case _:
+            here.accounts.set_roles("Mei", [])
 
-        assert (await browser.order("change_shoe")).status == 401
-        assert (await other.get("/api/session")).status == 200
-        await has_ended(here, "the account was changed")
+    assert (await browser.order("change_shoe")).status == 401
+    assert (await other.get("/api/session")).status == 200
+    await has_ended(here, "the account was changed")
 
 
 # --- what is no sign-on
@@ -753,11 +728,10 @@ async def test_a_change_of_the_account_ends_its_session_at_once(change, tmp_path
         (json.dumps({"name": "x" * 201, "password": "x"}).encode(), "name: must have at most 200 characters"),
     ],
 )
-async def test_what_is_no_sign_on_is_answered_and_leaves_no_trace(body, sentence, tmp_path):
-    async with consoles(tmp_path) as here:
-        before = here.inputs()
-        answer = await here.browser().ask("POST", "/api/session", body)
+async def test_what_is_no_sign_on_is_answered_and_leaves_no_trace(body, sentence, here):
+    before = here.inputs()
+    answer = await here.browser().ask("POST", "/api/session", body)
 
-        assert (answer.status, answer.json["code"]) == (422, "bad_request")
-        assert answer.json["reason"].startswith(f"send name and password as JSON: {sentence}")
-        assert here.inputs() == before
+    assert (answer.status, answer.json["code"]) == (422, "bad_request")
+    assert answer.json["reason"].startswith(f"send name and password as JSON: {sentence}")
+    assert here.inputs() == before

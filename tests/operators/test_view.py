@@ -437,21 +437,18 @@ async def stream(here: Here, browser: Browser, heard: list[dict[str, Any]]) -> N
 
 
 @pytest.mark.punctual
-async def test_a_change_is_on_the_stream_at_once_and_the_table_every_second(tmp_path):
-    async with consoles(tmp_path) as here:
-        here.account("Mei", "supervisor")
-        browser = await here.signed_on("Mei")
-        heard: list[dict[str, Any]] = []
-        listening = asyncio.create_task(stream(here, browser, heard))
-        await eventually(lambda: len(heard) >= 3, "a view every second")
-        began = asyncio.get_running_loop().time()
-        await browser.order("change_shoe")
-        await eventually(lambda: heard[-1]["state"]["phase"] == "shoe_change", "the change")
+async def test_a_change_is_on_the_stream_at_once_and_the_table_every_second(here, mei):
+    heard: list[dict[str, Any]] = []
+    listening = asyncio.create_task(stream(here, mei, heard))
+    await eventually(lambda: len(heard) >= 3, "a view every second")
+    began = asyncio.get_running_loop().time()
+    await mei.order("change_shoe")
+    await eventually(lambda: heard[-1]["state"]["phase"] == "shoe_change", "the change")
 
-        assert asyncio.get_running_loop().time() - began < 0.9
-        assert heard[-1]["you"] == "Mei"
-        await browser.sign_off()
-        await asyncio.wait_for(listening, DEADLINE)
+    assert asyncio.get_running_loop().time() - began < 0.9
+    assert heard[-1]["you"] == "Mei"
+    await mei.sign_off()
+    await asyncio.wait_for(listening, DEADLINE)
 
 
 async def test_the_stream_is_no_activity_and_ends_with_its_session(tmp_path):
