@@ -69,21 +69,6 @@ async def test_a_wager_after_the_start_is_refused_on_the_record_and_in_the_next_
         assert here.hand.wagers == (3,)
 
 
-async def test_a_late_wager_that_is_taken_back_is_in_no_game(tmp_path):
-    async with at_a_table(tmp_path, UNSEEN) as here:
-        await here.open()
-        await here.wager(2)
-        await here.start()
-        here.sensors.put(3)
-        await here.until(lambda: here.spots.late() == (3,), "the wager is late")
-        here.sensors.take(3)
-        await here.until(lambda: here.spots.late() == (), "it is gone")
-        await here.deal(NOTHING)
-        await here.over()
-
-        await here.recognised()
-
-
 async def test_a_wager_that_has_had_its_game_is_not_in_the_next_until_it_is_laid_anew(tmp_path):
     async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
@@ -243,34 +228,6 @@ async def test_a_fault_of_a_sensor_is_an_alarm_until_it_is_mended(tmp_path):
     ]
 
 
-async def test_sensors_that_lost_their_power_say_anew_what_lies_there(tmp_path):
-    async with at_a_table(tmp_path, UNSEEN) as here:
-        await here.open()
-        await here.wager(2, 5)
-        here.sensors.unplug()
-        here.sensors.take(2)
-        here.sensors.lose_power()
-        here.sensors.plug()
-        await here.heard()
-
-        await here.recognised(5)
-
-
-async def test_a_service_that_comes_up_takes_the_wagers_from_the_sensors_and_not_from_the_record(tmp_path):
-    async with switched_on(tmp_path) as devices:
-        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
-            await here.open()
-            await here.wager(2, 5)
-        devices.sensors.take(2)
-        devices.sensors.lose_power()  # it does not know that a wager was there
-        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
-            await here.heard()
-            await here.recognised(5)
-            await here.table.hello()
-            assert (await here.start()).refusal is None
-            assert here.hand.wagers == (5,)
-
-
 async def test_a_service_that_comes_up_in_mid_game_finds_its_late_wager_again(tmp_path):
     async with switched_on(tmp_path) as devices:
         async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
@@ -300,92 +257,6 @@ async def test_a_service_that_comes_up_in_mid_game_finds_its_late_wager_again(tm
 async def a_game_to_its_end(here: AtATable) -> None:
     await here.deal(NOTHING)
     await here.over()
-
-
-async def test_start_pressed_again_and_again_counts_no_wager_that_does_not_light(tmp_path, monkeypatch):
-    async with at_a_table(tmp_path, UNSEEN) as here:
-        await here.open()
-        await here.wager(2)
-        monkeypatch.setattr(here.sensors, "_data_to_send", lambda _: [])
-        assert (await here.start()).refusal is not None
-        monkeypatch.undo()
-        await here.heard()
-        await here.recognised()
-        here.sensors.put(5)
-        await here.recognised(5)
-
-        assert (await here.start()).refusal is None
-        assert (await here.start()).refusal is not None
-
-        assert (here.hand.wagers, here.hand.spent) == ((5,), (2, 5))
-        await here.until(lambda: here.sensors.lit == {5}, "the wager of the game is lit")
-
-
-@pytest.mark.parametrize("when", ["in the game", "after it"])
-@pytest.mark.parametrize("what", ["sensors", "service", "both"])
-async def test_a_coin_that_is_left_after_its_game_is_in_no_other_whatever_loses_its_power(
-    tmp_path, what, when
-):
-    async with switched_on(tmp_path) as devices:
-
-        async def power_goes(here: AtATable) -> None:
-            if what != "service":
-                devices.sensors.unplug()
-                devices.sensors.lose_power()
-                await here.until(lambda: not here.online, "the loss is on the record")
-                devices.sensors.plug()
-                await here.heard()
-
-        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
-            await here.open()
-            await here.wager(2)
-            assert (await here.start()).refusal is None
-            if when == "after it":
-                await a_game_to_its_end(here)
-                await here.recognised()
-            await power_goes(here)
-            if what == "sensors":
-                await its_coin_is_spent(here, when)
-        if what != "sensors":
-            async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
-                await here.heard()
-                await here.table.hello()
-                await its_coin_is_spent(here, when)
-    assert replay(tmp_path / "table.db").difference is None
-
-
-async def its_coin_is_spent(here: AtATable, when: str) -> None:
-    """Seat 2's coin, which nobody touched, stays dark and is not counted; laid anew it is a wager."""
-    if when == "in the game":
-        await a_game_to_its_end(here)
-    await here.recognised()
-    here.sensors.put(5)
-    await here.recognised(5)
-    meter = here.meter
-    assert (await here.start()).refusal is None
-    assert (here.hand.wagers, here.meter) == ((5,), meter + 20)
-    await a_game_to_its_end(here)
-    here.sensors.take(2)
-    here.sensors.put(2)
-    await here.recognised(2)
-    assert (await here.start()).refusal is None
-    assert here.hand.wagers == (2,)
-
-
-async def test_a_coin_that_was_taken_while_nobody_looked_is_not_held_against_the_next_one(tmp_path):
-    async with switched_on(tmp_path) as devices:
-        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
-            await here.open()
-            await here.wager(2)
-            assert (await here.start()).refusal is None
-            await a_game_to_its_end(here)
-        devices.sensors.take(2)
-        devices.sensors.lose_power()
-        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
-            await here.heard()
-            await here.until(lambda: here.hand.spent == (), "the sensors say that it is gone")
-            here.sensors.put(2)
-            await here.recognised(2)
 
 
 async def test_a_stuck_sensor_blocks_no_other_seats_game_over_a_loss_of_power(tmp_path):
