@@ -115,31 +115,6 @@ async def test_what_is_no_request_is_answered_with_its_id_where_that_can_be_read
     assert answer["seq"] == (here.engine.seq if "wagers" in topic else 0)
 
 
-async def test_the_same_wager_twice_has_the_effect_of_one(here, mosquitto):
-    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
-        await online(listening)
-        for _ in range(2):
-            await listening.publish("wagers/3/set", wager())
-        await eventually(lambda: len(wager_answers(listening)) == 2, "both answers")
-        await here.play(1)
-
-        assert [answer["accepted"] for answer in wager_answers(listening)] == [True, True]
-        assert [answer["request"] for answer in wager_answers(listening)] == ["w-1", "w-1"]
-        round_ = (await listening.last("round", lambda last: last["seq"] == 2))["round"]
-
-        assert [each["stake"] for each in round_["settlements"]] == [STAKE]
-
-
-async def test_after_the_first_card_betting_is_closed(here, mosquitto):
-    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
-        await online(listening)
-        await here.draw()
-        await listening.publish("wagers/3/set", wager())
-        await eventually(lambda: wager_answers(listening), "the answer")
-
-        assert wager_answers(listening)[0]["code"] == "betting_closed"
-
-
 async def test_what_is_no_request_is_ignored_and_the_next_one_is_answered(here, mosquitto):
     """A wager that is retained would be made again at each connection; others name no seat, or cannot be answered."""
     async with ear(mosquitto.port) as listening:

@@ -9,7 +9,7 @@ import pytest
 
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.meters import Meters, of_game
-from punto.baccarat.table.order_kinds import CorrectRound, VoidRound
+from punto.baccarat.table.order_kinds import CorrectRound
 from punto.controller import clock, heartbeat
 from punto.controller.engine import HouseRules
 from punto.controller.gaming_days import Calendar
@@ -114,17 +114,6 @@ async def test_a_hand_of_yesterday_that_is_settled_again_is_not_of_today(tmp_pat
         assert [(each.staked, each.returned) for each in day(here).drop] == [(1000, 1000)]
     async with table(tmp_path / "table.db", OWN) as here:
         assert (day(here).hands, results(day(here))) == (1, {"tie": 1})
-
-
-async def test_a_hand_of_today_that_is_settled_again_or_taken_back_counts_as_it_is_now(tmp_path):
-    async with table(tmp_path / "table.db", OWN) as here:
-        await here.do(*OPENED, f"key {PLAYER_NATURAL}")
-        await here.order(CorrectRound("mei", 1, cards("KS 5H"), cards("9S KD"), "misread"))
-        assert results(day(here)) == {"banker": 1, "natural": 1}
-        await here.do(f"key {TIE}")
-        await here.order(VoidRound("mei", here.state.round.number - 1, "misdeal"))
-
-        assert (day(here).hands, results(day(here))) == (1, {"banker": 1, "natural": 1})
 
 
 async def test_the_day_is_the_houses(tmp_path):

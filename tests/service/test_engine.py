@@ -19,7 +19,6 @@ from punto.baccarat.table.order_kinds import (
     SignOff,
     SignOn,
 )
-from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.turn import RefusedError
 from punto.controller.engine import Engine
@@ -221,34 +220,6 @@ async def test_an_input_whose_asker_is_gone_is_handled_if_it_is_on_the_record(tm
     async with table(record) as again:
         put_back = again.state.but(link=here.state.link)
         assert STATES.dump_json(put_back) == live
-
-
-async def test_nothing_is_known_before_it_is_on_the_record(tmp_path):
-    record = tmp_path / "table.db"
-    async with table(record, restricted=True) as here:
-        known: list[tuple[int, int]] = []
-        here.outbox.connect(
-            lambda: known.append((here.engine.seq, rows(record, "SELECT max(seq) FROM inputs")[0][0]))
-        )
-        await here.begin_shoe()
-        await here.play(5, seats=[1])
-
-    assert len(known) > 30
-    assert all(seq <= on_record for seq, on_record in known)
-
-
-async def test_the_shoe_is_answered_only_when_its_record_is_committed(tmp_path):
-    record = tmp_path / "table.db"
-    async with table(record) as here:
-        await here.begin_shoe()
-        for _ in range(20):
-            drawn = CardDrawn(here.state.link.expected, Card("KS"), 99)
-            await here.engine.submit_from_shoe([drawn])
-
-            assert rows(record, "SELECT max(json_extract(payload, '$.record')) FROM inputs") == [
-                (drawn.record,)
-            ]
-            assert shoe_orders(here.state).taken == drawn.record
 
 
 # --- hidden cards

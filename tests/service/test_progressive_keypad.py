@@ -7,7 +7,7 @@ from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices.keypad_door import KeypadDoor
 from punto.drivers.keypad.serial_line import SerialKeypad
 from tests.deadline import DEADLINE
-from tests.service.progressive_devices import NOTHING, SUITED, AtATable, at_a_table, switched_on
+from tests.service.progressive_devices import SUITED, AtATable, at_a_table, switched_on
 from tests.service.table_in_this_process import table
 from tests.table.croupier import settings as table_settings
 
@@ -64,17 +64,6 @@ async def test_a_round_is_played_at_the_keypad_with_each_refusal(tmp_path):
     assert [event["who"] for event in here.record("jpot")] == 2 * in_run + 4 * in_jph + in_run
     assert here.sources("jpot") == {"keypad, ann at the table"}
     assert {event["who"] for event in here.record("hand_button", "start_game", "game_over")} == {"ann"}
-
-
-async def test_a_hand_that_won_nothing_of_the_meter_is_refused_at_its_button(tmp_path):
-    async with at_a_table(tmp_path) as here:
-        await here.open()
-        await here.wager(2)
-        await here.press("F5")
-        await here.deal(NOTHING)
-
-        assert "the hand of seat 2 won no award" in await refused(here, "F6 2")
-        assert (await here.press("F8")).result == "done"
 
 
 async def test_start_game_at_the_keypad_waits_for_the_sensors_and_says_why_not(tmp_path):
