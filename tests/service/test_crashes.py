@@ -8,7 +8,6 @@ import asyncio
 import json
 import os
 import random
-import signal
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -336,41 +335,6 @@ async def test_a_stop_in_the_moment_of_the_brokers_answer_is_obeyed(tmp_path, mo
             await asyncio.wait([running], timeout=DEADLINE)
 
             assert running.cancelled()
-
-
-def test_a_kill_is_told_by_the_last_will_and_ends_with_the_next_start(evening):
-    table = evening.table
-    table.start()
-    wait_until(evening.is_online, "the table is online")
-    table.kill()
-    wait_until(lambda: not evening.is_online(), "the last will")
-
-    assert evening.heard_offline() == ["the connection was lost"]
-
-    table.start()
-    wait_until(evening.is_online, "the table is online again")
-
-
-@pytest.mark.in_part
-@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.soak)])
-def test_a_stop_in_mid_hand_is_clean_and_the_hand_goes_on(evening, number):
-    table, seed = evening.table, "stopped"
-    table.start()
-    with evening.shoe(seed, "--cut", f"{SHORT}", "--pace", "0.1"):
-        table.begin_shoe()
-        wait_until(lambda: _cards_shown(table) == 3, "a hand of three cards")
-        status = table.stop(number)
-        wait_until(lambda: not evening.is_online(), "that it stopped")
-    table.start()
-    hands = table.status()["hands"]
-    with evening.shoe(seed, "--cut", f"{SHORT}"):
-        finish(evening, seed, SHORT)
-
-    assert status == 0
-    # With messages under way the broker may take the end of the connection for a loss, and say so before.
-    assert evening.heard_offline()[-1] == "the service was stopped"
-    assert len(hands["player"] + hands["banker"]) >= 3
-    is_the_shoe_of(evening, seed, SHORT)
 
 
 def _cards_shown(table: Table) -> int:

@@ -191,23 +191,6 @@ def test_a_table_whose_record_fails_ends_and_the_other_plays_on(tmp_path):
     assert [line[:55] for line in said] == ["punto run: south: another program has written to this r"]
 
 
-@pytest.mark.disk
-def test_after_a_kill_every_table_continues_at_the_same_card(tmp_path):
-    with House(tmp_path, None) as house, house.shoe("north"), house.shoe("south"):
-        for name in NAMES:
-            house.begin_shoe(name)
-        for name in NAMES:
-            wait_until(partial(house.has_played, name, 2), f"{name} plays")
-        house.kill()
-        held = {name: played(house.record(name), name) for name in NAMES}
-        house.start()
-        for name in NAMES:
-            wait_until(partial(house.has_played, name, held[name] + 2), f"{name} goes on")
-        assert house.stop() == 0
-    for name in NAMES:
-        assert replayed(house.record(name))[0] == 0
-
-
 def test_two_tables_with_the_same_id_are_refused(tmp_path):
     house = House(tmp_path, None)
     text = house.config.read_text(encoding="utf-8").replace('id = "south"', 'id = "north"')

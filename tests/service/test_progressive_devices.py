@@ -13,8 +13,7 @@ from punto.baccarat.progressive.nexus import Confirm, EndGame
 from punto.controller import clock
 from punto.controller.accounts.roles import Role
 from punto.controller.journal.recovery import replay
-from punto.simulators.line import Faults
-from tests.service.progressive_devices import BOB, SUITED, AtATable, at_a_table, enroll, settings, switched_on
+from tests.service.progressive_devices import BOB, SUITED, AtATable, at_a_table, enroll, settings
 from tests.service.table_in_this_process import documented, rows
 
 
@@ -91,25 +90,6 @@ async def test_devices_that_lose_their_power_after_any_step_leave_the_game_at_th
                 lambda before=before: here.table.state.progressive == before, f"it is {step} as before"
             )
         assert here.meter == 750_030
-
-
-@pytest.mark.parametrize(
-    "faults", [Faults(delay=0.2), Faults(double=1.0), Faults(drop=0.15, double=0.3, noise=0.3)]
-)
-async def test_devices_that_answer_late_or_twice_or_on_a_bad_line_play_the_same_game(tmp_path, faults):
-    async with switched_on(tmp_path, faults) as devices, at_a_table(tmp_path, devices=devices) as here:
-        await here.open()
-        for step, move in AQUARIUS:
-            await move(here)
-            assert here.step == step
-        assert here.meter == 750_030
-    assert len(here.record("hand_button")) == 2
-    assert [len(here.record(kind)) for kind in ("start_game", "jpot", "turn_key", "game_over")] == [
-        1,
-        1,
-        2,
-        1,
-    ]
 
 
 class _BackwardClock(datetime):
