@@ -223,20 +223,6 @@ async def test_two_tables_have_one_display_and_consoles_each(tmp_path):
     assert names == {"Punto Demo 1 · SIMULATION", "Punto Demo 2 · SIMULATION"}
 
 
-@pytest.mark.soak
-def test_several_tables_are_dealt_different_cards_and_each_line_names_its_table(tmp_path):
-    ran = played("--tables", "3", "--rounds", "12", "--dir", tmp_path)
-    lines = [line.partition("  ") for line in ran.stdout.splitlines() if "  shoe 1 round " in line]
-    first = {table: hand for table, _, hand in lines if " round   1 " in hand}
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert len(lines) == 12
-    assert set(first) == {"demo-1", "demo-2", "demo-3"}
-    assert len({hand[:70] for hand in first.values()}) == 3
-    for table in first:
-        assert replay(tmp_path / table / "table.db").difference is None
-
-
 def test_the_tables_have_consoles_one_port_after_the_other(tmp_path):
     ports = free_ports(3)
     one = a_table(tmp_path, ports)
@@ -277,14 +263,3 @@ def test_each_table_has_a_meter_of_its_own(tmp_path):
     found = [write_config(each, tmp_path / "o.db") for each in tables_like(one, [one.game] * 2)]
 
     assert [config.progressive and config.progressive.id for config in found] == ["dragon-1", "dragon-2"]
-
-
-@pytest.mark.soak
-def test_several_tables_with_a_progressive_each_have_a_meter_of_their_own(tmp_path):
-    ran = played(*UNHURRIED, "--tables", "2", "--game", "progressive", "--rounds", "4", "--dir", tmp_path)
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    for table in ("demo-1", "demo-2"):
-        record = tmp_path / table / "table.db"
-        assert rows(record, "SELECT count(*) > 0 FROM postings WHERE cause = 'contribution'") == [(1,)]
-        assert rows(record, "SELECT count(*) FROM incidents WHERE kind = 'alarm'") == [(0,)]
