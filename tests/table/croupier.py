@@ -5,6 +5,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Final, Literal, cast
 
+import pytest
+
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from punto.baccarat.progressive.events import Adjust, BackOut, CardLevel, CountCoins, OpenMeter, Retire
@@ -69,6 +71,7 @@ from punto.baccarat.table.order_kinds import (
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import Phase, RoundRecord, TableState
 from punto.baccarat.table.table import Table
+from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.game_files import load_game
 
@@ -146,6 +149,14 @@ class Croupier:
         found = self.table.handle(event)
         self.new += found
         self.effects += found
+
+    def refused(self, command: str) -> RefusedError:
+        """How the table refuses this, which changes nothing."""
+        before = self.state
+        with pytest.raises(RefusedError) as refused:
+            self.do(command)
+        assert self.state is before
+        return refused.value
 
     def next_record(self) -> int:
         self.record += 1

@@ -82,10 +82,7 @@ def test_an_order_that_nobody_can_approve_needs_none():
 
 
 def test_an_order_that_cannot_be_given_in_the_phase_says_that_first():
-    with pytest.raises(RefusedError) as refusal:
-        Croupier.at_betting(approval=("void_coup",)).do("void")
-
-    assert refusal.value.code == "not_now"
+    assert Croupier.at_betting(approval=("void_coup",)).refused("void").code == "not_now"
 
 
 def test_a_trial_asks_for_nobodys_approval():
@@ -239,9 +236,8 @@ def test_where_the_meter_pays_fixed_awards_they_are_moved_too():
 def test_one_person_alone_makes_no_award_of_all_the_meter():
     croupier = metered("start game 2 5", f"draw {UNSUITED}")
 
-    with pytest.raises(RefusedError) as refusal:
-        croupier.do("alone correct round 2D 3D 4D over KC JC KH")
-    assert (refusal.value.code, str(refusal.value)) == (
+    refusal = croupier.refused("alone correct round 2D 3D 4D over KC JC KH")
+    assert (refusal.code, str(refusal)) == (
         "needs_approval",
         (
             "the order changes the round's award from the meter, so a second person must approve it: the second person must sign with their own name and password"

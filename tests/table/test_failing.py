@@ -21,12 +21,6 @@ def fail(croupier: Croupier, command: str) -> RefusedError | None:
     return refusal
 
 
-def refused(croupier: Croupier, command: str) -> str:
-    with pytest.raises(RefusedError) as refusal:
-        croupier.do(command)
-    return refusal.value.code
-
-
 @pytest.mark.parametrize(
     "command",
     ["draw KS", "unread", "overdraw 9H", "cut card", "lid open", "fault", "noise", "records lost 3"],
@@ -51,7 +45,7 @@ def test_after_a_failure_the_shoe_is_offline_until_it_is_connected_again(command
     croupier.do("resume")
 
     assert not croupier.state.link.online
-    assert refused(croupier, "wager 1 player 500") == "cards_unseen"
+    assert croupier.refused("wager 1 player 500").code == "cards_unseen"
     croupier.do("lose shoe", "hello", "wager 1 player 500")
     assert len(croupier.state.round.wagers) == 1
 
@@ -62,7 +56,7 @@ def test_after_a_failure_no_game_is_started_until_the_sensors_are_connected_agai
     fail(croupier, "sensors there")
     croupier.do("resume", "spot 2")
 
-    assert refused(croupier, "start game") == "sensors_lost"
+    assert croupier.refused("start game").code == "sensors_lost"
     croupier.do("sensors there", "start game 2")
 
 

@@ -8,7 +8,6 @@ import pytest
 from punto.baccarat.table.progressive import what_waits
 from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.baccarat.table.state import Phase
-from punto.baccarat.table.turn import RefusedError
 from punto.consoles.view import prompt_of
 from punto.controller.messages.building import state_message
 from tests.table.croupier import LONG, Croupier
@@ -27,14 +26,6 @@ def played(cards: str, *commands: str, meter: dict[str, Any] | None = None, **ho
     if house.get("betting_closes") == "order":
         croupier.do("no more bets")
     return croupier.do(f"draw {cards}", *commands)
-
-
-def refusal(croupier: Croupier, command: str) -> RefusedError:
-    before = croupier.state
-    with pytest.raises(RefusedError) as refused:
-        croupier.do(command)
-    assert croupier.state is before
-    return refused.value
 
 
 QUARTERS = "the next hand waits, because the award of seat 2 and 5 (25% of the meter) is not complete: "
@@ -82,7 +73,7 @@ RESUMES = ". Or have a supervisor resume play without the award"
 def test_the_next_hand_waits_until_the_award_is_complete(meter, so_far, text, completed):
     croupier = played(QUARTER, *so_far, meter=meter)
 
-    refused = refusal(croupier, "open")
+    refused = croupier.refused("open")
     assert (refused.code, str(refused)) == ("award_open", text + RESUMES)
     assert croupier.state.phase == "settled"
     assert shoe_orders(croupier.state).locked
@@ -98,7 +89,7 @@ def test_the_next_hand_waits_until_the_award_is_complete(meter, so_far, text, co
 def test_a_key_that_is_turned_to_jph_again_keeps_the_next_hand_waiting():
     croupier = played(QUARTER, "hand 2 5", "turn jph", "j-pot", "turn run", "turn jph", next_coup="order")
 
-    assert str(refusal(croupier, "open")) == f"{QUARTERS}turn the key to RUN{RESUMES}"
+    assert str(croupier.refused("open")) == f"{QUARTERS}turn the key to RUN{RESUMES}"
     assert croupier.do("turn run", "open").phase is Phase.BETTING
 
 
@@ -126,7 +117,7 @@ def test_a_hand_that_won_nothing_of_the_meter_keeps_nobody_waiting():
 def test_where_betting_is_opened_by_order_it_is_once_the_award_is_complete():
     croupier = played(QUARTER, next_coup="order")
 
-    assert refusal(croupier, "open").code == "award_open"
+    assert croupier.refused("open").code == "award_open"
     croupier.do("hand 2 5", "turn jph", "j-pot", "turn run")
     assert croupier.phase is Phase.SETTLED
     assert croupier.do("open").phase is Phase.BETTING
@@ -153,7 +144,7 @@ def test_what_stops_play_besides_is_resumed_from_first():
     croupier = played(QUARTER, "overdraw KD", "resume")
 
     assert (croupier.stops, croupier.state.award_waits, croupier.phase) == ([], True, Phase.SETTLED)
-    assert refusal(croupier.do("resume"), "resume").code == "not_stopped"
+    assert croupier.do("resume").refused("resume").code == "not_stopped"
 
 
 @pytest.mark.parametrize("correction", [TO_NOTHING, "void round"])
@@ -168,7 +159,7 @@ def test_a_hand_that_won_by_its_corrected_cards_stops_the_next_before_its_first_
     croupier.do(TO_QUARTER)
     assert croupier.phase is Phase.BETTING
     assert shoe_orders(croupier.state).locked
-    assert refusal(croupier, "no more bets").code == "award_open"
+    assert croupier.refused("no more bets").code == "award_open"
     croupier.do("draw KS")
     assert (croupier.stops, croupier.hand) == (["overdraw"], "")
 
@@ -180,7 +171,7 @@ def test_no_card_is_keyed_for_a_hand_that_waits():
     croupier.do("key 2H KC 3H JC 5C 4D", "game over", TO_QUARTER)
 
     assert croupier.phase is Phase.BETTING
-    assert refusal(croupier, "key KS").code == "award_open"
+    assert croupier.refused("key KS").code == "award_open"
 
 
 def test_an_award_that_was_taken_back_is_waited_for_unless_a_hand_is_being_dealt():
@@ -197,10 +188,10 @@ def test_an_award_that_was_taken_back_is_waited_for_unless_a_hand_is_being_dealt
 
 def test_the_table_can_be_closed_and_the_shoe_changed_meanwhile_and_cards_burned():
     assert played(QUARTER, "close table").phase is Phase.CLOSED
-    assert refusal(played(QUARTER, "close table"), "open").code == "award_open"
+    assert played(QUARTER, "close table").refused("open").code == "award_open"
     croupier = played(QUARTER)
     assert croupier.do("change shoe").phase is Phase.SHOE_CHANGE
-    assert refusal(croupier, "open").code == "award_open"
+    assert croupier.refused("open").code == "award_open"
     croupier.do("lid open", "lid closed")
     assert croupier.phase is Phase.SHOE_CHANGE
     croupier.do("hand 2 5", "turn jph", "j-pot", "turn run")

@@ -8,7 +8,6 @@ import pytest
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.effects import AlarmAcknowledged
 from punto.baccarat.table.state import Phase, Sensors
-from punto.baccarat.table.turn import RefusedError
 from punto.controller.messages.building import state_message
 from punto.controller.messages.models import Notice
 from tests.table.croupier import Croupier
@@ -25,14 +24,6 @@ def notices(croupier: Croupier) -> list[Notice]:
     return list(state_message(croupier.state, 1, datetime.now(UTC)).notices)
 
 
-def refusal(croupier: Croupier, command: str) -> RefusedError:
-    before = croupier.state
-    with pytest.raises(RefusedError) as refused:
-        croupier.do(command)
-    assert croupier.state is before
-    return refused.value
-
-
 def test_a_game_is_started_with_what_the_sensors_latched():
     croupier = at_betting("sensors there", "spot 2 5", "start game 2 5")
 
@@ -41,7 +32,7 @@ def test_a_game_is_started_with_what_the_sensors_latched():
 
 
 def test_no_game_is_started_that_the_sensors_did_not_confirm():
-    refused = refusal(at_betting("sensors there", "spot 2 5"), "start game")
+    refused = at_betting("sensors there", "spot 2 5").refused("start game")
 
     assert refused.code == "start_unconfirmed"
     assert "the game is not started and no wager counts" in str(refused)
@@ -50,7 +41,7 @@ def test_no_game_is_started_that_the_sensors_did_not_confirm():
 def test_no_game_is_started_while_the_sensors_do_not_answer():
     croupier = at_betting("sensors there", "spot 2 5", "sensors lost")
 
-    assert str(refusal(croupier, "start game")) == "the wager sensors do not answer: cable"
+    assert str(croupier.refused("start game")) == "the wager sensors do not answer: cable"
     assert [notice.code for notice in notices(croupier)] == ["sensors_lost"]
 
 
@@ -65,7 +56,7 @@ def test_sensors_that_latched_nothing_start_a_game_without_wagers():
 def test_what_the_procedure_refuses_it_refuses_before_the_sensors_are_asked():
     croupier = at_betting("sensors there", "start game 2")
 
-    assert refusal(croupier, "start game").code == "already_started"
+    assert croupier.refused("start game").code == "already_started"
 
 
 def test_a_table_without_sensors_starts_with_what_was_recognised():
