@@ -224,11 +224,10 @@ class Bench(ABC):
         return await until(lambda: not self.driver.health().connected)
 
     @asynccontextmanager
-    async def running(self, *, plugged_in: bool = True) -> AsyncIterator[Any]:
-        """The driver runs, and the device too if it is plugged in."""
-        async with going(self.driver.run(self.user), *([self.far.run()] if plugged_in else [])):
-            if plugged_in:
-                await self.connected()
+    async def running(self) -> AsyncIterator[Any]:
+        """The driver and the device run."""
+        async with going(self.driver.run(self.user), self.far.run()):
+            await self.connected()
             yield self
 
 

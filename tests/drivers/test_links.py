@@ -39,16 +39,6 @@ def test_the_host_reads_the_frames_of_the_device_and_no_others(device, ends):
     assert set(ends.link._types) == {kind.TYPE for kind in device.frames if kind.TYPE < 0x80}
 
 
-def test_what_happens_arrives_once_and_in_order(device, key):
-    ends = connected(device, key)
-    for _ in range(3):
-        ends.does()
-        ends.runs(0.5)
-
-    assert ends.got == [1, 2, 3]
-    assert ends.lost == []
-
-
 def test_whichever_frames_are_lost_or_come_twice_what_happens_arrives_once(device, key):
     for fates in product((0, 1, 2), repeat=4):
         ends = connected(device, key)

@@ -1,7 +1,6 @@
 """What every driver of a serial device does, on real pseudo-terminals: whatever becomes of the line, each thing arrives once."""
 
 import asyncio
-import os
 from datetime import timedelta
 
 import pytest
@@ -163,17 +162,6 @@ async def test_two_programs_cannot_have_one_device(at):
     assert (at.user.got, user.got) == ([at.things[0]], [])
 
 
-async def test_a_device_that_is_not_there_is_waited_for(at):
-    async with at.running(plugged_in=False):
-        await until(
-            lambda: at.reason.startswith(f"there is no port {at.link}: check the {at.device}'s cable")
-        )
-        async with going(at.far.run()):
-            await at.connected()
-
-    assert at.counters["connections"] == 1
-
-
 async def test_a_device_is_not_lost_while_its_user_is_slow(at):
     async with at.running():
         changes = at.user.changes
@@ -197,17 +185,6 @@ async def test_what_the_user_raises_escapes_and_the_port_is_given_back(at):
             await driver
         Port(str(at.link), BAUD, at.device).close()
         waiting.cancel()
-
-
-async def test_junk_on_the_line_is_nothing(at):
-    async with at.running():
-        for _ in range(50):
-            at.far._terminal.write(os.urandom(300))
-            await asyncio.sleep(0)
-        await at.connected()
-        assert await at.does(0)
-
-    assert at.user.got == [at.things[0]]
 
 
 async def test_one_line_in_the_log_for_each_change(at):
