@@ -3,9 +3,7 @@
 import asyncio
 import gc
 import hashlib
-import json
 import os
-import re
 import signal
 import socket
 import stat
@@ -17,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from punto.baccarat.table.order_kinds import CloseTable, VoidCoup, VoidRound
+from punto.baccarat.table.order_kinds import CloseTable, VoidRound
 from punto.controller import heartbeat
 from punto.controller.journal.entries import Head
 from punto.controller.messages.topics import RESTRICTED_HEAD
@@ -62,17 +60,6 @@ async def test_each_connection_begins_with_online_and_the_whole_snapshot(here, m
 
         assert latecomer.names() == RETAINED
         assert all(retained for _, _, retained in latecomer.heard)
-
-
-async def test_after_a_restart_that_lost_its_memory_all_is_retained_again(here, mosquitto):
-    async with connected(here, mosquitto.port):
-        for _ in range(2):
-            async with ear(mosquitto.port) as listening:
-                await online(listening)
-            mosquitto.kill()
-            mosquitto.start()
-        async with ear(mosquitto.port) as listening:
-            await online(listening)
 
 
 async def test_a_broker_that_is_away_at_the_start_gets_every_round_when_it_comes(tmp_path):
@@ -373,14 +360,6 @@ async def test_each_request_is_answered(here, mosquitto):
             assert answer.get("error") == error or (error and answer["error"].startswith(error))
 
 
-async def test_a_snapshot_asked_for_comes(here, mosquitto):
-    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
-        await online(listening)
-        listening.heard.clear()
-        await listening.publish("request/snapshot", {"id": "s"})
-        await eventually(lambda: listening.names() >= {*RETAINED, "response/snapshot"}, "all of it")
-
-
 @pytest.mark.parametrize(
     ("after", "limit", "found", "more"),
     [
@@ -484,33 +463,6 @@ async def test_the_records_head_is_sent_again_with_the_health(tmp_path, monkeypa
             beats.cancel()
             await asyncio.wait([beats])
             assert (RESTRICTED_HEAD in here.outbox.due) is restricted
-
-
-async def test_a_hand_voided_before_the_reveal_is_shown_to_nobody(tmp_path, mosquitto):
-    record = tmp_path / "table.db"
-    async with (
-        table(record, settings("midi-baccarat")) as here,
-        ear(mosquitto.port) as listening,
-        connected(here, mosquitto.port),
-    ):
-        await online(listening)
-        await here.begin_shoe()
-        await here.draw(4)
-        await here.order(VoidCoup("bob", "misdeal"))
-        await listening.publish("request/rounds", {"id": "r", "after": 0})
-        await eventually(
-            lambda: listening.of("response/rounds") and listening.of("round"), "the round, twice"
-        )
-        await eventually(
-            lambda: (listening.of("state")[-1]["result"] or {}).get("status") == "void", "the result"
-        )
-    (recorded,) = rows(record, "SELECT record FROM rounds")
-    heard = json.dumps([payload for _, payload, _ in listening.heard])
-    (sent,) = {json.dumps(each["round"]) for each in listening.of("round")}
-
-    assert len(json.loads(recorded[0])["player"]) == 2
-    assert json.loads(sent)["hidden"]
-    assert not re.search(r'"[A2-9TJQK][SHDC]"', heard)
 
 
 async def test_a_correction_reaches_everybody_who_keeps_books(tmp_path, mosquitto):
