@@ -8,10 +8,10 @@ from time import time
 
 import aiomqtt
 import pytest
-from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, Request, expect
 
 from punto.displays.board import NO_METER, NO_PROGRESSIVE
+from tests.axe import faults_of
 from tests.displays.meters import Meter
 from tests.displays.page.watching import dealt, live_seconds, note_when_live
 from tests.displays.parts import display, publisher
@@ -345,11 +345,7 @@ async def test_the_whole_sign_fits_any_screen_in_the_houses_colours_and_axe_find
                     await expect(page.locator(f".sign.{name}")).to_have_count(int(so))
                 await expect(page.locator(".won-amount").first).to_have_text("$1,234,567.89")
                 if theme == "light" or case["whole"] == case["won"]:
-                    found = await Axe().run(page)
-                    assert [
-                        (fault["id"], [node["html"] for node in fault["nodes"]])
-                        for fault in found.response["violations"]
-                    ] == [], (theme, case)
+                    assert await faults_of(page) == [], (theme, case)
                 if theme == "dark":
                     for width, height in (
                         *((1280, 720), (1024, 768), (3840, 2160), (2560, 1080), (768, 1024), (2160, 3840)),

@@ -1,12 +1,12 @@
 """Whether everybody can use the pages: axe-core's rules, targets for fingers, and the keyboard alone."""
 
 import pytest
-from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, expect
 
 from punto.baccarat.table.events import LidMoved
 from punto.baccarat.table.order_kinds import CallSupervisor
 from punto.baccarat.table.state import Phase
+from tests.axe import faults_of
 from tests.operators.pages.parts import PLAYER_NATURAL, at_work, console_of, consoles, headline, house
 from tests.share import soaked
 
@@ -36,14 +36,6 @@ OUTSIDE = """
 # A dialog rises, and is paler until it has.
 RISEN = "Promise.allSettled(document.getAnimations().map(each => each.finished))"
 OUTLINE = "getComputedStyle(document.activeElement).outlineStyle"
-
-
-async def faults_of(page: Page) -> list[str]:
-    """What axe-core holds against the page, serious or not, by its recommended rules."""
-    found = (await Axe().run(page)).response["violations"]
-    return [
-        f"{each['impact']} {each['id']}: {node['html'][:120]}" for each in found for node in each["nodes"]
-    ]
 
 
 async def hold_up(page: Page, *, axe: bool = True) -> None:

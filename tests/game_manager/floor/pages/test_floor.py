@@ -9,9 +9,10 @@ from playwright.async_api import Page, expect
 
 from punto.controller.messages.models import Notice
 from punto.game_manager.floor import web
+from tests.axe import faults_of
 from tests.game_manager.floor.pages.frames import TABLES, frames
 from tests.game_manager.floor.pages.house import AGO, DEVIATION, Floor, an_evening, meter, served, shoe, table
-from tests.operators.pages.test_reach import OUTLINE, faults_of
+from tests.operators.pages.test_reach import OUTLINE
 from tests.ports import free_port
 from tests.share import soaked
 
