@@ -10,21 +10,24 @@ from pathlib import Path
 from tests.deadline import DEADLINE
 
 _VERSIONS = Path("/usr/lib/postgresql")
-_OPTIONS = "-c listen_addresses= -c max_connections=20 -c shared_buffers=32MB -c fsync=off -c autovacuum=off"
+_OPTIONS = "-c listen_addresses= -c max_connections=100 -c shared_buffers=32MB -c fsync=off -c autovacuum=off"
 """Without fsync, because a kill of the server loses no page that it has written; and with nothing that works by itself."""
 
 
 class Cluster:
-    """A running cluster: one database with the user `punto`."""
+    """A cluster in a folder: one database with the user `punto`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         # the server refuses to run as root
         self._user = "postgres" if os.geteuid() == 0 else None
-        folder.mkdir()
+
+    def make(self) -> None:
+        """Make it in its folder, which is not there yet, and start it."""
+        self.folder.mkdir()
         if self._user:
-            shutil.chown(folder, self._user)
-        self._run("initdb", "-D", str(folder / "data"), "-A", "trust", "-U", "punto", "--no-sync")
+            shutil.chown(self.folder, self._user)
+        self._run("initdb", "-D", str(self.folder / "data"), "-A", "trust", "-U", "punto", "--no-sync")
         self.start()
 
     @property
@@ -72,8 +75,9 @@ def _found(program: str) -> str:
 
 @contextmanager
 def cluster(folder: Path) -> Iterator[Cluster]:
-    made = Cluster(folder)
+    own = Cluster(folder)
+    own.make()
     try:
-        yield made
+        yield own
     finally:
-        made.stop("immediate")
+        own.stop("immediate")

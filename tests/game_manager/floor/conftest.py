@@ -1,25 +1,43 @@
+import fcntl
+import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from subprocess import CalledProcessError
 
 import pytest
 
 from punto.controller.gaming_days import Calendar
 from punto.game_manager.floor.store import Store
-from tests.postgresql import Cluster, cluster
+from tests.postgresql import Cluster
 
 CALENDAR = Calendar.of()
+SHARED = Path(tempfile.gettempdir()) / f"pg{os.getpid()}"
+"""A folder that all workers know, because they are forked later. A socket's path is short, and a folder of pytest's is not."""
 _numbers = count(1)
 
 
 @pytest.fixture(scope="session")
-def postgresql() -> Iterator[Cluster]:
-    # A socket's path is short, and a folder of pytest's is not.
-    with TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o755)
-        with cluster(Path(folder) / "c") as running:
-            yield running
+def postgresql() -> Cluster:
+    """One cluster for all workers, which the first that needs it makes: to make one takes longer than most tests with it."""
+    SHARED.mkdir(mode=0o755, exist_ok=True)
+    shared = Cluster(SHARED / "c")
+    with (SHARED / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not shared.folder.exists():
+            shared.make()
+    return shared
+
+
+def pytest_sessionfinish() -> None:
+    """Stop the cluster, in the process that has forked all workers."""
+    if SHARED.exists():
+        with suppress(CalledProcessError):  # it could not be made
+            Cluster(SHARED / "c").stop("immediate")
+        shutil.rmtree(SHARED, ignore_errors=True)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -28,7 +46,7 @@ def url(request, tmp_path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/store.db"
     running: Cluster = request.getfixturevalue("postgresql")
-    return running.make_database(f"store{next(_numbers)}")
+    return running.make_database(f"store{os.getpid()}_{next(_numbers)}")
 
 
 @pytest.fixture
