@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from punto.commands.topics_page import HouseTable, bridges, house_access_list, users_of
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs
 from punto.controller.messages.topics import METER_REQUEST, Topics, house_accounts, of_authority
 from punto.controller.messages.topics import progressive as meter
-from punto.controller.messages.topics_page import HouseTable, bridges, house_access_list, users_of
 
 HELP: Final = (
     "Make the broker's users for these tables. Each table has one user for its service, one for its displays, and one for each "

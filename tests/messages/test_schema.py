@@ -17,6 +17,7 @@ from punto.baccarat.table.state import Phase, TableState
 from punto.commands.cli import main
 from punto.commands.schema import documents, with_tables
 from punto.configs.expectations import shipped
+from punto.commands.topics_page import access_list
 from punto.controller.messages import models, topics
 from punto.controller.messages.building import (
     event_message,
@@ -32,7 +33,6 @@ from punto.controller.messages.models import Message, Payload
 from punto.controller.messages.restricted import RestrictedCard
 from punto.controller.messages.schema import MESSAGES
 from punto.controller.messages.topics import CHANNELS
-from punto.controller.messages.topics_page import access_list
 from punto.controller.table_ids import HOUSE
 from punto.displays.board import PAYLOADS
 from tests.table.croupier import Croupier
