@@ -24,7 +24,7 @@ def _topic(base: str) -> str:
 class BrokerConfig(BaseModel):
     """The message broker."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     host: Host = "127.0.0.1"
     """The broker's name or address."""

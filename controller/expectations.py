@@ -13,17 +13,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
-from pydantic import TypeAdapter
 
 from punto.baccarat.table.meters import every
 from punto.baccarat.table.state import TableState
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectation, Expectations, shipped
+from punto.controller.journal.entries import GAMES
 
 FIRST_AFTER_SECONDS: Final = 2.0
 """A start comes first."""
 _NICE: Final = 19
-_GAME: Final[TypeAdapter[Game]] = TypeAdapter(Game)
 
 _log = structlog.get_logger("punto.controller")
 
@@ -48,10 +47,7 @@ class ExactExpectations:
     """The expectations of the game that the table plays; `found` is called with those that were counted."""
 
     def __init__(
-        self,
-        state: TableState,
-        found: Callable[[Game, Expectations], None],
-        counts: Counts | None = None,
+        self, state: TableState, found: Callable[[Game, Expectations], None], counts: Counts | None = None
     ) -> None:
         self._game = state.settings.game
         self._found = found
@@ -98,7 +94,7 @@ async def _count(game: Game) -> Expectations | None:
         },
     )
     try:
-        output, errors = await process.communicate(_GAME.dump_json(game))
+        output, errors = await process.communicate(GAMES.dump_json(game))
     finally:
         if process.returncode is None:
             process.kill()
@@ -121,7 +117,7 @@ def main() -> None:
     os.nice(_NICE)
     from punto.odds.expectations import expectations, in_floats  # noqa: PLC0415 - the service imports this module too
 
-    found = in_floats(expectations(_GAME.validate_json(sys.stdin.buffer.read(), strict=True)))
+    found = in_floats(expectations(GAMES.validate_json(sys.stdin.buffer.read(), strict=True)))
     sys.stdout.write(json.dumps([[*key, figures] for key, figures in found.items()]))
 
 

@@ -7,7 +7,7 @@ account pays. So each row sums to zero, and the sum of a column is the account's
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from punto.baccarat.progressive.effects import Effect, Posted, WagersCounted
 from punto.baccarat.progressive.ledger import Account
@@ -15,7 +15,7 @@ from punto.baccarat.table.effects import Effect as TableEffect
 from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.state import TableState
 
-LOGGED: Final[TypeAdapter[Any]] = TypeAdapter(Effect)
+LOGGED: Final[TypeAdapter[Any]] = TypeAdapter(Effect, config=ConfigDict(defer_build=True))
 
 ACCOUNTS: Final[dict[Account, str]] = {
     Account.SEED_MONEY: "seed_money",

@@ -5,15 +5,16 @@ import json
 import re
 from typing import Annotated, Any, Final, NamedTuple, Self
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from punto.baccarat.table.events import Event
-from punto.baccarat.table.state import RoundRecord, TableState
+from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.definition import Game
 from punto.configs.problems import cut
 
-EVENTS: Final[TypeAdapter[Event]] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
-STATES: Final = TypeAdapter(TableState)
+EVENTS: Final[TypeAdapter[Event]] = TypeAdapter(
+    Annotated[Event, Field(discriminator="kind")], config=ConfigDict(defer_build=True)
+)
 ROUNDS: Final = TypeAdapter(RoundRecord)
 GAMES: Final[TypeAdapter[Game]] = TypeAdapter(Game)
 

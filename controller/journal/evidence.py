@@ -26,11 +26,12 @@ from typing import Any, Final
 from punto.baccarat.table.effects import Happened, RoundEnded
 from punto.baccarat.table.state import RoundRecord
 from punto.controller.journal import evidence_verifier, rows, schema, store
-from punto.controller.journal.entries import FIRST_LINK, ROUNDS, STATES, Head
+from punto.controller.journal.entries import FIRST_LINK, ROUNDS, Head
 from punto.controller.journal.evidence_verifier import line_of, written
 from punto.controller.journal.execution import StateDigest, Step
 from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
+from punto.controller.journal.snapshots import STATES
 from punto.controller.messages.building import event_message, round_message, state_message
 
 VERIFIER: Final = Path(evidence_verifier.__file__)
@@ -88,12 +89,7 @@ class _Taker:
 
 
 def gather(
-    record: Path,
-    number: int,
-    heads: Sequence[dict[str, Any]],
-    version: str,
-    *,
-    written_by: str | None = None,
+    record: Path, number: int, heads: Sequence[dict[str, Any]], version: str, *, written_by: str | None = None
 ) -> dict[str, bytes]:
     """The files of the bundle for a round; `heads` are the signed heads of a witness, in order.
 

@@ -30,7 +30,6 @@ from punto.controller.journal.entries import (
     FAILED,
     FIRST_HEAD,
     REFUSED,
-    STATES,
     Entry,
     Head,
     Recorded,
@@ -39,6 +38,7 @@ from punto.controller.journal.entries import (
 )
 from punto.controller.journal.incidents import incidents_of
 from punto.controller.journal.schema import RecordError
+from punto.controller.journal.snapshots import STATES
 
 _FIELDS: Final = [each.name for each in fields(TableState)]
 _CARDS: Final = {name: of == tuple[Card, ...] for name, of in get_type_hints(Shoe).items()}

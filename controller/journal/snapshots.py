@@ -6,13 +6,14 @@ is found by the chain of hashes.
 
 import json
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from punto.baccarat.table.state import TableState
-from punto.controller.journal.entries import STATES
 from punto.controller.journal.evidence_verifier import state_digest
+
+STATES: Final = TypeAdapter(TableState)
 
 
 class Snapshot(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, Side, total
@@ -19,7 +19,6 @@ from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.baccarat.table.state import Phase, RoundRecord, TablesProgressive, TableState
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.words import words
-from punto.controller.journal.answers import Answer
 from punto.controller.messages.models import (
     AskMarks,
     Bead,
@@ -45,6 +44,9 @@ from punto.controller.messages.models import (
     WagerLimits,
 )
 from punto.controller.messages.restricted import RestrictedHead
+
+if TYPE_CHECKING:  # most programs that make a message do not load the record
+    from punto.controller.journal.answers import Answer
 
 _title = cache(words)  # there are few conditions, and each change of a meter needs the words of all of them
 
@@ -96,7 +98,7 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
     )
 
 
-def wager_answer(settings: Settings, answer: Answer) -> WagerAnswer:
+def wager_answer(settings: Settings, answer: "Answer") -> WagerAnswer:
     """The answer to a wager on the record."""
     refusal = answer.refusal
     return WagerAnswer(

@@ -75,7 +75,7 @@ Overlay = Literal[
 ]
 
 
-_RULES = ConfigDict(strict=True, frozen=True, extra="ignore", populate_by_name=True)
+_RULES = ConfigDict(strict=True, frozen=True, extra="ignore", populate_by_name=True, defer_build=True)
 
 
 class Payload(BaseModel):
@@ -96,7 +96,7 @@ class Request(Payload):
 class Part(BaseModel):
     """The base of the parts of consoles' answers and reports: immutable."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
 
 class Message(Payload):

@@ -31,7 +31,7 @@ class UnreadableError(RefusalError):
 class Body(BaseModel):
     """The body of a request, which can contain a secret."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", defer_build=True)
 
     @classmethod
     def read(cls, body: bytes) -> Self:

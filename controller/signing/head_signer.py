@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import structlog
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from punto.configs.problems import cut
 from punto.controller import clock
@@ -23,7 +23,9 @@ _LONGEST_ANSWER: Final = 4096
 _PART_BYTES: Final = 100_000
 """About the most bytes of inputs in one request, and `_MOST_PARTS` is how many requests follow each other."""
 _MOST_PARTS: Final = 30
-_ANSWERS: Final[TypeAdapter[SignedHead | Refused]] = TypeAdapter(SignedHead | Refused)
+_ANSWERS: Final[TypeAdapter[SignedHead | Refused]] = TypeAdapter(
+    SignedHead | Refused, config=ConfigDict(defer_build=True)
+)
 _CONTRADICTED: Final = frozenset({"behind", "forked", "user"})
 
 _log = structlog.get_logger("punto.controller")

@@ -67,7 +67,7 @@ class Refused(BaseModel):
     - full: it signs for too many records of this table.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     refused: Literal["unreadable", "since", "user", "clock", "behind", "forked", "full"]
     text: str

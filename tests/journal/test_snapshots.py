@@ -13,10 +13,10 @@ import pytest
 from punto.baccarat.table.events import SessionEnded
 from punto.baccarat.table.state import TableState
 from punto.controller.journal import recovery, schema, store
-from punto.controller.journal.entries import EVENTS, STATES, Entry, Head, Recorded
+from punto.controller.journal.entries import EVENTS, Entry, Head, Recorded
 from punto.controller.journal.evidence_verifier import state_digest
 from punto.controller.journal.recovery import recover, replay
-from punto.controller.journal.snapshots import Snapshot
+from punto.controller.journal.snapshots import STATES, Snapshot
 from tests.journal.records import recovered, take_snapshot
 from tests.service.table_in_this_process import rows, table
 from tests.service.test_progressive_record import settings

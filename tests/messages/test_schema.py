@@ -16,8 +16,8 @@ from punto.baccarat.table.effects import CardHeld, Effect, Happened, Happening, 
 from punto.baccarat.table.state import Phase, TableState
 from punto.commands.cli import main
 from punto.commands.schema import documents, with_tables
-from punto.configs.expectations import shipped
 from punto.commands.topics_page import access_list
+from punto.configs.expectations import shipped
 from punto.controller.messages import models, topics
 from punto.controller.messages.building import (
     event_message,

@@ -22,9 +22,9 @@ from punto.baccarat.table.order_kinds import (
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.turn import RefusedError
 from punto.controller.engine import Engine
-from punto.controller.journal.entries import STATES
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import replay
+from punto.controller.journal.snapshots import STATES
 from punto.controller.outbox import Outbox
 from tests.deadline import DEADLINE
 from tests.service.table_in_this_process import STAKE, TOPIC, Table, rows, settings, table

@@ -46,10 +46,11 @@ from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game, Wager
 from punto.controller import engine
 from punto.controller.components import own_version
-from punto.controller.journal.entries import EVENTS, FIRST_LINK, ROUNDS, STATES
+from punto.controller.journal.entries import EVENTS, FIRST_LINK, ROUNDS
 from punto.controller.journal.execution import StateDigest
 from punto.controller.journal.recovery import MOST_DIFFERENCES, replay
 from punto.controller.journal.schema import SNAPSHOTS_KEPT
+from punto.controller.journal.snapshots import STATES
 from punto.controller.messages.building import public_round
 from tests.odds import oracle
 from tests.simulated.awards import LastGame, moves_an_award, wrong_with
