@@ -1,5 +1,7 @@
 """`punto run`: the service of a table, or of several tables."""
 
+# ruff: noqa: PLC0415 - a table loads only what its configuration needs, and some of that is an optional dependency
+
 import argparse
 import asyncio
 import gc
@@ -13,7 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 from punto.commands.signals import until_stopped
 from punto.configs.problems import ConfigError
 from punto.controller import log
-from punto.controller.config.devices import CardReaderConfig, DeviceConfig, KeypadConfig
+from punto.controller.config.devices import (
+    CardReaderConfig,
+    CoinSpotConfig,
+    ConfigurationKeypadConfig,
+    DeviceConfig,
+    KeypadConfig,
+    ShoeConfig,
+)
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs
 from punto.controller.devices.device import DeviceDoor
@@ -25,14 +34,15 @@ from punto.controller.orders.desk import Desk
 from punto.controller.outbox import Outbox
 from punto.controller.supervisor import EXPECTED, Consoles, Process, serve
 from punto.controller.tables import Tables
-from punto.drivers.base import CardReaderDriver, Devices, KeypadDriver
-from punto.drivers.card_reader.serial_line import SerialCardReader
-from punto.drivers.coin_spot.serial_line import SerialCoinSpot
+from punto.drivers.base import (
+    CardReaderDriver,
+    CoinSpotDriver,
+    Devices,
+    DeviceWatch,
+    KeypadDriver,
+    ShoeDriver,
+)
 from punto.drivers.framing import UNSEALED, Seal
-from punto.drivers.ishoe.serial_line import SerialShoe
-from punto.drivers.keypad.configuration import ConfigurationKeypad
-from punto.drivers.keypad.serial_line import SerialKeypad
-from punto.drivers.seal import HostSeal
 
 if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate
@@ -105,7 +115,7 @@ async def _serve(config: ServiceConfig, process: Process) -> None:
 
 def _books_of(path: Path, day: date, calendar: Calendar, now: datetime) -> Books:
     # A start does not wait for what is used once a day.
-    from punto.game_manager.books import books_of_day  # noqa: PLC0415
+    from punto.game_manager.books import books_of_day
 
     return books_of_day(path, day, calendar, now)
 
@@ -116,8 +126,7 @@ def consoles_of(config: ServiceConfig, desk: Desk, gate: "Gate") -> Consoles:
     Raises:
         ConfigError: their certificate or address cannot be used.
     """
-    # A table without consoles does not load a web server.
-    from punto.consoles.console import Console  # noqa: PLC0415
+    from punto.consoles.console import Console
 
     assert config.console is not None  # noqa: S101 - else `serve` does not call this function
     return Console(config.console, desk, gate, config.record.path, config.progressive)
@@ -136,23 +145,15 @@ def _settle_down() -> None:
 
 
 def devices_of(config: ServiceConfig) -> Devices:
-    """The drivers of the configured devices. If cards are keyed, there is no shoe."""
-    watched, spots = config.configuration_keypad, config.coin_spot
-    seats = None if spots is None else spots.positions(config.table.seats)
+    """The drivers of the configured devices; the others are not loaded. If cards are keyed, there is no shoe."""
+    shoe, keypad, watched = config.shoe, config.keypad, config.configuration_keypad
+    sensors, reader = config.coin_spot, config.card_reader
     return Devices(
-        shoe=None
-        if config.shoe is None
-        else SerialShoe(config.shoe.port, config.shoe.baud, _seal(config.shoe)),
-        keypad=None
-        if config.keypad is None
-        else _keypad(config.keypad, by_model=_unproven(config, config.keypad)),
-        configuration_keypad=None if watched is None else ConfigurationKeypad(watched.path),
-        coin_spot=None
-        if spots is None or seats is None
-        else SerialCoinSpot(spots.port, spots.baud, seats, spots.stuck_seconds, _seal(spots)),
-        card_reader=None
-        if config.card_reader is None
-        else _card_reader(config.card_reader, by_model=_unproven(config, config.card_reader)),
+        shoe=None if shoe is None else _shoe(shoe),
+        keypad=None if keypad is None else _keypad(keypad, by_model=_unproven(config, keypad)),
+        configuration_keypad=None if watched is None else _configuration_keypad(watched),
+        coin_spot=None if sensors is None else _coin_spot(sensors, config.table.seats),
+        card_reader=None if reader is None else _card_reader(reader, by_model=_unproven(config, reader)),
     )
 
 
@@ -161,29 +162,55 @@ def doors_of(config: ServiceConfig, engine: Engine, outbox: Outbox) -> Iterator[
     return iter(())
 
 
-def _seal(device: DeviceConfig) -> Seal:
-    key = device.key()
-    return UNSEALED if key is None else HostSeal(key)
-
-
 def _unproven(config: ServiceConfig, device: DeviceConfig) -> bool:
     """Whether the house allows a device that does not prove which one it is. A simulation always does."""
     return device.link_version == 1 or config.table.simulation
 
 
-def _card_reader(config: CardReaderConfig, *, by_model: bool) -> CardReaderDriver:
-    if config.port is not None:
-        return SerialCardReader(config.port, config.baud, _seal(config))
-    # An optional dependency, only for such readers.
-    from punto.drivers.card_reader.input_device import InputCardReader  # noqa: PLC0415
+def _seal(device: DeviceConfig) -> Seal:
+    key = device.key()
+    if key is None:
+        return UNSEALED
+    from punto.drivers.seal import HostSeal
 
-    return InputCardReader(str(config.input), by_model=by_model)
+    return HostSeal(key)
+
+
+def _shoe(config: ShoeConfig) -> ShoeDriver:
+    from punto.drivers.ishoe.serial_line import SerialShoe
+
+    return SerialShoe(config.port, config.baud, _seal(config))
+
+
+def _coin_spot(config: CoinSpotConfig, seats: int) -> CoinSpotDriver:
+    from punto.drivers.coin_spot.serial_line import SerialCoinSpot
+
+    return SerialCoinSpot(
+        config.port, config.baud, config.positions(seats), config.stuck_seconds, _seal(config)
+    )
+
+
+def _configuration_keypad(config: ConfigurationKeypadConfig) -> DeviceWatch:
+    from punto.drivers.keypad.configuration import ConfigurationKeypad
+
+    return ConfigurationKeypad(config.path)
+
+
+def _card_reader(config: CardReaderConfig, *, by_model: bool) -> CardReaderDriver:
+    if config.port is None:
+        from punto.drivers.card_reader.input_device import InputCardReader
+
+        return InputCardReader(str(config.input), by_model=by_model)
+    from punto.drivers.card_reader.serial_line import SerialCardReader
+
+    return SerialCardReader(config.port, config.baud, _seal(config))
 
 
 def _keypad(config: KeypadConfig, *, by_model: bool) -> KeypadDriver:
-    if config.port is not None:
-        return SerialKeypad(config.port, config.baud, _seal(config))
-    # An optional dependency, only for such keypads.
-    from punto.drivers.keypad.input_device import InputKeypad  # noqa: PLC0415
+    if config.port is None:
+        from punto.drivers.keypad.input_device import InputKeypad
 
-    return InputKeypad(str(config.input), by_model=by_model)
+        return InputKeypad(str(config.input), by_model=by_model)
+    from punto.drivers.keypad.serial_line import SerialKeypad
+
+    return SerialKeypad(config.port, config.baud, _seal(config))

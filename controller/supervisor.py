@@ -25,7 +25,6 @@ from punto.controller.components import own_components, own_version
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.devices.device import DeviceDoor
-from punto.controller.edge.live import LiveEdge
 from punto.controller.engine import Engine, HouseRules
 from punto.controller.expectations import Counts, ExactExpectations
 from punto.controller.failures import messages_of
@@ -45,12 +44,12 @@ from punto.controller.orders.desk import Desk
 from punto.controller.orders.socket_door import SocketDoor
 from punto.controller.outbox import Outbox
 from punto.controller.publication import meter_topics
-from punto.controller.signing.head_signer import HeadSigner
 from punto.drivers.base import Devices, LinkHealth
 from punto.version import __version__
 
 if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate
+    from punto.controller.signing.head_signer import HeadSigner
 
 EXPECTED: Final = (RecordError, RefusedError, ConfigError)
 """The errors of `serve` whose message tells an operator what to do."""
@@ -209,6 +208,8 @@ class _Service:
         parts["record"] = health.RecordHealth(journal, config.record.path).health
         signer = None
         if config.record.signer is not None:
+            from punto.controller.signing.head_signer import HeadSigner  # noqa: PLC0415 - only for such a table
+
             signing = (config.record.signer, config.table.id, journal)
             signer = HeadSigner(*signing, table.head_signed, table.differs)
             parts["signer"], self._runs["signer"] = signer.health, signer.run
@@ -220,7 +221,7 @@ class _Service:
         )
         self._desk = Desk(engine, config.folder, fitted, gate, config.law, config.rules)
 
-    def _publish(self, broker: Broker, signer: HeadSigner | None) -> Authority | Keeper | None:
+    def _publish(self, broker: Broker, signer: "HeadSigner | None") -> Authority | Keeper | None:
         """Have the broker's link send and take what devices, accounts, edges and meters do; returns the meter's link."""
         config, engine, _, outbox, topic, _ = self._table
         for each in self._doors:
@@ -230,6 +231,8 @@ class _Service:
         if signer is not None and engine.publication.restricted:
             broker.retain(topics.RESTRICTED_HEAD, partial(_signed_head, self._table, signer))
         if config.edge is not None:
+            from punto.controller.edge.live import LiveEdge  # noqa: PLC0415 - only for such a table
+
             edge = LiveEdge(engine.state.settings, engine.record_name, config.edge.share, outbox)
             engine.watch(edge.see)
             edge.see(engine.state, engine.seq)  # the start may be in mid-shoe
@@ -275,7 +278,7 @@ def _house_accounts(config: ServiceConfig, gate: "Gate | None") -> int | None:
         return None
 
 
-def _signed_head(table: _Table, signer: HeadSigner, now: datetime) -> Message | None:
+def _signed_head(table: _Table, signer: "HeadSigner", now: datetime) -> Message | None:
     """The last signed head; the head as it is while the signer is away from the start on."""
     if not signer.tried:
         return None
