@@ -43,7 +43,10 @@ def shipped_games() -> list[str]:
 
 
 def load_game(name_or_path: str, folder: Path | None = None) -> Game:
-    """Load the shipped game of this name, or else the one in this file; raises ConfigError as `game_file` and `game_of` do."""
+    """Load the shipped game of this name, or else the one in this file; raises ConfigError as `game_file` and `game_of` do.
+
+    Only a house's own game is checked: a test checks those that ship, and each start would check them again.
+    """
     if name_or_path in _shipped("game"):
         return _shipped_game(name_or_path)
     return game_of(game_file(name_or_path, folder))
@@ -51,7 +54,7 @@ def load_game(name_or_path: str, folder: Path | None = None) -> Game:
 
 @cache
 def _shipped_game(name: str) -> Game:
-    return game_of(game_file(name))
+    return typed(game_file(name), Game, such_as=_SUCH_AS)
 
 
 def game_file(name_or_path: str, folder: Path | None = None) -> TomlFile:
@@ -171,7 +174,7 @@ def _of_the_letter() -> frozenset[_Rules]:
     """The wagers of the games that the approval letter names, as printed and as the house may decide."""
     found = set()
     for name in _OF_THE_LETTER:
-        for wager in _wagers(name):
+        for wager in _shipped_game(name).wagers:
             found.add(_rules(wager))
             if any(left.rule == "natural_nine" for left in wager.house):
                 found |= {_rules(wager.with_rule("natural_nine", value)) for value in (True, False)}
@@ -181,12 +184,8 @@ def _of_the_letter() -> frozenset[_Rules]:
 @cache
 def _face_down() -> frozenset[frozenset[_Features]]:
     """When the wagers of Dai Bacc win that no game has whose cards are dealt face up."""
-    return frozenset(map(_wins, _wagers(_FACE_DOWN))) - frozenset(map(_wins, _wagers(_SAME_FACE_UP)))
-
-
-def _wagers(name: str) -> tuple[Wager, ...]:
-    """The wagers of a shipped game; not by `game_of`, which asks for them."""
-    return typed(game_file(name), Game, such_as=_SUCH_AS).wagers
+    face_down, face_up = (_shipped_game(name).wagers for name in (_FACE_DOWN, _SAME_FACE_UP))
+    return frozenset(map(_wins, face_down)) - frozenset(map(_wins, face_up))
 
 
 def _misnamed(file: TomlFile, place: Path_, name: str) -> Iterator[Problem]:

@@ -5,6 +5,7 @@ only root can change these, and root can also change this module. `signing.manif
 """
 
 import hashlib
+import os
 from functools import cache
 from pathlib import Path
 
@@ -56,12 +57,14 @@ def md5_of(component: str) -> str:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+    return sorted(
+        Path(at, name) for at, _, names in os.walk(folder) if "__pycache__" not in at for name in names
+    )
 
 
 def _digest(folder: Path, algorithm: str = "sha256") -> str:
     digest = hashlib.new(algorithm, usedforsecurity=False)
     for file in _files(folder):
-        digest.update(f"{file.relative_to(folder)}\n{file.stat().st_size}\n".encode())
-        digest.update(file.read_bytes())
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(folder)}\n{len(content)}\n".encode() + content)
     return digest.hexdigest()
