@@ -12,14 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from punto.baccarat.table.events import (
-    ClockStepped,
-    DayBegan,
-    Event,
-    RecordDiffers,
-    ServiceStarted,
-    ShoeEvent,
-)
+from punto.baccarat.table.events import ClockStepped, DayBegan, Event, RecordDiffers, ServiceStarted
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TableState
 from punto.baccarat.table.turn import RefusedError
@@ -27,6 +20,7 @@ from punto.baccarat.wagers.definition import Game
 from punto.configs.problems import cut
 from punto.controller import clock
 from punto.controller.gaming_days import Calendar, DayChange
+from punto.controller.journal import store
 from punto.controller.journal.execution import Execution, Step
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import Recovered, recover
@@ -136,8 +130,11 @@ class Engine:
         if step.refusal is not None:
             raise step.refusal  # it must not be on the record
         with readable(journal.path):
-            raised = {each.number: Raised(*journal.raised(each.code, each.text)) for each in before.alarms}
-            last, award_since = journal.last_ts(), journal.last_award_ts()
+            record = journal.connection
+            raised = {
+                each.number: Raised(*store.raised(record, each.code, each.text)) for each in before.alarms
+            }
+            last, award_since = store.last_ts(record), store.last_award_ts(record)
         journal.start(found.snapshot)
         publication = Publication(outbox, topic, found.answers, raised, award_since, restricted=restricted)
         await journal.append([step], None, lambda: publication.publish(before, [step]))
@@ -157,14 +154,6 @@ class Engine:
             RecordError: the record could not be written; nothing was shown.
         """
         return await self.enter(events, source, whole=whole)
-
-    async def submit_from_shoe(self, events: Sequence[ShoeEvent]) -> None:
-        """Submit events of the shoe.
-
-        Raises:
-            RecordError: the record could not be written.
-        """
-        await self.enter(events, SHOE)
 
     def enter(self, events: Sequence[Event], source: str, *, whole: bool = False) -> Entered:
         """Execute inputs now. Inputs that are entered before the writer takes them share one commit.

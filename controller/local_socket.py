@@ -174,11 +174,7 @@ async def serve(door: socket.socket, answers: Answers, limits: Limits = LIMITS) 
 
 
 async def _attend(
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-    answers: Answers,
-    user: int,
-    seconds: float,
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answers: Answers, user: int, seconds: float
 ) -> None:
     async def send(answer: bytes) -> None:
         writer.write(answer + b"\n")

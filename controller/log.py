@@ -22,10 +22,7 @@ _LAST_LINES_SECONDS: Final = 1.0
 def add_level(parser: argparse.ArgumentParser) -> None:
     """Add the argument `--log-level`."""
     parser.add_argument(
-        "--log-level",
-        choices=LEVELS,
-        default="info",
-        help="the lowest level to log (default: info)",
+        "--log-level", choices=LEVELS, default="info", help="the lowest level to log (default: info)"
     )
 
 

@@ -35,12 +35,7 @@ from punto.controller.messages.building import (
     timestamp,
 )
 from punto.controller.messages.metering import meters_message
-from punto.controller.messages.models import (
-    Availability,
-    Message,
-    WagerAnswer,
-    WagerRequest,
-)
+from punto.controller.messages.models import Availability, Message, WagerAnswer, WagerRequest
 from punto.controller.mqtt_link import Connection, Link, LinkError, Received, Sender
 from punto.controller.mqtt_requests import LONGEST_VERB, BooksOf, Requests, id_of, not_read
 from punto.controller.outbox import Outbox

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -137,18 +137,24 @@ class Requests:
             error=error,
         )
 
+    def _of_record(self, request: str, seq: int, now: datetime) -> dict[str, Any]:
+        """The fields of each answer from the record."""
+        return {
+            "id": f"{self._topic.table}/response/{request}",
+            "seq": seq,
+            "ts": timestamp(now),
+            "simulation": self._engine.state.settings.simulation,
+            "request": request,
+            "record": self._engine.record_name,
+        }
+
     async def _rounds(self, asked: RoundsRequest) -> Message:
         last = self._journal.last_round
         found = await self._journal.rounds_after(asked.after, asked.limit) if asked.after < last else []
         return RoundsResponse(
-            id=f"{self._topic.table}/response/{asked.id}",
-            seq=last,
-            ts=timestamp(clock.now()),
-            simulation=self._engine.state.settings.simulation,
-            request=asked.id,
+            **self._of_record(asked.id, last, clock.now()),
             rounds=tuple(public_round(ended.record) for ended in found),
             ended=tuple(RoundEnd(ts=each.ts, game=each.game, rules=each.rules) for each in found),
-            record=self._engine.record_name,
             more=bool(found) and found[-1].record.round < last,
         )
 
@@ -158,15 +164,7 @@ class Requests:
             incidents_after, self._journal.path, asked.after, last, asked.limit
         )
         return IncidentsResponse(
-            id=f"{self._topic.table}/response/{asked.id}",
-            seq=last,
-            ts=timestamp(clock.now()),
-            simulation=self._engine.state.settings.simulation,
-            request=asked.id,
-            incidents=found,
-            until=until,
-            record=self._engine.record_name,
-            more=until < last,
+            **self._of_record(asked.id, last, clock.now()), incidents=found, until=until, more=until < last
         )
 
     def _ask_for_books(self, asked: BooksRequest) -> None:
@@ -193,15 +191,7 @@ class Requests:
             )
         except RecordError as error:
             return self._response(asked.id, str(error))
-        return BooksResponse(
-            id=f"{self._topic.table}/response/{asked.id}",
-            seq=last,
-            ts=timestamp(now),
-            simulation=self._engine.state.settings.simulation,
-            request=asked.id,
-            books=found,
-            record=self._engine.record_name,
-        )
+        return BooksResponse(**self._of_record(asked.id, last, now), books=found)
 
 
 def not_read(pace: Pace, client: str, payload: bytes) -> tuple[str, ...] | None:
@@ -214,7 +204,7 @@ def not_read(pace: Pace, client: str, payload: bytes) -> tuple[str, ...] | None:
 class _RequestId(BaseModel):
     """The id of an invalid request, for its answer."""
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(strict=True, defer_build=True)
 
     id: RequestId
 

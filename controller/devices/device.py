@@ -145,10 +145,7 @@ class ConsoleDevice(Part):
     warning: str | None
 
 
-_TITLES: Final = {
-    "coin_spot": "Wager sensors",
-    "broker": "Message broker",
-}
+_TITLES: Final = {"coin_spot": "Wager sensors", "broker": "Message broker"}
 _WARNINGS: Final = {
     "shoe": "The shoe is offline: no card can be dealt. Check its power and its cable.",
     "keypad": "The keypad is offline: give the keypad's orders at a console.",

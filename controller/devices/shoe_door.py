@@ -25,7 +25,7 @@ class ShoeDoor(DeviceDoor[ShoeDriver]):
 
     async def take(self, events: Sequence[ShoeEvent]) -> None:
         """Record a batch of events; see `ShoeUser.take`. Raises RecordError if that fails."""
-        await self._engine.submit_from_shoe(events)
+        await self._engine.submit(events, SHOE)
 
     def orders(self) -> ShoeOrders:
         """The table's present orders to its shoe."""

@@ -109,10 +109,7 @@ class BackgroundReplay:
 
     async def _record_result(self, found: Finding) -> None:
         self._journal.replayed = Replay(
-            finished=timestamp(clock.now()),
-            inputs=found.inputs,
-            rounds=found.rounds,
-            difference=found.place,
+            finished=timestamp(clock.now()), inputs=found.inputs, rounds=found.rounds, difference=found.place
         )
         if found.place is None:
             _log.info("record replayed", inputs=found.inputs, rounds=found.rounds)

@@ -151,25 +151,13 @@ class Journal:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The database, for recovery before `start`."""
+        """The database, to recover from before `start`."""
         return self._connection
 
     def start(self, last_snapshot: int) -> None:
         """Begin to write, after recovery. The last valid snapshot is the one after the input `last_snapshot`."""
         self.last_snapshot = last_snapshot
         self._thread.start()
-
-    def last_award_ts(self) -> str | None:
-        """When the last award of a meter was locked, None without one, before `start`."""
-        return store.last_award_ts(self._connection)
-
-    def raised(self, code: str, text: str) -> tuple[str | None, str | None]:
-        """When this alarm was last raised, and by whose input, for recovery before `start`; see `engine.Raised`."""
-        return store.raised(self._connection, code, text)
-
-    def last_ts(self) -> str | None:
-        """The time of the last input, None of an empty record, before `start`."""
-        return store.last_ts(self._connection)
 
     async def watch(self) -> None:
         """Wait for a failure.

@@ -17,15 +17,7 @@ from punto.controller.journal import balances, meters, rows, schema, store
 from punto.controller.journal.answers import Answer, Answers
 from punto.controller.journal.books import LOGGED, Row
 from punto.controller.journal.differing import difference, row_of
-from punto.controller.journal.entries import (
-    FIRST_HEAD,
-    FIRST_LINK,
-    GAMES,
-    ROUNDS,
-    Entry,
-    Head,
-    repeated_key,
-)
+from punto.controller.journal.entries import FIRST_HEAD, FIRST_LINK, GAMES, ROUNDS, Entry, Head, repeated_key
 from punto.controller.journal.execution import Execution, StateDigest, Step, is_written, results_of
 from punto.controller.journal.schema import RecordError
 from punto.controller.journal.snapshots import Snapshot

@@ -133,7 +133,7 @@ def last_award_ts(connection: sqlite3.Connection) -> str | None:
 
 
 def raised(connection: sqlite3.Connection, code: str, text: str) -> tuple[str | None, str | None]:
-    """When an alarm was last raised, and by whose input; see `engine.Raised`."""
+    """When an alarm was last raised, and by whose input; see `publication.Raised`."""
     row = connection.execute(
         "SELECT ts, json_extract(payload, '$.who') FROM incidents JOIN inputs ON seq = input "
         "WHERE kind = 'alarm' AND code = ? AND text = ? ORDER BY input DESC LIMIT 1",

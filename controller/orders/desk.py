@@ -267,11 +267,7 @@ class Desk:
         waiting = self.waiting.add(order, caller, why, state, version)
         reason = f"{why}: the order waits {APPROVAL_SECONDS:.0f} s until this person approves the order in their own session"
         return OrderAnswer(
-            accepted=False,
-            seq=self.engine.seq,
-            code="awaits_approval",
-            reason=reason,
-            waiting=waiting.number,
+            accepted=False, seq=self.engine.seq, code="awaits_approval", reason=reason, waiting=waiting.number
         )
 
     async def approve(self, number: int, second: Caller) -> OrderAnswer:

@@ -32,7 +32,7 @@ from punto.baccarat.wagers.definition import Limits
 from punto.configs.expectations import shipped
 from punto.configs.game_files import load_game
 from punto.controller.broker_login import BrokerConfig
-from punto.controller.engine import Engine, HouseRules
+from punto.controller.engine import SHOE, Engine, HouseRules
 from punto.controller.health import HealthReport
 from punto.controller.journal.journal import Journal
 from punto.controller.messages import topics
@@ -99,7 +99,7 @@ class Table:
                 await (self.shoe(event) if isinstance(event, ShoeEvent) else self.order(event))
 
     async def shoe(self, *events: ShoeEvent) -> None:
-        await self.engine.submit_from_shoe(events)
+        await self.engine.submit(events, SHOE)
 
     async def order(self, event: Event) -> None:
         (handled,) = await self.engine.submit([event], "operator mei")

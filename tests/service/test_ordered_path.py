@@ -48,6 +48,7 @@ from punto.baccarat.table.order_kinds import (
     VoidCoup,
 )
 from punto.controller import engine, heartbeat
+from punto.controller.engine import SHOE
 from punto.controller.journal import journal, store
 from punto.controller.journal.recovery import replay
 from tests.service.at_a_broker import online, wager, wager_answers
@@ -186,7 +187,7 @@ async def test_nothing_is_shown_acknowledged_or_answered_before_it_is_on_the_dis
         looked: list[int] = []
         here.engine.watch(lambda _, number: looked.append(number))
         disk.clear()
-        card = asyncio.create_task(here.engine.submit_from_shoe([CardDrawn(1, Card("9S"), 99)]))
+        card = asyncio.create_task(here.engine.submit([CardDrawn(1, Card("9S"), 99)], SHOE))
         order = asyncio.create_task(here.order(CallSupervisor("mei", "a dispute")))
         await asyncio.sleep(0.1)
 
