@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import aiomqtt
 
@@ -31,6 +31,8 @@ CHROMIUM_ARGS = [
     "--disable-sync",
     "--renderer-process-limit=1",
 ]
+CALM: Final[Any] = {"reduced_motion": "reduce"}
+"""Options of a page without animations, because the processor draws each of their frames and axe reads colours halfway."""
 MOSQUITTO = shutil.which("mosquitto", path="/usr/sbin:/usr/bin:/usr/local/sbin")
 
 

@@ -107,8 +107,6 @@ async def test_axe_finds_no_fault(page, broker, layout, theme):
     meter = Meter()
     upright = layout == "portrait"
     await page.set_viewport_size({"width": 1080 if upright else 1920, "height": 1920 if upright else 1080})
-    # Axe reads colours as they are at that moment, and a banner that opens is clipped for its first half a second.
-    await page.emulate_media(reduced_motion="reduce")
     async with (
         display(broker, page={"tables": TABLES, "theme": theme}) as address,
         publisher(broker) as out,
@@ -122,6 +120,7 @@ async def test_axe_finds_no_fault(page, broker, layout, theme):
 async def test_nothing_flashes_and_nothing_moves_where_that_is_not_wanted(page, broker):
     table = PlayedTable(seed=342)
     table.play(10)
+    await page.emulate_media(reduced_motion="no-preference")
     moving = "document.getAnimations().map(each => each.effect.getComputedTiming().duration)"
     async with shown(page, broker, table) as out:
         table.play(1)

@@ -79,6 +79,7 @@ async def counted(page: Page, amount: str) -> list[list[float]]:
 @pytest.mark.soak
 async def test_the_meter_counts_up_to_what_is_published_and_a_smaller_one_is_there_at_once(page, broker):
     meter = Meter(98_099_90)
+    await page.emulate_media(reduced_motion="no-preference")
     async with display(broker) as address, publisher(broker) as out:
         await out.send(TOPIC, meter.message())
         await page.goto(address + SIGN)
@@ -124,6 +125,7 @@ async def test_the_meter_counts_up_to_what_is_published_and_a_smaller_one_is_the
 async def test_an_award_is_shown_within_a_second_for_a_minute_and_then_as_the_last_one(page, broker):
     tables = ("table-1", "vip-2")
     meter = Meter(tables=tables)
+    await page.emulate_media(reduced_motion="no-preference")
     celebration, last = page.locator(".celebration"), page.locator(".last")
     async with (
         display(broker, page={"tables": tables}) as address,
@@ -325,7 +327,6 @@ async def test_the_whole_sign_fits_any_screen_in_the_houses_colours_and_axe_find
 ):
     house = tmp_path / "house.toml"
     house.write_text('[names]\nen = "The Golden Crane"\n[light]\nground = "#fffdf4"\n', encoding="utf-8")
-    await page.emulate_media(reduced_motion="reduce")  # axe reads colours as they are at that moment
     table = PlayedTable(name="The Emperor's Private Gaming Salon, Upper Level")
     meter = Meter(1_234_567_89, title="The Golden Crane's Own Dragon Bonus Progressive")
     usual = {"won": False, "whole": False}

@@ -25,7 +25,7 @@ from punto.controller.messages.building import timestamp
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import NOTHING_FITTED, Fitted
 from punto.controller.supervisor import gate_of
-from tests.displays.parts import listening
+from tests.displays.parts import CALM, listening
 from tests.ports import free_port
 from tests.service.table_in_this_process import Table, settings, table
 
@@ -164,7 +164,7 @@ async def console_of(
     browser: Browser, width: int = 1280, height: int = 800, *, touch: bool = False
 ) -> AsyncIterator[Page]:
     """An empty console; whatever the page's script or its policy objects to fails the test."""
-    context = await browser.new_context(viewport={"width": width, "height": height}, has_touch=touch)
+    context = await browser.new_context(viewport={"width": width, "height": height}, has_touch=touch, **CALM)
     page = await context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))

@@ -33,8 +33,6 @@ OUTSIDE = """
   return own.left < box.left + parseFloat(paddingLeft) - 1 || own.right > box.right - parseFloat(paddingRight) + 1;
 }).map(each => each.id)
 """
-# A dialog rises, and is paler until it has.
-RISEN = "Promise.allSettled(document.getAnimations().map(each => each.finished))"
 OUTLINE = "getComputedStyle(document.activeElement).outlineStyle"
 
 
@@ -44,7 +42,6 @@ async def hold_up(page: Page, *, axe: bool = True) -> None:
     Without `axe` it is measured alone: what axe-core finds is the same on every screen of one layout.
     """
     await expect(page.locator("[data-word]:empty")).to_have_count(0)  # its words come with its script
-    await page.evaluate(RISEN)
     if axe:
         assert await faults_of(page) == []
     assert await page.evaluate(TARGETS) == []
