@@ -258,11 +258,16 @@ async def test_a_whole_hand_is_keyed_by_keyboard_alone_where_no_shoe_reads(brows
 
 
 @pytest.mark.parametrize(
-    ("cards", "drawn", "now"),
-    [("keyed", "", "Place your wagers"), ("shoe", "KS 2S", "The shoe is offline")],
-    ids=["before the first card", "the shoe is lost in the middle of the hand"],
+    ("cards", "drawn", "now", "by"),
+    [
+        ("keyed", "", "Place your wagers", "F4"),
+        ("shoe", "KS 2S", "The shoe is offline", "click"),
+        *soaked(
+            ("keyed", "", "Place your wagers", "click"),
+            ("shoe", "KS 2S", "The shoe is offline", "F4"),
+        ),
+    ],
 )
-@pytest.mark.parametrize("by", ["F4", "click"])
 async def test_wherever_key_a_card_is_offered_pressing_it_shows_the_card_keys_until_the_hand_is_over(
     browser, tmp_path, cards, drawn, now, by
 ):
