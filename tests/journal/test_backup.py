@@ -1,6 +1,5 @@
 """Backups of a record, which are proven, and their restoration. Nothing is ever overwritten."""
 
-import os
 import re
 import shutil
 import sqlite3
@@ -48,10 +47,10 @@ async def test_a_running_table_is_not_restored(tmp_path):
     record = tmp_path / "table.db"
     async with table(record):
         made = back_up(record, tmp_path, NOW, "0.1.0")
-        held = os.listdir("/proc/self/fd")
+        held = sorted(Path("/proc/self/fd").iterdir())
         with pytest.raises(RecordError, match="another service has the record"):
             restore(made.file, record, NOW, "0.1.0")
-        assert os.listdir("/proc/self/fd") == held  # the lock that was refused is not
+        assert sorted(Path("/proc/self/fd").iterdir()) == held  # the lock that was refused is not
 
     assert [each.name for each in tmp_path.iterdir() if "re" in each.suffix] == []  # .restoring, .replaced
 
