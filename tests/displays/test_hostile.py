@@ -9,15 +9,19 @@ from pathlib import Path
 
 import psutil
 import pytest
+import pytest_asyncio
 
-from punto.controller.web_server import ASK_SECONDS, MOST_CONNECTIONS
+from punto.controller import listener, web_server
+from punto.displays import server as display_server
 from tests.deadline import DEADLINE
-from tests.displays.parts import DisplayProcess
+from tests.displays.parts import Broker, DisplayProcess, display
 from tests.ports import free_port
 from tests.share import share
 
 SIGN = "127.0.0.7"
 """A sign on another machine, which the configuration reserves places for."""
+FEW = 12
+"""The connections of a display in this process."""
 OUTSIDE = [
     "/static/../server.py",
     "/static/%2e%2e/server.py",
@@ -221,95 +225,54 @@ def test_a_request_to_become_something_else_is_answered_as_what_it_is(server):
     assert status in {200, 400, 404}
 
 
-def test_one_connection_too_many_is_ended_and_whoever_is_there_keeps_the_stream(server):
-    with contextlib.ExitStack() as lines:
+@pytest_asyncio.fixture
+async def stream(tmp_path, monkeypatch):
+    """Opens a stream from an address to a display in this process: it takes few connections, and keeps half of them."""
+    monkeypatch.setattr(web_server, "MOST_CONNECTIONS", FEW)
+    monkeypatch.setattr(listener, "PLACES", FEW // 2)
+    monkeypatch.setattr(display_server, "PING_SECONDS", 0.1)
+    opened: list[asyncio.StreamWriter] = []
+    async with display(Broker(tmp_path), page={"reserved": [SIGN]}) as address:
+        port = int(address.split("/")[2].partition(":")[2])
 
-        def stream() -> socket.socket:
-            line = lines.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=DEADLINE))
-            line.sendall(b"GET /events HTTP/1.1\r\nHost: display\r\n\r\n")
-            assert line.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
-            return line
+        async def stream(source: str) -> asyncio.StreamReader:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
+            opened.append(writer)
+            writer.write(b"GET /events HTTP/1.1\r\nHost: display\r\n\r\n")
+            assert await reader.readline() == b"HTTP/1.1 200 OK\r\n"
+            return reader
 
-        streams = [stream() for _ in range(MOST_CONNECTIONS)]
-        too_many = lines.enter_context(
-            socket.create_connection(("127.0.0.1", server.port), timeout=ASK_SECONDS / 2)
-        )
-        with contextlib.suppress(ConnectionError):
-            assert too_many.recv(1000) == b""
-        for line in (streams[0], streams[-1]):
-            while b"event: ping" not in line.recv(65536):
-                pass
-
-    deadline = time.monotonic() + DEADLINE
-    while not _answers(server):
-        assert time.monotonic() < deadline
+        yield stream
+        for writer in opened:
+            writer.transport.abort()
 
 
-def _answers(server: Server) -> bool:
-    return server.get("/healthz")[0] == 200
+async def goes_on(stream: asyncio.StreamReader) -> None:
+    async with asyncio.timeout(DEADLINE):
+        await stream.readuntil(b"event: ping")
 
 
 @pytest.mark.parametrize("screen", ["127.0.0.1", SIGN])
-def test_whatever_their_number_others_addresses_do_not_keep_the_kiosk_or_a_sign_out(server, screen):
-    with contextlib.ExitStack() as lines:
+async def test_whatever_their_number_others_addresses_do_not_keep_the_kiosk_or_a_sign_out(stream, screen):
+    for number in range(FEW):
+        await stream(f"127.0.1.{1 + number}")
+    kiosk = await stream(screen)
+    with contextlib.suppress(ConnectionError, AssertionError):
+        await stream("127.0.9.9")
 
-        def stream(source: str) -> socket.socket:
-            line = lines.enter_context(
-                socket.create_connection(
-                    ("127.0.0.1", server.port), timeout=DEADLINE, source_address=(source, 0)
-                )
-            )
-            line.sendall(b"GET /events HTTP/1.1\r\nHost: display\r\n\r\n")
-            assert line.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
-            return line
-
-        for number in range(MOST_CONNECTIONS):
-            stream(f"127.0.{1 + number // 200}.{1 + number % 200}")
-        kiosk = stream(screen)
-        with contextlib.suppress(ConnectionError, AssertionError):
-            stream("127.0.9.9")
-
-        while b"event: ping" not in kiosk.recv(65536):
-            pass
+    await goes_on(kiosk)
 
 
-def test_the_streams_of_one_address_keep_no_other_out(server):
-    with contextlib.ExitStack() as lines:
+async def test_the_streams_of_one_address_keep_no_other_out(stream):
+    kept = await stream("127.0.0.3")
+    of_one = [await stream("127.0.0.1") for _ in range(FEW - 1)]
+    newcomer = await stream("127.0.0.2")
 
-        def stream(host: str) -> socket.socket:
-            address = ("127.0.0.1", server.port)
-            line = socket.create_connection(address, timeout=DEADLINE, source_address=(host, 0))
-            lines.enter_context(line).sendall(b"GET /events HTTP/1.1\r\nHost: display\r\n\r\n")
-            assert line.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
-            return line
-
-        kept = stream("127.0.0.3")
-        streams = [stream("127.0.0.1") for _ in range(MOST_CONNECTIONS - 1)]
-        newcomer = stream("127.0.0.2")
-
-        deadline = time.monotonic() + DEADLINE
-        with contextlib.suppress(ConnectionError):
-            while streams[0].recv(65536):
-                assert time.monotonic() < deadline
-        for line in (kept, streams[1], newcomer):
-            while b"event: ping" not in line.recv(65536):
-                pass
-
-    deadline = time.monotonic() + DEADLINE
-    while not _answers(server):
-        assert time.monotonic() < deadline
-
-
-def test_a_connection_that_asks_for_nothing_is_ended(server):
-    address = ("127.0.0.1", server.port)
-    with (
-        socket.create_connection(address, timeout=ASK_SECONDS + 5) as silent,
-        socket.create_connection(address, timeout=ASK_SECONDS + 5) as slow,
-    ):
-        slow.sendall(b"GET / HTTP/1.1\r\nX-Slow: ")
-
-        assert silent.recv(1000) == b""
-        assert slow.recv(1000) == b""
+    with contextlib.suppress(ConnectionError):
+        async with asyncio.timeout(DEADLINE):
+            await of_one[0].read()
+    for each in (kept, of_one[1], newcomer):
+        await goes_on(each)
 
 
 @pytest.mark.in_part
