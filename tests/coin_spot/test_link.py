@@ -306,6 +306,31 @@ def test_a_coin_that_has_had_its_round_is_no_wager_again_because_the_power_was_o
     assert rig.user.rounds[7] == (10,)
 
 
+def test_a_coin_that_has_had_its_round_is_no_wager_again_whatever_its_number_after_the_power_was_off(rig):
+    for position in (3, 1, 2):
+        rig.put(position)
+    rig.want(5)
+    rig.settle()
+    rig.power()  # the first to come is now the last of them
+    rig.settle()
+    rig.want(6)
+    rig.settle()
+
+    assert rig.user.rounds == {5: (10, 20, 30), 6: ()}
+
+
+def test_a_coin_that_has_had_its_round_is_not_reported_anew_when_its_sensor_can_be_read_again(rig):
+    rig.put(1)
+    rig.want(5)
+    rig.settle()
+    rig.break_(1, "missing")
+    rig.power()
+    rig.settle()
+    rig.mend(1)
+
+    assert rig.settle() == [SensorMended(1, 10, "missing")]
+
+
 def test_a_coin_that_lay_there_when_the_power_came_is_a_wager_in_the_next_round(rig):
     rig.put(1)
     rig.power()
