@@ -423,11 +423,11 @@ async def test_guesses_from_many_addresses_are_slowed_down_and_a_known_browser_i
         gate = here.console._gate
         known = (await gate.sign_on("Mei", PASSWORD, "192.0.2.1")).browser
         verified.clear()
-        for n in range(3600):  # a guess a second, each from an address of its own
+        for n in range(900):  # a guess a second, each from an address of its own
             await tried(gate, "Mei", WRONG, f"198.51.{n // 250}.{n % 250}")
             here.clock.now += 1
 
-        assert 60 <= len(verified) <= 72
+        assert 21 <= len(verified) <= 27
         assert await tried(gate, "Mei", WRONG, "203.0.113.9") == "too_many"
         assert await tried(gate, "Mei", PASSWORD, "192.0.2.1", known) == ""
         assert {event["code"] for event in access(here) if event["kind"] == "access_refused"} == {
