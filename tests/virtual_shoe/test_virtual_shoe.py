@@ -7,10 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from punto.baccarat.cards import Card
-from punto.baccarat.table.shoe_orders import Lamps
 from punto.drivers.ishoe import frames
-from punto.simulators.shoe import ShoeOptions, VirtualShoe, read_scenario, shuffled
+from punto.simulators.shoe import ShoeOptions, VirtualShoe, shuffled
 from punto.simulators.shoe.faults import parse_faults
 from punto.simulators.shoe.scenario import Step
 from tests.virtual_shoe.host import Host, Table
@@ -177,34 +175,6 @@ async def test_a_card_that_left_as_the_power_went_comes_with_the_next_hello(runn
     assert play.host.hangups == 1
 
 
-async def test_the_overdraw_that_comes_along(running):
-    class House(Table):
-        """A table that locks after the first coup, and burns an overdraw."""
-
-        def take(self, record):
-            if not isinstance(record, frames.OverdrawnRecord):
-                super().take(record)
-                return
-            self.overdrawn = record.card
-            self.next_coup()
-
-    async with running(House(automatic=False), **read_scenario("overdraw").settings()) as play:
-        await play.host.until(lambda: len(play.table.coups) == 2)
-        play.table.next_coup()
-        await play.host.until(lambda: len(play.table.coups) == 3)
-
-    assert play.table.overdrawn is Card("5D")
-    assert [coup.winner.value for coup in play.table.coups] == ["player", "banker", "banker"]
-
-
-async def test_the_ninth_copy_that_comes_along(running):
-    async with running(**read_scenario("ninth-copy").settings()) as play:
-        await play.host.until_over()
-    dealt = play.table.dealt[0]
-
-    assert [card for card in Card if dealt.count(card) > 8] != []
-
-
 async def test_a_shoe_with_nobody_at_the_line_keeps_everything(running):
     """The line's buffer fills with heartbeats nobody reads; then a host comes and plays to the end."""
     async with running(decks=1) as play:
@@ -217,19 +187,3 @@ async def test_a_shoe_with_nobody_at_the_line_keeps_everything(running):
     dealt = play.table.dealt[0]
 
     assert dealt == shuffled("1", 1, 1)[: len(dealt)]
-
-
-@pytest.mark.punctual
-async def test_a_pace_is_kept_and_results_are_paused_at(running):
-    loop = asyncio.get_running_loop()
-    async with running(decks=1, pace=0.03, between=0.6) as play:
-        await play.host.until(lambda: play.table.burn_left == 0)
-        await play.host.until(lambda: play.table.lamps == Lamps(next="banker"))  # P1 is on the table
-        times = {0: loop.time()}
-        for coups in (1, 2):
-            await play.host.until(lambda coups=coups: len(play.table.coups) == coups)
-            times[coups] = loop.time()
-
-    assert times[1] - times[0] > 3 * 0.03 - 0.01
-    # The end of a coup may be seen late, so the pause looks shorter; cards alone would take some 0.15 s.
-    assert times[2] - times[1] > 0.4
