@@ -24,7 +24,6 @@ from punto.controller.accounts.passwords import verified
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
 from punto.controller.messages.building import timestamp
-from tests.deadline import DEADLINE
 from tests.operators.consoles import NOW, PASSWORD
 from tests.service.table_in_this_process import HERE
 from tests.share import sampled
@@ -750,15 +749,6 @@ def test_the_command_tells_of_an_altered_account_and_restores_it(tmp_path):
         "1\tMei\tdealer\tenabled\tlast sign-on never\tno card\tno key\n",
         "",
     )
-
-
-def test_nothing_of_names_and_passwords_is_loaded_but_to_make_accounts():
-    code = "import sys, punto.consoles.console; print({'zxcvbn', 'confusable_homoglyphs'} & set(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True, check=True, timeout=DEADLINE
-    )
-
-    assert done.stdout == "set()\n"
 
 
 def test_the_command_gives_and_takes_cards(tmp_path):

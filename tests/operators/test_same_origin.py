@@ -227,19 +227,6 @@ async def test_a_request_with_two_lengths_is_refused(here):
     assert one.startswith(b"HTTP/1.1 200 ")
 
 
-async def test_what_is_no_http_disturbs_nobody(here):
-    here.account("Mei", "supervisor")
-    for said in (
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc",
-        b"GET\r\n\r\n",
-        b"GET / HTTP/9.9\r\n\r\n",
-        b"\x00" * 100_000,
-    ):
-        await raw(here, said, b"\r\n\r\n")
-
-    await here.signed_on("Mei")
-
-
 # --- what goes back
 
 STATIC = ["/", "/dealer", "/supervisor", "/static/service.js", "/static/console.css", "/shared/elements.js"]
