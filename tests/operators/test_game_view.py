@@ -336,7 +336,7 @@ def test_the_seats_say_what_lies_there_what_counts_what_came_late_and_who_won():
         (WON, NEXUS, "to_confirm", 250_010, [(2, 125_005), (5, 125_005)], "supervisor"),
         (
             WON,
-            {**NEXUS, "executive_from": 1},
+            {**NEXUS, "executive_from": 250_010},
             "to_confirm",
             250_010,
             [(2, 125_005), (5, 125_005)],

@@ -222,34 +222,6 @@ async def test_a_preview_says_that_two_people_take_an_award_of_the_meter_away(ca
         assert at.here.inputs() == before
 
 
-async def test_a_supervisors_card_is_not_enough_for_an_executives_award(tmp_path):
-    async with game(tmp_path, "nexus", CARD_READER, executive_from=250_015) as at:
-        await at.play("Ann start_game")
-        await at.deal(SUITED)
-        await at.play("Ann hand_button 2", "Ann hand_button 5", "Omar confirm")
-        assert (await at.shown())["award"]["card"] == "executive"
-        answer = await at.step("Omar swipe_card")
-        assert (answer.status, answer.json["code"]) == (409, "executive_needed")
-        assert "swipe an Executive card" in answer.json["reason"]
-        assert (await at.shown())["award"]["number"] is None
-        await at.play("Ida swipe_card", "Ann end_game")
-
-        assert [(each.who, each.card) for each in at.books.awards] == [("Ida", "executive")]
-
-
-async def test_a_hand_that_is_pressed_by_accident_is_taken_back_with_the_confirmation(tmp_path):
-    async with game(tmp_path, "nexus", CARD_READER, base_wagers="unseen") as at:
-        await at.play("Ann start_game")
-        await at.deal(SUITED)
-        await at.play("Ann hand_button 2", "Ann hand_button 6", "Omar confirm", "Ann hand_button 6")
-        shown = await at.shown()
-
-        assert shown["step"] == "settling"
-        assert [seat["seat"] for seat in shown["seats"] if seat["selected"]] == [2]
-        await at.play("Omar confirm", "Omar swipe_card", "Ann end_game")
-        assert [each.seats for each in at.books.awards] == [(2,)]
-
-
 @pytest.mark.parametrize(
     ("procedure", "before", "step"),
     [
