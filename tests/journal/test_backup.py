@@ -1,5 +1,6 @@
 """Backups of a record, which are proven, and their restoration. Nothing is ever overwritten."""
 
+import os
 import re
 import shutil
 import sqlite3
