@@ -6,7 +6,7 @@ import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.order_kinds import CorrectRound
-from punto.drivers.base import SensorFailed, WagersLatched
+from punto.drivers.base import SensorFailed, SensorsFound, WagerLifted, WagersLatched
 from tests.service.progressive_devices import NOTHING, at_a_table, settings
 
 UNSEEN = settings(base_wagers="unseen")
@@ -44,19 +44,28 @@ async def test_a_start_that_starts_no_game_leaves_all_its_wagers_dark(tmp_path, 
         heard_again()
 
 
-async def test_a_late_wager_whose_sensor_fails_is_no_wager_of_the_next_game(tmp_path):
+@pytest.mark.parametrize(
+    "event",
+    [
+        SensorFailed(3, 3, "missing"),
+        WagerLifted(3),
+        SensorsFound(empty=(3,), lying=()),
+        SensorsFound(empty=(), lying=(), spent=(3,)),
+    ],
+    ids=["its sensor fails", "it is lifted", "it is gone after a silence", "it has had its START"],
+)
+async def test_a_late_wager_that_is_none_any_more_is_not_in_the_next_game(tmp_path, unheard, event):
     async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.start()
         here.sensors.put(3)
         await here.until(lambda: here.spots.late() == (3,), "the wager is late")
+        heard_again = unheard(here)
 
-        await here.spots.take([SensorFailed(3, 3, "missing")])
+        await here.spots.take([event])
 
         assert here.spots.late() == ()
-        await here.deal(NOTHING)
-        await here.over()
-        await here.recognised()
+        heard_again()
 
 
 async def test_a_start_right_after_a_game_has_the_wager_that_was_late_for_it(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 from punto.baccarat.cards import Card
 from punto.baccarat.table.order_kinds import CorrectRound
 from punto.controller.journal.recovery import replay
-from punto.drivers.base import SensorsFound, StartUnconfirmed, WagerPlaced, WagersLatched
+from punto.drivers.base import StartUnconfirmed, WagerPlaced, WagersLatched
 from tests.service.progressive_devices import NOTHING, SUITED, AtATable, at_a_table, settings, switched_on
 from tests.service.table_in_this_process import rows
 
@@ -182,37 +182,6 @@ async def test_sensors_that_say_themselves_that_it_is_unconfirmed_are_not_waited
         assert handled.refusal is not None
         assert handled.refusal.code == "start_unconfirmed"
         assert here.step == "betting"
-
-
-async def test_a_latch_that_leaves_out_a_lit_wager_starts_no_game(tmp_path, monkeypatch):
-    """An earlier START had it, which was not recorded."""
-    async with at_a_table(tmp_path, UNSEEN) as here:
-        await here.open()
-        await here.wager(2, 5)
-        monkeypatch.setattr(here.sensors, "_data_to_send", lambda _: [])
-        starting = asyncio.create_task(here.start())
-        await here.until(lambda: here.spots.orders().round == 1, "the START is wanted")
-
-        await here.spots.take([WagersLatched(1, (2,))])
-
-        handled = await starting
-        assert handled.refusal is not None
-        assert handled.refusal.code == "start_unconfirmed"
-        assert (here.step, here.hand.spent) == ("betting", (2, 5))
-
-
-async def test_a_late_wager_that_the_sensors_call_spent_is_not_in_the_next_game(tmp_path, monkeypatch):
-    async with at_a_table(tmp_path, UNSEEN) as here:
-        await here.open()
-        await here.wager(2)
-        await here.start()
-        here.sensors.put(3)
-        await here.until(lambda: here.spots.late() == (3,), "the wager is late")
-        monkeypatch.setattr(here.sensors, "_data_to_send", lambda _: [])
-
-        await here.spots.take([SensorsFound(lying=(), empty=(), spent=(3,))])
-
-        assert here.spots.late() == ()
 
 
 @pytest.mark.parametrize("dark", [(), (2,)], ids=["while it waits", "while it is given up"])
