@@ -22,6 +22,7 @@ async def test_each_change_is_told_once(tmp_path, monkeypatch):
 
     watch: DeviceWatch = ConfigurationKeypad(str(pad))
     task = asyncio.create_task(watch.run(report))
+    await asyncio.sleep(0)  # it has looked once, and what is not there is no change
     os.mkfifo(pad)  # an open of it would hang
     await until(lambda: told == [(True, str(pad))])
     pad.unlink()
