@@ -17,9 +17,9 @@ from punto.drivers.serial_port import PortLostError
 from punto.simulators.card_reader.device import CardReaderDevice, NotTakenError
 from punto.simulators.coin_spot.device import Concentrator, Sensor
 from punto.simulators.keypad.device import KeypadDevice
-from tests.coin_spot.virtual_time import HeardPort
 from tests.simulated.disk import Process
 from tests.simulated.loop import InTurn, Loop
+from tests.simulated.virtual_time import HeardPort
 
 TICK_SECONDS: Final = 0.1
 

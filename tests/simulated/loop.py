@@ -8,7 +8,7 @@ from typing import Any
 from unittest import mock
 
 from punto.controller import clock
-from tests.coin_spot.virtual_time import VirtualTime
+from tests.simulated.virtual_time import VirtualTime
 
 
 class Loop(VirtualTime):

@@ -6,9 +6,9 @@ from typing import Final
 
 from punto.drivers.ishoe.frames import HEARTBEAT_SECONDS
 from punto.drivers.serial_port import PortLostError
-from tests.coin_spot.virtual_time import Cable, VirtualPort
 from tests.simulated.disk import PROCESS, Process
 from tests.simulated.shoe import Shoe
+from tests.simulated.virtual_time import Cable, VirtualPort
 
 PATH: Final = "/dev/simulated"
 NOISE: Final = 0.25
