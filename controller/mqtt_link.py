@@ -46,10 +46,13 @@ _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 T = TypeVar("T")
 _log = structlog.get_logger("punto.controller.mqtt")
-# Our own line "broker away" already reports a lost connection and its reason.
-_OF_A_LOST_CONNECTION: Final = re.compile(" on socket: |Could not gracefully disconnect")
+# Our own line "broker away" already reports a lost connection and its reason; an answer whose request was cancelled, because
+# the service stops, is no error.
+_NO_ERRORS_OF_THE_LIBRARY: Final = re.compile(
+    " on socket: |Could not gracefully disconnect|Unexpected message ID .* in on_(un)?subscribe"
+)
 _library_log = logging.getLogger("punto.controller.mqtt.client")
-_library_log.addFilter(lambda record: _OF_A_LOST_CONNECTION.search(str(record.msg)) is None)
+_library_log.addFilter(lambda record: _NO_ERRORS_OF_THE_LIBRARY.search(str(record.msg)) is None)
 
 LinkError = aiomqtt.MqttError
 """The broker cannot be reached or refuses this user, or the connection is lost."""

@@ -11,13 +11,15 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.messages.topics import ROUND, STATE, Topics, progressive
 from punto.controller.mqtt_link import Connection, Link
 from punto.drivers.backoff import Backoff
 from punto.simulators.staff import Act, Procedure, Seen, in_a_game, wrong_acts
+
+REGULARS_SECONDS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class DealerOptions:
       for an act of a supervisor or for paying an award; in seconds.
     - `patience`: how long the dealer waits for the effect of a press, in seconds.
     - `slips`: the rate of acts out of order; `seed` decides when.
+    - `regulars`: the seats of players in every game. The dealer waits for their wagers, as long as `REGULARS_SECONDS`.
     """
 
     broker: BrokerConfig
@@ -57,6 +60,7 @@ class DealerOptions:
     patience: float = 3.0
     slips: float = 0.0
     seed: int = 1
+    regulars: frozenset[int] = frozenset()
 
 
 class TableDealer:
@@ -131,6 +135,8 @@ class TableDealer:
                     self._note(won=frozenset(self._seen.seats), selected=frozenset())
                 continue
             await asyncio.sleep(self._pause_before(act))
+            if act.do == "start_game":
+                await self._until_the_regulars_have_wagered()
             if in_a_game(self._seen) != act:
                 continue
             wrong = wrong_acts(self._seen, self._options.seats)
@@ -139,6 +145,13 @@ class TableDealer:
                 await self._do(self._random.choice(wrong))
             else:
                 await self._do_right(act)
+
+    async def _until_the_regulars_have_wagered(self) -> None:
+        """On a busy machine, players need longer than `betting`, and a hand that wins the meter would have no winner."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(REGULARS_SECONDS):
+                while self._seen.step == "betting" and not self._options.regulars <= {*self._seen.seats}:
+                    await self._until_news(self._options.patience)
 
     def _pause_before(self, act: Act) -> float:
         if act.do == "start_game":

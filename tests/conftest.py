@@ -123,8 +123,21 @@ async def browser():
     expect.set_options(timeout=DEADLINE * 1000)
     async with async_playwright() as playwright:
         running = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+        for opening in ("new_context", "new_page"):
+            setattr(running, opening, _patient(getattr(running, opening)))
         yield running
         await running.close()
+
+
+def _patient(opening):
+    """`opening` with the deadline of all tests in place of the 30 seconds of Playwright."""
+
+    async def opened(**options):
+        fresh = await opening(**options)
+        fresh.set_default_timeout(DEADLINE * 1000)
+        return fresh
+
+    return opened
 
 
 @pytest.fixture

@@ -30,6 +30,8 @@ from punto.simulators.shoe.order import shuffled
 from punto.simulators.staff import Act, Seen, at_the_table, due, order_of
 from punto.simulators.table_dealer import DealerOptions, Hands, Outcome, TableDealer
 
+REGULARS: Final = {3: "player", 6: "banker"}
+"""Seats and their base wagers in every game of a progressive, so that each hand that wins the meter has a winner."""
 # Cards behind the cut card of a shoe that is dealt by hand, as in the virtual shoe.
 _CUT: Final = 14
 _QUICKEST: Final = 0.01  # seconds from one press to the next
@@ -142,6 +144,7 @@ class ProgressiveDealer:
             think=max(options.between / 8, _QUICKEST),
             supervisor=options.between / 2,
             slips=_SLIPS,
+            regulars=frozenset(REGULARS),
             seed=options.seed,
         )
         self._table_dealer = TableDealer(dealer, hands, say)

@@ -12,7 +12,15 @@ from punto.baccarat.coup import Coup
 from punto.baccarat.wagers.definition import Game
 from punto.commands.demo.configuration import COIN_SPOT, Secrets, config_of, is_dealt, mqtt_of, socket_of
 from punto.commands.demo.options import TableOptions
-from punto.commands.demo.staff import ProgressiveDealer, Say, Staff, key_cards, open_meter, supervise
+from punto.commands.demo.staff import (
+    REGULARS,
+    ProgressiveDealer,
+    Say,
+    Staff,
+    key_cards,
+    open_meter,
+    supervise,
+)
 from punto.commands.operator import ask
 from punto.commands.run import consoles_of, devices_of, doors_of
 from punto.configs.problems import ConfigError, Problem
@@ -28,8 +36,6 @@ from punto.simulators.shoe.scenario import read_scenario, scenario_names
 from punto.simulators.shoe.virtual_shoe import VirtualShoe
 
 _SEATS: Final = (1, 3, 4, 6)
-# One seat always wagers on each hand, so that each hand that wins the meter has a winner.
-_REGULARS: Final = {3: "player", 6: "banker"}
 _HABITS: Final = Habits(coin=0.8, late=0.1)
 _ASKS_SECONDS: Final = 0.1
 
@@ -113,7 +119,7 @@ class VirtualTable:
             seats=_SEATS,
             seed=self._options.seed,
             slow=self._options.between / 2,
-            regulars={} if coins is None else _REGULARS,
+            regulars={} if coins is None else REGULARS,
             progressive=coins,
         )
 

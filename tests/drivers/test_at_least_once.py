@@ -15,6 +15,7 @@ from punto.drivers.frame import Frame, parsers, shortened
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.keypad import frames as keypad
 from punto.drivers.keypad.link import KeypadLink
+from tests.deadline import DEADLINE
 from tests.drivers.benches import Bench, CardReaderBench, KeypadBench, until
 
 SESSION = 5
@@ -271,7 +272,7 @@ async def test_a_press_or_swipe_while_the_cable_is_out_is_refused_when_it_is_bac
         waiting = bench.do(0)  # the device does not know yet that no host is there
         await asyncio.sleep(1.1)  # the rule is about time
         bench.far.plug()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(DEADLINE):
             assert not await waiting
         assert bench.user.got == []
         await bench.connected()

@@ -11,6 +11,7 @@ from punto.drivers.base import BAUD
 from punto.drivers.retried import LAST_RETRY_SECONDS
 from punto.drivers.serial_port import Port, PortLostError
 from punto.simulators.line import Faults
+from tests.deadline import DEADLINE
 from tests.drivers.benches import Bench, going, until
 from tests.drivers.devices import BENCHES
 
@@ -133,21 +134,23 @@ async def test_a_line_that_babbles_is_not_read_for_a_while(at, monkeypatch):
     assert at.user.got == list(at.things[:2])
 
 
-async def test_a_port_whose_path_leads_elsewhere_is_left(at):
+async def test_a_port_whose_path_leads_elsewhere_is_left(at, monkeypatch):
+    monkeypatch.setattr(serial_device, "REOPEN_SECONDS", 2 * DEADLINE)
     async with at.running():
         other = at.far_end("T-000002")
         at.far._receive = lambda *_: None  # the old line stays open and is silent
         at.far._data_to_send = lambda *_: []
         async with going(other.run()):
-            await until(lambda: at.driver.health().serial == "T-000002", 5)  # before it is opened anew
+            await until(lambda: at.driver.health().serial == "T-000002")
             assert await at.does(0, other)
 
 
 async def test_a_silent_port_whose_path_is_gone_is_left(at, monkeypatch):
+    monkeypatch.setattr(serial_device, "REOPEN_SECONDS", 2 * DEADLINE)
     async with at.running():
         monkeypatch.setattr(at.far, "_data_to_send", lambda *_: [])
         at.link.unlink()
-        await until(lambda: at.reason.startswith("there is no port"), 5)
+        await until(lambda: at.reason.startswith("there is no port"))
 
 
 async def test_two_programs_cannot_have_one_device(at):

@@ -7,6 +7,7 @@ import pytest
 from punto.drivers.base import KeypadLamps
 from punto.simulators.keypad import VirtualKeypad
 from punto.simulators.line import Faults
+from tests.deadline import DEADLINE
 from tests.drivers.benches import KeypadBench, going, until
 
 
@@ -16,7 +17,7 @@ def at(tmp_path) -> KeypadBench:
 
 
 async def test_keys_pressed_faster_than_they_are_answered_come_in_order_each_with_its_answer(at):
-    async with at.running(), asyncio.timeout(60):
+    async with at.running(), asyncio.timeout(DEADLINE):
         answers = await asyncio.gather(*(at.far.press(key) for key in ("9", "S", "F2")))
 
     assert at.user.got == ["9", "S", "F2"]
@@ -47,7 +48,7 @@ async def test_the_keypad_is_not_without_its_host_while_an_order_takes_long(at):
 
 async def test_presses_from_before_the_host_are_not_orders(at):
     """A terminal keeps what nobody has read."""
-    async with going(at.far.run()), asyncio.timeout(60):
+    async with going(at.far.run()), asyncio.timeout(DEADLINE):
         await until(lambda: at.far.path)
         waiting = at.far.press("F2")
         await asyncio.sleep(1.2)  # the press must grow old, on the line and in the keypad

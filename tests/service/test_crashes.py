@@ -86,7 +86,7 @@ def evening(tmp_path) -> Iterator[Evening]:
 def finish(evening: Evening, seed: str, cut: int = WHOLE) -> None:
     """Wait until the shoe is over and every round was heard."""
     expected = len(expected_rounds(seed, 1, cut=cut))
-    wait_until(lambda: len(rounds(evening.table.record)) >= expected, "the shoe is over", 90)
+    wait_until(lambda: len(rounds(evening.table.record)) >= expected, "the shoe is over")
     wait_until(lambda: _rounds_heard(evening.listener) >= expected, "every round is heard")
 
 

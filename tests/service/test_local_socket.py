@@ -16,6 +16,7 @@ import pytest
 
 from punto.controller import local_socket
 from punto.controller.local_socket import LIMITS, Limits
+from tests.deadline import DEADLINE
 from tests.service.table_in_this_process import eventually
 
 Line = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -68,7 +69,7 @@ async def asked(path: Path) -> bytes:
     reader, writer = await asyncio.open_unix_connection(path)
     try:
         writer.write(b"hello\n")
-        return await asyncio.wait_for(reader.readline(), 10)
+        return await asyncio.wait_for(reader.readline(), DEADLINE)
     finally:
         writer.close()
 
@@ -97,7 +98,7 @@ async def test_silent_connections_use_up_no_files_of_the_service(tmp_path):
 async def test_a_connection_that_sends_no_request_in_time_is_ended(tmp_path, said):
     async with door(tmp_path / "door", Limits(3, SOON)) as path, silent(path, 1) as [(reader, writer)]:
         writer.write(said)
-        assert await asyncio.wait_for(reader.read(), 10) == b""
+        assert await asyncio.wait_for(reader.read(), DEADLINE) == b""
 
 
 async def test_a_connection_that_reads_no_answer_in_time_is_ended(tmp_path):

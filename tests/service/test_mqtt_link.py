@@ -143,6 +143,18 @@ async def test_of_a_connection_that_is_cut_in_mid_write_nothing_is_said_but_our_
     assert [record.getMessage() for record in caplog.records if record.levelname != "DEBUG"] == []
 
 
+async def test_the_answer_to_a_request_that_was_cancelled_is_no_error(tmp_path, caplog):
+    with Broker(tmp_path) as broker:
+        async with Link(BrokerConfig(port=broker.port), Backoff(1, 1)).connection() as connection:
+            for request in (connection.subscribe, connection.unsubscribe):
+                cancelled = asyncio.create_task(request(["punto/cancelled"]))
+                await asyncio.sleep(0)  # it is sent
+                cancelled.cancel()
+                await connection.subscribe(["punto/next"])  # answered after it
+
+    assert [record.getMessage() for record in caplog.records if record.levelname != "DEBUG"] == []
+
+
 async def test_messages_are_delivered_in_order_however_many(tmp_path):
     with Broker(tmp_path) as broker:
         link = Link(BrokerConfig(port=broker.port), Backoff(1, 1))

@@ -114,7 +114,7 @@ class Host:
     async def listen(self, seconds: float) -> None:
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
-        await self.until(lambda: loop.time() >= end, seconds + 5)
+        await self.until(lambda: loop.time() >= end)
 
     def close(self) -> None:
         if self._fd >= 0:

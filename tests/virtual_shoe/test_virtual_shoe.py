@@ -111,7 +111,7 @@ async def test_an_unplugged_shoe_goes_on_where_it_was(running):
 async def test_power_loss_is_silence_on_a_line_that_stays_and_loses_no_card(running):
     async with running(decks=1, pace=0.02) as play:
         await play.host.until(lambda: len(play.table.dealt[0]) >= 3)  # in the burn
-        play.shoe.lose_power(1)
+        play.shoe.lose_power(3)
         await play.host.listen(0.1)
         heard = play.host.decoder.counters.frames
         await play.host.listen(0.6)
@@ -141,9 +141,10 @@ async def test_steps_by_the_clock(running):
         Step("unplug", after=1, seconds=0.1),
         Step("power", after=1.3, seconds=0.1),
     )
+    of_a_step = (frames.FaultRecord, frames.ReverseRecord, frames.LidRecord)
     async with running(Table(automatic=False), steps=steps) as play:
         await play.host.until(lambda: play.said[-1].startswith("the power"))
-    of_a_step = (frames.FaultRecord, frames.ReverseRecord, frames.LidRecord)
+        await play.host.until(lambda: sum(isinstance(each, of_a_step) for each in play.host.taken) == 6)
     seen = [type(record) for record in play.host.taken if isinstance(record, of_a_step)]
     for _ in ("opened", "closed"):  # as the cards came in, perhaps after the first step
         seen.remove(frames.LidRecord)

@@ -15,8 +15,10 @@ export const REASONS = {
   "not shown": "This page cannot show what the Game Manager sent",
 };
 
+let leaving = false; // to sign-on, which says why
+
 /** The service leads to sign-on, and sign-on leads back to this page. */
-export const goToSignOn = () => location.reload();
+export const goToSignOn = () => leaving || location.reload();
 
 /**
  * Ask the service; a refusal is an error, and without a session the page goes to sign-on.
@@ -116,7 +118,11 @@ export function showFaults(parts) {
 export const reader = get("/api/reader").catch(() => null);
 
 byId("sign-off").addEventListener("click", async () => {
-  await send("DELETE", "/api/session");
+  leaving = true; // the streams end before the answer comes
+  await send("DELETE", "/api/session").catch((error) => {
+    leaving = false;
+    throw error;
+  });
   location.assign("/sign-on/#signed-off");
 });
 
