@@ -1,7 +1,9 @@
 """Signing on at the pages of a house, in a browser."""
 
+import asyncio
+
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from punto.controller.gaming_days import Calendar
 from punto.game_manager.floor.store import Store
@@ -66,8 +68,16 @@ async def test_a_supervisor_sees_to_an_alarm_and_signs_off_and_an_ended_session_
         await page.get_by_role("dialog").get_by_label("Note").fill("Looked at it")
         await page.keyboard.press("Enter")
         await expect(first).to_contain_text("Seen to by Sue")
+
+        async def answered_late(route: Route) -> None:
+            answer = await route.fetch()
+            await asyncio.sleep(1)  # the page has noticed that the session has ended
+            await route.fulfill(response=answer)
+
+        await page.route("**/api/session", answered_late)
         await page.get_by_role("button", name="Sign off").click()
         await page.wait_for_url(f"{address}/sign-on/#signed-off")
+        await page.unroute("**/api/session")
         assert here.accesses()[-1] == ("session_ended", "Sue", "session ended: signed off", None)
 
         # An auditor reads, and has no button.
