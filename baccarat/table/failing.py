@@ -44,8 +44,9 @@ def note_failure(turn: Turn, event: events.Event, name: str) -> RefusedError | N
     _note_report(turn, event)
     if isinstance(event, _STOPPING):
         text = f"{shown}. A supervisor must check the cards and wagers on the table, correct or void a wrong hand, and resume play"
-        if isinstance(event, events.ShoeHello):
-            text += ". Then unplug the shoe and plug it in again"
+        if isinstance(event, events.ShoeHello | events.DeviceHeard):
+            device = "shoe" if isinstance(event, events.ShoeHello) else event.device.replace("_", " ")
+            text += f". Then unplug the {device} and plug it in again"
         turn.stop(Stop(code=INTERNAL_ERROR, text=text, of_the_shoe=isinstance(event, events.ShoeEvent)))
     else:
         turn.alarm(INTERNAL_ERROR, shown)

@@ -39,11 +39,17 @@ class DeviceDoor(Generic[_Driver]):
         self._driver: _Driver = driver
         self._changed = asyncio.Event()  # the device's link
         self._unproven = False
+        self._failed: str | None = (
+            None  # the serial number that the program could not record, as long as it is connected
+        )
+        self._hearing = asyncio.Lock()  # or a press would report a new device for a second time
         self._calm = asyncio.Event()  # not set after an input that the pace refused, until the pause is over
         self._calm.set()
 
     def link_changed(self) -> None:
         """Publish the device's state, and record which device it is."""
+        if not self._driver.health().connected:
+            self._failed = None
         self._outbox.snapshot_due(topics.device(self.device))
         self._changed.set()
 
@@ -97,14 +103,16 @@ class DeviceDoor(Generic[_Driver]):
 
         A driver reports nothing before it knows the device's serial number.
         """
-        health, known = self._driver.health(), self._engine.state.devices.of_name(self.device)
-        if health.unproven and not self._unproven:
-            self._unproven = await self._submit(DeviceHeard(self.device, None), "devices") is not None
-        elif not health.unproven:
-            self._unproven = False
-        if health.serial is not None and health.serial != (known.offered or known.accepted):
-            await self._submit(DeviceHeard(self.device, health.serial), "devices")
-        return self._accepted
+        async with self._hearing:
+            health, known = self._driver.health(), self._engine.state.devices.of_name(self.device)
+            if health.unproven and not self._unproven:
+                self._unproven = await self._submit(DeviceHeard(self.device, None), "devices") is not None
+            elif not health.unproven:
+                self._unproven = False
+            if health.serial not in {None, self._failed, known.offered or known.accepted}:
+                heard = await self._submit(DeviceHeard(self.device, health.serial), "devices")
+                self._failed = health.serial if heard is not None and heard.failed else None
+            return self._accepted
 
     async def _submit(
         self, event: Event, source: str, give: Callable[[Any, str], Awaitable[Handled]] | None = None

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from punto.baccarat.progressive.nexus import Confirm
+from punto.baccarat.table.events import DeviceHeard
 from punto.baccarat.table.order_kinds import AcceptDevice
 from punto.controller.accounts.roles import Role
 from punto.controller.config.devices import KeypadConfig
@@ -34,6 +35,7 @@ from tests.service.progressive_devices import (
     settings,
 )
 from tests.service.table_in_this_process import eventually, rows, table
+from tests.service.test_ordered_path import fails_at
 
 pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
@@ -253,6 +255,25 @@ async def test_a_line_on_which_the_devices_change_without_end_is_recorded_a_few_
             await door._on_link_changed()
 
         assert 0 < here.table.engine.seq - before <= AT_ONCE
+
+
+async def test_a_device_whose_report_the_program_cannot_handle_is_reported_once_each_time_that_it_is_connected(
+    tmp_path, monkeypatch
+):
+    async with at_a_table(tmp_path, settings(procedure="aquarius")) as here:
+        await here.open()
+        fails_at(monkeypatch, DeviceHeard)
+        other = replace(here.keys.health(), serial="VK-OTHER")
+        for times in (1, 2):
+            for health in (replace(other, connected=False, serial=None), other):
+                monkeypatch.setattr(here.keypad, "health", lambda health=health: health)
+                here.keys.link_changed()
+            for _ in range(5):
+                assert (await here.keys.press("F2")).result == "refused"
+
+            reported = [each["serial"] for each in here.record("device_heard")]
+            assert reported.count("VK-OTHER") == times
+        assert here.table.state.waiting.stops[0].text.endswith("Then unplug the keypad and plug it in again")
 
 
 async def test_a_reader_that_swipes_without_end_is_refused_and_not_recorded(tmp_path):

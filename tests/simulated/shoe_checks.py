@@ -32,6 +32,8 @@ class ShoeChecks:
         """The records before this one were made before the shoe was connected."""
         self._keyed = 0
         """How many cards were keyed while the shoe was away, and are in no record of it yet."""
+        self._heard = False
+        """Whether the shoe has been heard since the last of these cards: also by a record, if its hello failed."""
         self._copies: Counter[Card] | None = None
         """The cards that have left the shoe by its records; None if people have changed them."""
 
@@ -81,11 +83,11 @@ class ShoeChecks:
         if isinstance(event, SetWager | StartGame) and self._unseen(before):
             raise Wrong(f"{event.kind} was accepted, although cards can lie unseen on the table")
         if isinstance(event, KeyCard) and before.keyed_for_shoe and before.waiting.doubt is None:
-            self._keyed += 1
+            self._keyed, self._heard = self._keyed + 1, False
 
     def _of_keyed_cards(self, state: TableState) -> None:
         """When the shoe has sent all records of the time that it was away, each keyed card is one of them, or play stops."""
-        if self._keyed and self._online and state.link.offered is None and self.taken + 1 >= self._late:
+        if self._keyed and self._heard and state.link.offered is None and self.taken + 1 >= self._late:
             self._keyed = 0
             if not state.waiting.stops:
                 raise Wrong("a card was keyed that the shoe has no record of, but the table plays on")
@@ -101,7 +103,7 @@ class ShoeChecks:
         if isinstance(event, ShoeLost | ServiceStarted):
             self._online = False
         elif isinstance(event, ShoeHello) and not self._online:
-            self._online, self._late = True, event.next_record
+            self._online, self._late, self._heard = True, event.next_record, True
         if isinstance(event, ShoeHello):
             heard = event
             if event.log != self.log and self.log is not None and _in_play(before):
@@ -115,7 +117,7 @@ class ShoeChecks:
 
     def _of_a_record(self, event: ShoeRecord, before: TableState, state: TableState) -> None:
         if before.link.offered is None and self.log is not None and event.record == self.taken + 1:
-            self.taken = event.record
+            self.taken, self._heard = event.record, True
             if self._memory is not None and event != self._memory.made.get((self.log, event.record)):
                 raise Wrong(f"record {event.record} is not what the shoe made: {event}")
             if isinstance(event, _OfACard):
