@@ -130,14 +130,15 @@ class ShoeChecks:
     def _count(self, event: _OfACard, state: TableState, *, dealt: bool) -> None:
         """A card has left the shoe: it was keyed before, or is one of the copies of this card, perhaps one too many.
 
-        A card of no hand, such as one that was burned, stops no play, but there is an alarm.
+        A card of no hand, such as one that was burned, stops no play, but there is an alarm. A card that waits for the one before it
+        to be keyed is judged then.
         """
         self._keyed = max(0, self._keyed - 1)
         if not isinstance(event, events.CardDrawn) or event.confidence < state.settings.minimum_confidence:
             self._copies = None
         elif self._copies is not None:
             self._copies[event.card] += 1
-            told = state.waiting.stops or (
+            told = state.waiting.for_person or (
                 not dealt and "surplus_copy" in {alarm.code for alarm in state.alarms}
             )
             if self._copies[event.card] > state.settings.game.decks and not told:
