@@ -192,6 +192,8 @@ class DeviceRecord(Record):
         """The coins that were in a game: seat and number."""
         self._misses: list[float] = []
         self._locked_at: float | None = None
+        self._awaited_at = -HEARD_SECONDS
+        """When an award last waited for a card."""
 
     def _take(self, seq: int, source: str, event: Event, outcome: str) -> list[Effect]:
         before, known = self.state, len(self.entries)
@@ -210,6 +212,8 @@ class DeviceRecord(Record):
     def _compare(
         self, source: str, event: Event, state: TableState, progressive: TablesProgressive, *, accepted: bool
     ) -> None:
+        if progressive.procedure.step.value == "confirmed":
+            self._awaited_at = self._world.loop.passed
         self._world.device_inputs += source.startswith("keypad") or source == card_door.SOURCE
         match event:
             case _ if source.startswith("keypad"):
@@ -220,7 +224,7 @@ class DeviceRecord(Record):
             case TurnKey(to=to) if source == KEY_SWITCH:
                 self._turned(to.value)
             case SwipeCard(who=who) if source == card_door.SOURCE:
-                self._swiped(event, who, state, progressive)
+                self._swiped(event, who, state, progressive, accepted=accepted)
             case AccessRefused(code=code) if source == card_door.SOURCE and code != CARD_GUESSING:
                 self._missed()
             case ServiceStarted():
@@ -260,14 +264,17 @@ class DeviceRecord(Record):
         if self._locked_at is not None and self._world.loop.passed - self._locked_at < LOCKED_SECONDS:
             raise Wrong("the reader took a card although too many cards were refused")
 
-    def _swiped(self, event: SwipeCard, who: str, state: TableState, progressive: TablesProgressive) -> None:
+    def _swiped(
+        self, event: SwipeCard, who: str, state: TableState, progressive: TablesProgressive, *, accepted: bool
+    ) -> None:
         cards = {card for card, owner in CARDS.items() if owner.name == who}
         serial = state.devices.of_name("card_reader").accepted
         self._find(self._world.reader.swipes, cards, serial, PASSWORD_SECONDS)
         roles = {role.value for owner in CARDS.values() if owner.name == who for role in owner.roles}
         if (event.level == "executive") != ("executive" in roles) or roles == {"dealer"}:
             raise Wrong(f"the card of {who} has the level {event.level}")
-        if progressive.procedure.step.value != "confirmed":
+        signed_meanwhile = not accepted and self._world.loop.passed - self._awaited_at < HEARD_SECONDS
+        if progressive.procedure.step.value != "confirmed" and not signed_meanwhile:
             raise Wrong("no award waits for a card")
         self._refuse_locked()
         config = self._world.config.progressive
