@@ -55,6 +55,9 @@ class LastGame:
     def __init__(self) -> None:
         self._hand: RoundRecord | None = None
         self._past = False
+        self._entries = 0
+        self._back: set[int] = set()
+        """The awards that were backed out while their hand could still be corrected."""
 
     def hand(self, record: RoundRecord, before: TableState) -> None:
         """A hand has ended, or was corrected."""
@@ -73,6 +76,11 @@ class LastGame:
     ) -> str | None:
         """The award that was passed over, None if none was; `staked` has the seats and wagers of each round."""
         progressive, hand = state.progressive, self._hand
+        backed_out = [each.award.id for each in entries[self._entries :] if isinstance(each, AwardBackedOut)]
+        self._entries = len(entries)
+        # What is backed out after the next hand, or in another shoe, is the Game Manager's to make good.
+        if not self._past and state.history.last is not None:
+            self._back |= set(backed_out)
         if progressive is None or progressive.link is not None or hand is None or hand.winner is None:
             return None
         game, settings = progressive.procedure.hand.round, progressive.books.settings
@@ -85,8 +93,7 @@ class LastGame:
             seats &= {seat for seat, wager in staked[hand.round] if wager == coup.winner}
         if not seats or coup.winner == "tie" or settings.tier(rule) is None:
             return None
-        # What is backed out after the next hand is the Game Manager's to make good.
-        back = {each.award.id for each in entries if isinstance(each, AwardBackedOut) and not self._past}
+        back = set() if self._past else self._back
         confirmed = any(
             (isinstance(each, NobodyWonLogged) and (each.round, each.rule) == (game, rule))
             or (
