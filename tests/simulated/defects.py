@@ -172,7 +172,8 @@ class FailedChecks:
         stopped = any(stop.code == INTERNAL_ERROR for stop in after.waiting.stops)
         if not request and type(event) not in _OF_NO_DEVICE and not stopped:
             raise Wrong(f"{event.kind} failed, but the table plays on")
-        self._alike = self._alike + 1 if self._last == (source, event) and not request else 1
+        once = request or isinstance(event, events.ServiceStarted)  # each start is another
+        self._alike = self._alike + 1 if self._last == (source, event) and not once else 1
         self._last = source, event
         if self._alike > MOST_ALIKE:
             raise Wrong(f"{event.kind} failed, and is reported again and again")

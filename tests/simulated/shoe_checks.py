@@ -60,8 +60,9 @@ class ShoeChecks:
             self._give_up(event, state)
         if isinstance(event, ShoeRecord):
             self._of_a_record(event, before, state)
+        if isinstance(event, ShoeRecord | ShoeHello | AcceptShoe | events.RecordsLost):
+            self._of_keyed_cards(state)
         self._compare(state)
-        self._of_keyed_cards(state)
 
     def _fail(self, event: Event, before: TableState) -> None:
         """The program could not handle an input. A report of the shoe is taken, so that the shoe does not send it for ever."""
@@ -69,6 +70,7 @@ class ShoeChecks:
             self.taken, self._copies = max(self.taken, event.last), None
         elif isinstance(event, ShoeRecord) and before.link.offered is None and event.record == self.taken + 1:
             self.taken, self._copies = event.record, None
+            self._keyed = max(0, self._keyed - isinstance(event, _OfACard))
         elif isinstance(event, ShoeHello | ShoeLost | ServiceStarted):
             self._online = False
 
@@ -153,7 +155,7 @@ class ShoeChecks:
         for number in range(self.taken + 1, lost.last + 1):
             if self._memory is not None and (self.log, number) not in self._memory.lost:
                 raise Wrong(f"the table gave up record {number}, which the shoe has not lost")
-        self.taken = lost.last
+        self.taken, self._heard = lost.last, True
         if not state.waiting.stops:
             raise Wrong("the shoe has lost records, but the table plays on")
 
