@@ -43,8 +43,9 @@ def wrong_with(
     )
     if not set(award.seats) <= {each.seat for each in counted.wagers}:
         return f"award {award.id} is of the seats {award.seats}, but {counted.wagers} were counted"
-    books = None if state.progressive is None else state.progressive.books
-    if books is not None and award.whole_meter and books.available < books.settings.seed * UNIT:
+    # A linked table may hear of it when another table has won of the next meter.
+    own = state.progressive if state.progressive is not None and state.progressive.link is None else None
+    if own is not None and award.whole_meter and own.books.available < own.books.settings.seed * UNIT:
         return f"after award {award.id}, the next meter does not have its seed"
     return None
 
