@@ -133,7 +133,7 @@ def main(options: list[str]) -> int:
     changed = changes()
     sources = {
         str(path.relative_to(HERE)): path.read_text(encoding="utf-8")
-        for folder in (*ROOMS, "tests", "tools")
+        for folder in ("punto", *ROOMS, "tests", "tools")
         for path in (HERE / folder).rglob("*.py")
     }
     tests = touched(changed, sources)

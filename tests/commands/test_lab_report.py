@@ -29,7 +29,7 @@ from tests.config.test_sheets_page import names_in
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
-ROOMS = sorted(path.name for path in (ROOT / "punto").iterdir() if path.is_symlink())
+ROOMS = sorted(path.resolve() for path in (ROOT / "punto").iterdir() if (path / "__init__.py").exists())
 SOURCE = "commands/test_of_a_source.py"
 REPORT = LabReport.gather("2026-11-25", Results(), None, None)
 DRAWS = {"PCG64DXSM", "PasswordHasher", "default_rng", "generate", "getrandom", "urandom", "uuid1", "uuid4"}
@@ -174,7 +174,7 @@ def program(tmp_path_factory) -> Path:
     """A copy of this program."""
     folder: Path = tmp_path_factory.mktemp("own")
     for room in ROOMS:
-        shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(room, folder / room.name, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
 
@@ -278,13 +278,13 @@ def draws(path: Path) -> bool:
 
 def test_the_statement_names_each_module_that_draws_random_numbers():
     stated = {module for use in REPORT.random_numbers.uses for module in use.modules.split(", ")}
-    modules = (path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+    modules = (path for room in ROOMS for path in room.rglob("*.py"))
 
     assert stated == {str(path.relative_to(ROOT)) for path in modules if draws(path)}
 
 
 def test_pages_draw_no_random_numbers():
-    scripts = [path for room in ROOMS for kind in ("*.js", "*.html") for path in (ROOT / room).rglob(kind)]
+    scripts = [path for room in ROOMS for kind in ("*.js", "*.html") for path in room.rglob(kind)]
     drawn = re.compile(r"Math\.random|getRandomValues|randomUUID")
 
     assert scripts
