@@ -5,8 +5,8 @@ import pytest
 from tools.quick import HERE, SECONDS, imports, module_of, touched, within
 
 SOURCES = {
-    "baccarat/cards.py": "",
-    "baccarat/coup.py": "from punto.baccarat.cards import Card\n",
+    "punto/baccarat/cards.py": "",
+    "punto/baccarat/coup.py": "from punto.baccarat.cards import Card\n",
     "controller/deep.py": "import os\n",
     "controller/engine.py": "from punto.controller import (\n    deep,\n    log,\n)\n",
     "consoles/pages/__init__.py": "",
@@ -23,8 +23,8 @@ SOURCES = {
 @pytest.mark.parametrize(
     ("changed", "tests"),
     [
-        ("baccarat/cards.py", ["tests/baccarat/test_cards.py"]),
-        ("baccarat/coup.py", ["tests/baccarat/test_coup.py"]),
+        ("punto/baccarat/cards.py", ["tests/baccarat/test_cards.py"]),
+        ("punto/baccarat/coup.py", ["tests/baccarat/test_coup.py"]),
         ("controller/deep.py", ["tests/service/test_engine.py"]),
         ("tests/table/croupier.py", ["tests/baccarat/test_coup.py"]),
         ("tests/table/test_other.py", ["tests/table/test_other.py"]),
@@ -49,7 +49,7 @@ def test_an_import_is_found_with_the_names_that_it_imports():
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("baccarat/cards.py", "punto.baccarat.cards"),
+        ("punto/baccarat/cards.py", "punto.baccarat.cards"),
         ("punto/version.py", "punto.version"),
         ("drivers/ishoe/__init__.py", "punto.drivers.ishoe"),
         ("tools/quick.py", "tools.quick"),

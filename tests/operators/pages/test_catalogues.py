@@ -147,7 +147,7 @@ def test_the_english_of_an_order_is_the_tables_own():
 
 
 def test_what_the_service_says_is_still_written_so_in_its_modules():
-    folders = ("consoles", "controller/devices", "baccarat/table")
+    folders = ("consoles", "controller/devices", "punto/baccarat/table")
     files = [path for folder in folders for path in (ROOT / folder).glob("*.py")]
     source = "\n".join(
         [*(path.read_text(encoding="utf-8") for path in files), *(rule["pays"] for rule in RULES)]

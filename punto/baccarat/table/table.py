@@ -21,7 +21,7 @@ and the settings to which of the listed phases it leads.
 - What can stand in several phases is not a phase: a stop or a card in doubt (`Waiting`), or an award that delays the
   next hand (`award_waits`). As phases, they would multiply the table, and each would have to remember the phase to
   return to.
-- The progressive's game and its meter have transition tables of their own (`baccarat/progressive`), because a game is
+- The progressive's game and its meter have transition tables of their own (`punto/baccarat/progressive`), because a game is
   not a round. Here, they are listed only where the end of an award can begin the next hand.
 - The same events in the same order give the same table and the same effects, so that the record can be replayed.
   Therefore nothing here reads a clock, draws random numbers or waits.
