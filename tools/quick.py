@@ -25,7 +25,7 @@ RESULTS: Final = HERE / "build" / "results"
 SECONDS: Final = 60.0
 """What the modules may have taken together, when other tests ran beside them: alone, they take a fraction of it."""
 PAGES: Final = {
-    "consoles": ("tests/operators/pages",),
+    "punto/consoles": ("tests/operators/pages",),
     "controller/shared_pages": ("tests/operators/pages", "tests/displays/page"),
     "displays": ("tests/displays/page",),
     "game_manager": ("tests/game_manager/pages", "tests/game_manager/floor/pages"),

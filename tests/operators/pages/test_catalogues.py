@@ -17,7 +17,7 @@ from punto.baccarat.wagers.settlement import Outcome
 from punto.controller.config.sections import ConsoleConfig
 
 ROOT = Path(__file__).parents[3]
-PAGES = ROOT / "consoles" / "pages"
+PAGES = ROOT / "punto" / "consoles" / "pages"
 
 
 def catalogues(folder: str) -> dict[str, dict[str, str]]:
