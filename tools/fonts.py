@@ -19,7 +19,7 @@ from fontTools.ttLib import TTFont
 from punto.controller.web_server import SHARED
 
 ROOT: Final = Path(__file__).parents[1]
-CATALOGS: Final = (ROOT / "displays" / "catalogs", ROOT / "punto" / "consoles" / "catalogs")
+CATALOGS: Final = (ROOT / "punto" / "displays" / "catalogs", ROOT / "punto" / "consoles" / "catalogs")
 FONTS: Final = SHARED / "fonts"
 VERSION: Final = "5.3.0"
 SOURCES: Final = {"zh-Hant": "noto-sans-tc", "zh-Hans": "noto-sans-sc"}

@@ -27,7 +27,7 @@ SECONDS: Final = 60.0
 PAGES: Final = {
     "punto/consoles": ("tests/operators/pages",),
     "controller/shared_pages": ("tests/operators/pages", "tests/displays/page"),
-    "displays": ("tests/displays/page",),
+    "punto/displays": ("tests/displays/page",),
     "game_manager": ("tests/game_manager/pages", "tests/game_manager/floor/pages"),
 }
 _PAGE: Final = {".js", ".css", ".html", ".json", ".svg", ".woff2"}

@@ -18,7 +18,7 @@ from tools.fonts import SOURCES, WEIGHTS, characters, font_of, latin_font
 ROOT = Path(__file__).parents[3]
 CATALOGS = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))
-    for path in (ROOT / "displays" / "catalogs").glob("*.json")
+    for path in (ROOT / "punto" / "displays" / "catalogs").glob("*.json")
 }
 ENGLISH = CATALOGS["en"]
 OTHERS = sorted(CATALOGS.keys() - {"en"})
@@ -45,7 +45,7 @@ def test_nothing_in_a_catalogue_is_empty_and_letters_are_single(language):
 
 
 def test_the_page_asks_for_no_word_that_there_is_not():
-    static = ROOT / "displays" / "static"
+    static = ROOT / "punto" / "displays" / "static"
     asked: set[str] = set()
     for page in static.glob("*.html"):
         asked |= set(re.findall(r'data-word="([^"]+)"', page.read_text(encoding="utf-8")))
