@@ -54,13 +54,13 @@ def run(unpacked: Path, *arguments: str, source: str = "") -> subprocess.Complet
 
 @pytest.mark.parametrize(
     "folder",
-    sampled(["punto/consoles/pages", "controller/shared_pages", "punto/displays/static", "game_manager/pages"], one_in=4),
+    sampled(["consoles/pages", "controller/shared_pages", "displays/static", "game_manager/pages"], one_in=4),
 )
 def test_it_has_every_file_of_the_pages(unpacked, folder):
     def files(root: Path) -> set[Path]:
         return {path.relative_to(root) for path in (root / folder).rglob("*") if path.is_file()}
 
-    assert files(unpacked / "punto") == files(REPOSITORY) != set()
+    assert files(unpacked / "punto") == files(REPOSITORY / "punto") != set()
 
 
 def test_it_lists_the_games_from_the_wheel(unpacked):

@@ -181,7 +181,8 @@ def test_info_has_the_digest_of_each_component_and_the_record_has_that_of_them_a
     ]
     for file in sorted(files):
         own.update(
-            f"{file.relative_to(HERE / 'baccarat')}\n{file.stat().st_size}\n".encode() + file.read_bytes()
+            f"{file.relative_to(HERE / 'punto' / 'baccarat')}\n{file.stat().st_size}\n".encode()
+            + file.read_bytes()
         )
     digests = {each["name"]: each["digest"] for each in info["components"]}
     together = hashlib.sha256("\n".join(digests.values()).encode()).hexdigest()

@@ -185,7 +185,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_page_has_every_code_that_the_table_raises():
-    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "punto/baccarat/table").glob("*.py"))
+    source = "\n".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "punto/baccarat/table").glob("*.py")
+    )
     raised = set(re.findall(r'\.alarm\(\s*"(\w+)"', source))
     page = (ROOT / "docs/reference/alarms.md").read_text(encoding="utf-8")
 

@@ -24,7 +24,7 @@ def catalogues(folder: str) -> dict[str, dict[str, str]]:
     """The catalogues of a folder by language."""
     return {
         path.stem: json.loads(path.read_text(encoding="utf-8"))
-        for path in (ROOT / folder / "catalogs").glob("*.json")
+        for path in (ROOT / "punto" / folder / "catalogs").glob("*.json")
     }
 
 
@@ -147,8 +147,8 @@ def test_the_english_of_an_order_is_the_tables_own():
 
 
 def test_what_the_service_says_is_still_written_so_in_its_modules():
-    folders = ("consoles", "controller/devices", "punto/baccarat/table")
-    files = [path for folder in folders for path in (ROOT / folder).glob("*.py")]
+    folders = ("consoles", "controller/devices", "baccarat/table")
+    files = [path for folder in folders for path in (ROOT / "punto" / folder).glob("*.py")]
     source = "\n".join(
         [*(path.read_text(encoding="utf-8") for path in files), *(rule["pays"] for rule in RULES)]
     )
