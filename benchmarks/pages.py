@@ -10,7 +10,7 @@ from typing import Any
 from playwright.async_api import Browser, Page, async_playwright
 
 from benchmarks.bench import Line, say
-from punto.controller import log
+from punto.runtime import log
 from tests.displays.page.watching import expect_live
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS, Broker, display, publisher
 from tests.displays.played import PlayedTable

@@ -12,14 +12,14 @@ import sys
 from dataclasses import replace
 from datetime import timedelta
 
-from punto.controller.broker_login import BrokerConfig
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Round
 from punto.controller.messages.requests import RoundsResponse
 from punto.controller.messages.topics import HEALTH, ROUND, Topics, request, response
-from punto.controller.mqtt_link import Connection, Link, Sender
-from punto.controller.pace import Pace
-from punto.drivers.backoff import Backoff
+from punto.runtime.backoff import Backoff
+from punto.runtime.broker_link import Connection, Link, Sender
+from punto.runtime.broker_login import BrokerConfig
+from punto.runtime.pace import Pace
 from tests.game_manager.floor.tables import BEGAN, with_five_wagers
 from tests.game_manager.floor.told import Told
 

@@ -18,8 +18,6 @@ from punto.baccarat.table.state import TableState
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.problems import cut
-from punto.controller import clock
-from punto.controller.gaming_days import Calendar, DayChange
 from punto.controller.journal import store
 from punto.controller.journal.execution import Execution, Step
 from punto.controller.journal.journal import Journal
@@ -29,8 +27,10 @@ from punto.controller.journal.snapshots import Snapshot
 from punto.controller.messages import topics
 from punto.controller.messages.building import timestamp
 from punto.controller.outbox import Outbox
-from punto.controller.pace import Pace
 from punto.controller.publication import Publication, Raised
+from punto.runtime import clock
+from punto.runtime.gaming_days import Calendar, DayChange
+from punto.runtime.pace import Pace
 
 SNAPSHOT_EVERY: Final = 500
 """Inputs between snapshots. A start handles those since the first snapshot that is kept."""

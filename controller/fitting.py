@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from punto.baccarat.table.events import ConfigurationKeypad
-from punto.controller import clock
 from punto.controller.config.file import ServiceConfig
 from punto.controller.devices.coin_spot_door import CoinSpotDoor
 from punto.controller.devices.device import DeviceDoor
@@ -15,6 +14,7 @@ from punto.controller.engine import Engine
 from punto.controller.orders.doors import Fitted
 from punto.controller.outbox import Outbox
 from punto.drivers.base import Devices, DeviceWatch
+from punto.runtime import clock
 
 if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate

@@ -7,13 +7,13 @@ from pathlib import Path
 from resource import getpagesize
 from typing import Final
 
-from punto.controller import clock
 from punto.controller.engine import Engine
 from punto.controller.journal.journal import Journal
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Health
 from punto.controller.outbox import Outbox
 from punto.drivers.base import LinkHealth
+from punto.runtime import clock
 
 EVERY_SECONDS: Final = 10
 _HOLDS: Final = timedelta(seconds=2.5 * EVERY_SECONDS)

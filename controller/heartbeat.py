@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable
 
 from punto.baccarat.table.events import ClockStepped, LogHeld
-from punto.controller import clock, health
+from punto.controller import health
 from punto.controller.clock_watch import ClockWatch
 from punto.controller.engine import Engine
 from punto.controller.journal.journal import Journal
@@ -13,6 +13,7 @@ from punto.controller.messages import topics
 from punto.controller.messages.building import timestamp
 from punto.controller.outbox import Outbox
 from punto.controller.publication import meter_topics
+from punto.runtime import clock
 
 STATE_EVERY_SECONDS = 1
 """How often the state is sent again, so that a display can show that it is live."""

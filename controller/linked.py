@@ -30,7 +30,6 @@ from punto.baccarat.table.events import (
 from punto.baccarat.table.meter import objection_to_meter, served_table
 from punto.baccarat.table.state import AuthorityLink, TablesProgressive, TableState
 from punto.baccarat.table.terms import Terms, unlike
-from punto.controller import clock
 from punto.controller.engine import Engine, Handled
 from punto.controller.journal.entries import EVENTS
 from punto.controller.messages import topics
@@ -38,9 +37,10 @@ from punto.controller.messages.building import progressive_message, timestamp
 from punto.controller.messages.linked import Input, MeterAnswer, MeterRequest
 from punto.controller.messages.models import Availability, Message, Progressive
 from punto.controller.mqtt import Broker
-from punto.controller.mqtt_link import Received
 from punto.controller.outbox import Outbox
-from punto.drivers.bucket import Bucket
+from punto.runtime import clock
+from punto.runtime.broker_link import Received
+from punto.runtime.bucket import Bucket
 
 SOURCE: Final = "meter"
 """The source of the authority's inputs on a table's record."""

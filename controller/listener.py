@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
-from punto.controller import clock
+from punto.runtime import clock
 
 PLACES: Final = 50
 """So many connections of a client with reserved places are not ended for others, however many clients these are."""

@@ -21,8 +21,6 @@ from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations
 from punto.configs.faults import first_fault
 from punto.configs.problems import ConfigError
-from punto.controller import clock
-from punto.controller.broker_login import BrokerConfig
 from punto.controller.engine import Engine, Entered
 from punto.controller.journal.journal import Journal
 from punto.controller.messages import topics
@@ -36,11 +34,13 @@ from punto.controller.messages.building import (
 )
 from punto.controller.messages.metering import meters_message
 from punto.controller.messages.models import Availability, Message, WagerAnswer, WagerRequest
-from punto.controller.mqtt_link import Connection, Link, LinkError, Received, Sender
 from punto.controller.mqtt_requests import LONGEST_VERB, BooksOf, Requests, id_of, not_read
 from punto.controller.outbox import Outbox
-from punto.drivers.backoff import Backoff
 from punto.drivers.base import LinkHealth
+from punto.runtime import clock
+from punto.runtime.backoff import Backoff
+from punto.runtime.broker_link import Connection, Link, LinkError, Received, Sender
+from punto.runtime.broker_login import BrokerConfig
 
 ROUNDS_AT_ONCE: Final = 50
 SNAPSHOTS_EVERY_SECONDS: Final = 0.02

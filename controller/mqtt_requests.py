@@ -11,9 +11,7 @@ import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from punto.configs.faults import first_fault
-from punto.controller import clock
 from punto.controller.engine import Engine
-from punto.controller.gaming_days import Calendar
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.out_of_the_ordinary import incidents_after
 from punto.controller.journal.schema import RecordError
@@ -33,7 +31,9 @@ from punto.controller.messages.requests import (
     SnapshotRequest,
 )
 from punto.controller.outbox import Outbox
-from punto.controller.pace import Pace
+from punto.runtime import clock
+from punto.runtime.gaming_days import Calendar
+from punto.runtime.pace import Pace
 
 REQUESTED_SNAPSHOTS_EVERY_SECONDS: Final = 1.0
 """How often clients together can have all retained messages sent again: one client's flood costs the others nothing."""

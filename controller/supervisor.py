@@ -19,7 +19,7 @@ from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations
 from punto.configs.problems import ConfigError
-from punto.controller import clock, health, local_socket
+from punto.controller import health, local_socket
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.components import own_components, own_version
 from punto.controller.config.file import ServiceConfig
@@ -27,9 +27,7 @@ from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.devices.device import DeviceDoor
 from punto.controller.engine import Engine, HouseRules
 from punto.controller.expectations import Counts, ExactExpectations
-from punto.controller.failures import messages_of
 from punto.controller.fitting import fit, watch
-from punto.controller.gaming_days import Calendar
 from punto.controller.heartbeat import beat
 from punto.controller.journal.background import BackgroundReplay
 from punto.controller.journal.journal import Journal
@@ -45,6 +43,9 @@ from punto.controller.orders.socket_door import SocketDoor
 from punto.controller.outbox import Outbox
 from punto.controller.publication import meter_topics
 from punto.drivers.base import Devices, LinkHealth
+from punto.runtime import clock
+from punto.runtime.failures import messages_of
+from punto.runtime.gaming_days import Calendar
 from punto.version import __version__
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import structlog
 
 from punto.controller.config.file import ServiceConfig
 from punto.controller.expectations import Counts
-from punto.controller.failures import errors_of, messages_of
-from punto.controller.sd_notify import notify
 from punto.controller.supervisor import EXPECTED, Process
+from punto.runtime.failures import errors_of, messages_of
+from punto.runtime.sd_notify import notify
 
 AGAIN_AFTER_SECONDS: Final = 10.0
 """The pause before a failed table starts again: a start takes time from the other tables."""

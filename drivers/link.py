@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol
 
-from punto.drivers.bucket import Bucket
 from punto.drivers.frame import HIGHEST, AnyFrame, Frame
 from punto.drivers.framing import UNSEALED, Counters, Decoder, Seal, encode
+from punto.runtime.bucket import Bucket
 
 _OTHER_VERSION: Final = {
     1: "update the older of the two",

@@ -9,8 +9,8 @@ from typing import Final, Generic, TypeVar
 
 import structlog
 
-from punto.drivers.backoff import Backoff
 from punto.drivers.base import LinkHealth, LinkUser
+from punto.runtime.backoff import Backoff
 
 FIRST_RETRY_SECONDS: Final = 0.1
 LAST_RETRY_SECONDS: Final = 1.0  # no longer: a device must work as soon as it is plugged in again

@@ -12,7 +12,6 @@ from datetime import date, datetime, timedelta
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.money import amount, share
 from punto.baccarat.progressive.settings import Settings
-from punto.controller.gaming_days import Calendar
 from punto.controller.messages.amounts import cents, exact
 from punto.controller.messages.books import (
     Accounts,
@@ -26,6 +25,7 @@ from punto.controller.messages.books import (
 from punto.game_manager.awards import from_tray
 from punto.game_manager.record import EVERYTHING, Posting, Record, Span, settings_at
 from punto.game_manager.reports import period
+from punto.runtime.gaming_days import Calendar
 
 
 def reconcile(record: Record, day: date, calendar: Calendar, now: datetime) -> Reconciliation:

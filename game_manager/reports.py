@@ -12,7 +12,6 @@ from typing import Any
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.money import MINOR_UNIT, whole
 from punto.baccarat.progressive.settings import Settings
-from punto.controller.gaming_days import Calendar
 from punto.controller.messages.amounts import Cents, Exact
 from punto.controller.messages.books import (
     Accounts,
@@ -29,6 +28,7 @@ from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Part, Timestamp
 from punto.game_manager.awards import from_tray, nobody_won
 from punto.game_manager.record import EVERYTHING, Record, Span
+from punto.runtime.gaming_days import Calendar
 
 # --- meters
 

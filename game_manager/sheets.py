@@ -12,7 +12,6 @@ from datetime import tzinfo
 from functools import wraps
 from typing import Final, ParamSpec
 
-from punto.controller.gaming_days import by_the_clock
 from punto.controller.messages.amounts import cents, exact
 from punto.controller.messages.books import (
     ACCOUNTS,
@@ -27,6 +26,7 @@ from punto.controller.messages.books import (
 from punto.game_manager.awards import Award
 from punto.game_manager.record import Posting
 from punto.game_manager.reports import Meter
+from punto.runtime.gaming_days import by_the_clock
 
 Cell = str | int | None
 Rows = Iterator[Sequence[Cell]]

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from punto.baccarat.wagers.definition import Game, Limits, Wager
 from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers
-from punto.controller.broker_login import BrokerConfig
 from punto.controller.messages.topics import STATE, Topics, progressive, wager_set
-from punto.controller.mqtt_link import Connection, Link, Received, Sender
-from punto.drivers.backoff import Backoff
+from punto.runtime.backoff import Backoff
+from punto.runtime.broker_link import Connection, Link, Received, Sender
+from punto.runtime.broker_login import BrokerConfig
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.coins import Coins, Habits, Move
 

@@ -13,10 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
-from punto.controller.broker_login import BrokerConfig
 from punto.controller.messages.topics import ROUND, STATE, Topics, progressive
-from punto.controller.mqtt_link import Connection, Link
-from punto.drivers.backoff import Backoff
+from punto.runtime.backoff import Backoff
+from punto.runtime.broker_link import Connection, Link
+from punto.runtime.broker_login import BrokerConfig
 from punto.simulators.staff import Act, Procedure, Seen, in_a_game, wrong_acts
 
 REGULARS_SECONDS: Final = 60

@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from punto.controller.gaming_days import Calendar
 from punto.controller.messages import topics
 from punto.controller.messages.schema import EXAMPLES, MESSAGES
+from punto.runtime.gaming_days import Calendar
 from tests.service.linked_services import Service
 from tests.service.table_on_a_machine import HERE, STAFF, TABLE, Broker, Listener, Shoe, Table, wait_until
 

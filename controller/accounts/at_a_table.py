@@ -7,7 +7,7 @@ from punto.baccarat.table.order_kinds import SignOn
 from punto.baccarat.table.state import Phase
 from punto.controller.accounts.roles import AT_THE_TABLE, Role
 from punto.controller.engine import Engine
-from punto.controller.pace import Pace
+from punto.runtime.pace import Pace
 
 SOURCE: Final = "console"
 """The source of sign-ons and sign-offs on the record."""

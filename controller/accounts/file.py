@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.messages.building import timestamp
-from punto.controller.sqlite_errors import in_words
+from punto.runtime.sqlite_errors import in_words
 
 _APPLICATION_ID: Final = 0x50554E4F  # "PUNO"
 _TRIGGER: Final = "CREATE TRIGGER {0} BEFORE {1} ON audit_log {2} BEGIN SELECT RAISE(ABORT, '{3}'); END"

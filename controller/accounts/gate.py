@@ -29,7 +29,7 @@ from punto.controller.accounts.roles import Role
 from punto.controller.accounts.security_keys import CHALLENGE_BYTES, Signed, WrongKeyError
 from punto.controller.config.sections import SignOnConfig
 from punto.controller.messages.building import timestamp
-from punto.controller.pace import Pace, pages_of
+from punto.runtime.pace import Pace, pages_of
 
 _MINUTE: Final = 60.0
 _WAITING_AT_MOST: Final = 20

@@ -15,7 +15,7 @@ from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.gate import Accesses
 from punto.controller.accounts.house import CopyError, read_copy
 from punto.controller.accounts.refusals import AccountsError
-from punto.controller.mqtt_link import Received
+from punto.runtime.broker_link import Received
 
 REFUSED_AGAIN_SECONDS: Final = 60.0
 """Refused copies are recorded once in this time: more would let an attacker fill the disk."""

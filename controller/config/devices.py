@@ -8,12 +8,12 @@ from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from punto.baccarat.table.settings import DeviceSection
 from punto.configs.problems import ConfigError, Problem
+from punto.configs.section import Section
 from punto.configs.toml_file import Unit, in_folder
-from punto.controller.config.section import Section
-from punto.controller.secret_file import SecretFile, read_secret
 from punto.drivers.base import BAUD
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.keypad.keys import KeyMap
+from punto.runtime.secret_file import SecretFile, read_secret
 
 
 def _device_path(path: str, info: ValidationInfo) -> str:

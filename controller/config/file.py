@@ -13,6 +13,7 @@ from punto.baccarat.table.settings import DeviceSection, Settings
 from punto.baccarat.wagers.definition import Game
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem, cut
+from punto.configs.section import Section
 from punto.configs.toml_file import TomlFile, read, typed
 from punto.controller.config.devices import (
     CardReaderConfig,
@@ -32,7 +33,6 @@ from punto.controller.config.limits import (
     with_limits,
     with_rules,
 )
-from punto.controller.config.section import Section
 from punto.controller.config.sections import (
     AccountsConfig,
     ConsoleConfig,

@@ -12,9 +12,9 @@ from punto.baccarat.wagers.definition import Game
 from punto.configs.game_files import named_file
 from punto.configs.plain_text import PLAIN
 from punto.configs.problems import ConfigError, Problem
+from punto.configs.section import Section
 from punto.configs.toml_file import Unit, typed
-from punto.controller.config.section import Section
-from punto.controller.gaming_days import read_zone
+from punto.runtime.gaming_days import read_zone
 
 _Text = Annotated[str, Field(min_length=1, max_length=200), PLAIN]
 

@@ -16,12 +16,12 @@ from punto.baccarat.table.settings import ApprovedOrder
 from punto.baccarat.wagers.definition import Game, Wager
 from punto.baccarat.wagers.pay import percentage
 from punto.configs.problems import cut
+from punto.configs.section import Section
 from punto.configs.toml_file import FromFolder, Host, OneLine, Reserved, Unit
-from punto.controller.broker_login import BrokerConfig
-from punto.controller.config.section import Section
-from punto.controller.gaming_days import Calendar, read_start, read_zone
 from punto.controller.signing.keys import read_public
-from punto.controller.table_ids import HOUSE, LONGEST_ID
+from punto.runtime.broker_login import BrokerConfig
+from punto.runtime.gaming_days import Calendar, read_start, read_zone
+from punto.runtime.table_ids import HOUSE, LONGEST_ID
 
 # ISO 4217, list one: the currencies whose minor unit is not a hundredth. Babel has the list too, but takes 30 ms to load
 # and 33 MB of disk.

@@ -22,8 +22,8 @@ from punto.controller.messages import topics
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.restricted import Edge, PositionEdge
 from punto.controller.outbox import Outbox
-from punto.drivers.backoff import Backoff
 from punto.odds.composition import CompositionError
+from punto.runtime.backoff import Backoff
 
 EVERY_SECONDS: Final = 10
 """How often the message is sent again without a change, so that its readers know that it is still valid."""

@@ -16,13 +16,13 @@ from typing import Any, Final
 
 import structlog
 
-from punto.controller import clock
 from punto.controller.components import own_version
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError, UnavailableError
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Replay
+from punto.runtime import clock
 
 FIRST_AFTER_SECONDS: Final = 10
 """Seconds from the start to the first replay: a service that restarts repeatedly must not spend its time on replays."""

@@ -15,7 +15,7 @@ from punto.controller.journal import schema, store
 from punto.controller.journal.journal import RESTORING, locked, restoring
 from punto.controller.journal.recovery import Replayed, replay
 from punto.controller.journal.schema import RecordError
-from punto.controller.sqlite_errors import in_words
+from punto.runtime.sqlite_errors import in_words
 
 _BESIDE: Final = ("", "-wal", "-shm")
 """The files of a record of SQLite."""

@@ -16,7 +16,7 @@ from typing import Final
 
 from punto.configs.problems import cut
 from punto.controller.journal import books, meters, wal
-from punto.controller.sqlite_errors import in_words, is_damage
+from punto.runtime.sqlite_errors import in_words, is_damage
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
 FORMAT: Final = 1

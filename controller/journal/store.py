@@ -17,7 +17,7 @@ from punto.controller.journal.execution import Step
 from punto.controller.journal.meters import OF_ROUNDS, add_expectations, game_of
 from punto.controller.journal.schema import FOLLOWING, SNAPSHOTS_KEPT, RecordError
 from punto.controller.journal.snapshots import Snapshot
-from punto.controller.sqlite_errors import is_busy
+from punto.runtime.sqlite_errors import is_busy
 
 _BESIDE_THE_PAYLOAD = 300
 """About the bytes of an entry's other columns."""

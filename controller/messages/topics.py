@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from punto.controller.messages import linked, meters, models, requests, restricted
 from punto.controller.messages.models import Message, Payload
-from punto.controller.table_ids import HOUSE
+from punto.runtime.table_ids import HOUSE
 
 
 @dataclass(frozen=True, slots=True)

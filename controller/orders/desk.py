@@ -23,7 +23,6 @@ from punto.baccarat.table.state import TablesProgressive, TableState
 from punto.baccarat.table.turn import RefusedError
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, meant
-from punto.controller import clock
 from punto.controller.accounts.refusals import RefusalError, let_in
 from punto.controller.accounts.roles import card_level, orders_of
 from punto.controller.accounts.security_keys import Signed
@@ -39,7 +38,8 @@ from punto.controller.orders.games import game_names
 from punto.controller.orders.meter_answer import meter_answered
 from punto.controller.orders.one_signature import refusals_at_a_desk, ways_to_give
 from punto.controller.orders.requests import Credentials, UnreadableError
-from punto.controller.pace import PROGRAM
+from punto.runtime import clock
+from punto.runtime.pace import PROGRAM
 
 if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate

@@ -13,7 +13,7 @@ from pydantic import Field
 from punto.controller.journal.entries import Head
 from punto.controller.messages.models import Part, Timestamp
 from punto.controller.signing.keys import SigningKey, signed_by
-from punto.controller.table_ids import LONGEST_ID
+from punto.runtime.table_ids import LONGEST_ID
 
 PURPOSE: Final = b"punto head 1\n"
 LARGEST_SEQ: Final = 10**18 - 1

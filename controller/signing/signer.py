@@ -21,7 +21,7 @@ from punto.controller.local_socket import Limits
 from punto.controller.messages.building import timestamp
 from punto.controller.signing.heads import LARGEST_SEQ, HeadStatement, SignedHead
 from punto.controller.signing.keys import SigningKey
-from punto.drivers.bucket import Bucket
+from punto.runtime.bucket import Bucket
 
 LONGEST_REQUEST: Final = 1 << 20
 """The most bytes of a request: more than the longest input. A table sends some 100 kB of inputs at once."""

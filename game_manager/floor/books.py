@@ -13,7 +13,6 @@ from typing import Final, Literal
 from sqlalchemy import select
 
 from punto.baccarat.progressive.ledger import Cause
-from punto.controller.gaming_days import Calendar
 from punto.controller.messages.amounts import Cents, Exact, cents
 from punto.controller.messages.books import Accounts, Books, CoinCount, Coins, Week
 from punto.controller.messages.building import timestamp
@@ -24,6 +23,7 @@ from punto.game_manager.floor.live import KeptMeter, LinkedTable, MeterView
 from punto.game_manager.floor.store import Store
 from punto.game_manager.floor.taken import aware
 from punto.game_manager.reconciliation import coins
+from punto.runtime.gaming_days import Calendar
 
 COUNTED_WITHIN: Final = timedelta(days=31)
 """A count of coins is looked for in the books of so many days after its day."""

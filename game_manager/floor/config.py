@@ -6,12 +6,12 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from punto.configs.section import Section
 from punto.configs.toml_file import FromFolder, Host, Unit, read, typed
-from punto.controller.broker_login import BrokerConfig
-from punto.controller.config.section import Section
 from punto.controller.config.sections import DayStarts, SignOnConfig, SignOnPagesConfig, Weekday, Zone
-from punto.controller.gaming_days import Calendar
-from punto.controller.secret_file import SecretFile, read_secret, secret_warnings
+from punto.runtime.broker_login import BrokerConfig
+from punto.runtime.gaming_days import Calendar
+from punto.runtime.secret_file import SecretFile, read_secret, secret_warnings
 
 _POSTGRESQL: Final = "postgresql://"
 

@@ -12,7 +12,6 @@ from pydantic import AfterValidator, TypeAdapter, ValidationError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.faults import first_fault
 from punto.configs.problems import cut
-from punto.controller.broker_login import BrokerConfig
 from punto.controller.journal.entries import GAMES
 from punto.controller.messages.bounds import (
     LONGEST_PAYLOAD,
@@ -56,12 +55,13 @@ from punto.controller.messages.topics import (
     request,
     response,
 )
-from punto.controller.mqtt_link import Connection, Link, Sender
-from punto.drivers.backoff import Backoff
-from punto.drivers.bucket import Bucket
 from punto.game_manager.floor.config import FloorConfig
 from punto.game_manager.floor.intake import Intake
 from punto.game_manager.floor.live import Floor
+from punto.runtime.backoff import Backoff
+from punto.runtime.broker_link import Connection, Link, Sender
+from punto.runtime.broker_login import BrokerConfig
+from punto.runtime.bucket import Bucket
 
 _KINDS: Final[dict[str, Any]] = {
     AVAILABILITY: Availability,

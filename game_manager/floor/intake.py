@@ -13,13 +13,13 @@ from punto.baccarat.wagers.definition import Game
 from punto.controller.messages.models import Progressive, Round
 from punto.controller.messages.requests import BooksResponse, IncidentsResponse, Response, RoundsResponse
 from punto.controller.messages.restricted import Edge
-from punto.drivers.backoff import Backoff
-from punto.drivers.bucket import Bucket
 from punto.game_manager.floor.edge_alarms import Heard, alarms_of, keep
 from punto.game_manager.floor.following import Ask, Following
 from punto.game_manager.floor.live import keeper_of
 from punto.game_manager.floor.store import GapError, RefusedError, Store, StoreAwayError
 from punto.game_manager.floor.taken import OfRecord, Taken, TakenBooks, TakenIncidents
+from punto.runtime.backoff import Backoff
+from punto.runtime.bucket import Bucket
 
 ROWS_AT_ONCE: Final = 6000
 """About the most rounds and settlements of a transaction. The tables whose rounds wait have equal shares of it."""

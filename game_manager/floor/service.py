@@ -10,13 +10,9 @@ from typing import Final, Protocol
 import structlog
 from starlette.types import ASGIApp
 
-from punto.controller.gaming_days import Calendar
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.topics import house_accounts
-from punto.controller.sd_notify import notify
-from punto.controller.tls import server_tls
 from punto.controller.web_server import Server, address_of, listen
-from punto.drivers.backoff import Backoff
 from punto.game_manager.floor.books import Kept
 from punto.game_manager.floor.config import FloorAccounts, GameManagerConfig, PagesConfig
 from punto.game_manager.floor.feed import Feed
@@ -26,6 +22,10 @@ from punto.game_manager.floor.people import LONGEST_SESSION, signed_on
 from punto.game_manager.floor.store import Store, StoreAwayError
 from punto.game_manager.floor.taken import newest
 from punto.game_manager.floor.web import EndingError, application
+from punto.runtime.backoff import Backoff
+from punto.runtime.gaming_days import Calendar
+from punto.runtime.sd_notify import notify
+from punto.runtime.tls import server_tls
 
 _log = structlog.get_logger("punto.game_manager")
 _ALIVE_SECONDS: Final = 1.0

@@ -35,7 +35,6 @@ from punto.baccarat.table.events import Access, SessionEnded
 from punto.baccarat.wagers.definition import Game
 from punto.configs.game_files import load_game, shipped_games
 from punto.configs.problems import cut
-from punto.controller.gaming_days import Calendar
 from punto.controller.journal.entries import GAMES as DEFINITIONS
 from punto.controller.journal.out_of_the_ordinary import words_of_access
 from punto.game_manager.floor import schema
@@ -57,6 +56,7 @@ from punto.game_manager.floor.taken import (
     TakenIncidents,
 )
 from punto.game_manager.floor.tally import Counted, Place, Sums, count
+from punto.runtime.gaming_days import Calendar
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 _PREPARING: Final = 0x50554E54_0001

@@ -9,8 +9,8 @@ from typing import Final
 
 from punto.commands.signals import until_stopped
 from punto.consoles.entrance import entrance_of
-from punto.controller import log
-from punto.controller.failures import messages_of
+from punto.runtime import log
+from punto.runtime.failures import messages_of
 from punto.game_manager.floor.config import GameManagerConfig, load_game_manager
 from punto.game_manager.floor.service import serve
 from punto.game_manager.floor.store import StoreError

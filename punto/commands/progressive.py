@@ -14,7 +14,7 @@ from punto.commands import progressive_audit, progressive_win_page
 from punto.commands.arguments import add_table, checked
 from punto.commands.numbers import whole
 from punto.controller.config.tables import load_table
-from punto.controller.gaming_days import WEEKDAYS, Calendar, read_day
+from punto.runtime.gaming_days import WEEKDAYS, Calendar, read_day
 from punto.controller.journal.schema import RecordError
 from punto.game_manager import sheets
 from punto.game_manager.awards import AWARDS_A_PAGE, awards

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from punto.commands.signals import until_stopped
 from punto.configs.problems import ConfigError
-from punto.controller import log
+from punto.runtime import log
 from punto.controller.config.devices import (
     CardReaderConfig,
     CoinSpotConfig,
@@ -27,8 +27,8 @@ from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs
 from punto.controller.devices.device import DeviceDoor
 from punto.controller.engine import Engine
-from punto.controller.failures import errors_of
-from punto.controller.gaming_days import Calendar
+from punto.runtime.failures import errors_of
+from punto.runtime.gaming_days import Calendar
 from punto.controller.messages.books import Books
 from punto.controller.orders.desk import Desk
 from punto.controller.outbox import Outbox

@@ -12,10 +12,10 @@ from punto.commands.arguments import checked
 from punto.commands.signals import until_stopped
 from punto.configs.problems import ConfigError, Problem, cut
 from punto.controller import local_socket
-from punto.controller.sd_notify import notify
+from punto.runtime.sd_notify import notify
 from punto.controller.signing.keys import KeyFileError, SigningKey
 from punto.controller.signing.signer import LIMITS, Signer
-from punto.controller.sqlite_errors import in_words
+from punto.runtime.sqlite_errors import in_words
 
 HELP: Final = (
     "Sign the heads of the records of this machine's tables until SIGTERM or Ctrl-C. Run it as a user of its own: only this user can "

@@ -15,10 +15,10 @@ from punto.controller.accounts.gate import Gate
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.config.sections import ConsoleConfig, ProgressiveConfig
 from punto.controller.engine import Engine
-from punto.controller.gaming_days import Calendar
+from punto.runtime.gaming_days import Calendar
 from punto.controller.orders.desk import Desk
-from punto.controller.pace import pages_of
-from punto.controller.tls import server_tls
+from punto.runtime.pace import pages_of
+from punto.runtime.tls import server_tls
 from punto.controller.web_server import Server, address_of, listen
 from punto.game_manager.web import House
 

@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 
 from punto.configs.problems import ConfigError, Problem
-from punto.controller import log
+from punto.runtime import log
 from punto.displays.options import DisplayOptions, read_options
 
 OPTIONS = {

@@ -8,10 +8,10 @@ from pydantic import ValidationError
 
 from punto.configs.faults import first_fault
 from punto.controller.messages.topics import Topics
-from punto.controller.mqtt_link import Connection, Link
+from punto.runtime.broker_link import Connection, Link
 from punto.displays.board import PAYLOADS, PROGRESSIVES, Board
 from punto.displays.options import MqttOptions
-from punto.drivers.backoff import Backoff
+from punto.runtime.backoff import Backoff
 
 log = structlog.get_logger("punto.display")
 

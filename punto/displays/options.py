@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from punto.configs.problems import ConfigError, Problem
 from punto.configs.toml_file import FromFolder, Host, Reserved, TomlFile, Unit, read, typed
-from punto.controller.broker_login import BrokerConfig
+from punto.runtime.broker_login import BrokerConfig
 from punto.displays.house import House, read_house
 from punto.displays.words import languages
 

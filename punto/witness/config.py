@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from punto.configs.toml_file import FromFolder, Unit, read, typed
-from punto.controller.broker_login import BrokerConfig
-from punto.controller.config.section import Section
+from punto.runtime.broker_login import BrokerConfig
+from punto.configs.section import Section
 from punto.controller.signing.keys import read_public
 
 

@@ -14,11 +14,11 @@ from punto.controller.journal.entries import Head
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.restricted import RestrictedHead
 from punto.controller.messages.topics import RESTRICTED_HEAD, STATE, Topics, house_witness
-from punto.controller.mqtt_link import Connection, Link, Received, Sender
-from punto.controller.sd_notify import notify
+from punto.runtime.broker_link import Connection, Link, Received, Sender
+from punto.runtime.sd_notify import notify
 from punto.controller.signing.heads import LARGEST_SEQ, SignedHead
-from punto.drivers.backoff import Backoff
-from punto.drivers.bucket import Bucket
+from punto.runtime.backoff import Backoff
+from punto.runtime.bucket import Bucket
 from punto.witness.config import WitnessConfig
 from punto.witness.report import WitnessFinding, WitnessReport
 from punto.witness.store import WitnessStore

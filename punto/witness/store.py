@@ -13,7 +13,7 @@ from punto.controller.journal.entries import Head
 from punto.controller.messages.building import timestamp
 from punto.controller.signing.heads import SignedHead
 from punto.controller.signing.keys import SigningKey, signed_by
-from punto.controller.sqlite_errors import in_words
+from punto.runtime.sqlite_errors import in_words
 from punto.witness.watching import Finding, Seen
 
 PURPOSE: Final = b"punto witness 1\n"

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from punto.configs.problems import ConfigError
-from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.file import load_config
 from punto.controller.config.sections import MqttConfig
 from punto.displays.options import MqttOptions, read_options
+from punto.runtime.broker_login import BrokerConfig
 from tests.config.test_config import check
 
 CREDENTIAL = "$CREDENTIALS_DIRECTORY/mqtt-password"

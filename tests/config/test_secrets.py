@@ -10,9 +10,9 @@ from pydantic import BaseModel
 from punto.commands.run import devices_of
 from punto.configs.problems import ConfigError
 from punto.controller.config.file import ConfigFile, load_config
-from punto.controller.secret_file import SecretFile
 from punto.displays.options import DisplayOptions, read_options
 from punto.game_manager.floor.config import GameManagerConfig, load_game_manager
+from punto.runtime.secret_file import SecretFile
 from punto.witness.config import WitnessConfig, load_witness
 
 TABLE = """version = 1

@@ -8,7 +8,7 @@ import pytest
 from punto.configs.problems import ConfigError
 from punto.controller.config.file import load_config
 from punto.controller.config.tables import load_configs, load_table
-from punto.controller.secret_file import read_secret
+from punto.runtime.secret_file import read_secret
 from tests.command import punto
 
 SHIPPED = Path(__file__).parents[2] / "configs"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from punto.drivers.backoff import Backoff
+from punto.runtime.backoff import Backoff
 
 
 @pytest.mark.parametrize("again", range(2))

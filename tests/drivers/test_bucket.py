@@ -1,6 +1,6 @@
 """The token bucket alone."""
 
-from punto.drivers.bucket import Bucket
+from punto.runtime.bucket import Bucket
 
 
 def test_what_is_owed_is_waited_for():

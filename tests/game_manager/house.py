@@ -22,7 +22,7 @@ from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.table.events import CardDrawn, Event, ServiceStarted
 from punto.baccarat.table.order_kinds import CloseTable, OpenBetting
 from punto.baccarat.table.settings import Settings
-from punto.controller.gaming_days import Calendar
+from punto.runtime.gaming_days import Calendar
 from tests.service.table_in_this_process import Table, rows, table
 from tests.table.croupier import settings as table_settings
 
@@ -66,7 +66,7 @@ class Clock:
                 clock.now += timedelta(seconds=1)
                 return cls.fromisoformat(clock.now.isoformat())
 
-        return mock.patch("punto.controller.clock.datetime", Turned)
+        return mock.patch("punto.runtime.clock.datetime", Turned)
 
 
 class House:

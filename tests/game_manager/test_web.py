@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 from punto.consoles import console
-from punto.controller.gaming_days import WEEKDAYS
 from punto.controller.journal import store
 from punto.controller.journal.recovery import replay
-from punto.controller.pace import AT_ONCE, DEAR, Pace
 from punto.game_manager import sheets, web
 from punto.game_manager.slip import PrinterError
+from punto.runtime.gaming_days import WEEKDAYS
+from punto.runtime.pace import AT_ONCE, DEAR, Pace
 from tests.deadline import DEADLINE
 from tests.game_manager.house import a_weekend, at_the_house, house
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles

@@ -19,7 +19,7 @@ from punto.controller.journal import background, schema, store
 from punto.controller.journal.backup import back_up
 from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
-from punto.controller.sqlite_errors import in_words, is_damage
+from punto.runtime.sqlite_errors import in_words, is_damage
 from tests.command import punto
 from tests.service.table_in_this_process import eventually, table
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from punto.baccarat.table.order_kinds import VoidCoup
-from punto.controller.gaming_days import Calendar
 from punto.controller.messages import topics
 from punto.controller.messages.building import progressive_message
 from punto.controller.messages.topics import CHANNELS
@@ -16,6 +15,7 @@ from punto.displays.board import LIVE, PROGRESSIVE_LIVE, Board
 from punto.displays.feed import Feed
 from punto.displays.options import MqttOptions
 from punto.displays.server import _news
+from punto.runtime.gaming_days import Calendar
 from tests.messages.test_hidden_hands import GAMES
 from tests.service.table_in_this_process import TABLE, TOPIC, Ear, Table, connected, ear, eventually, table
 from tests.service.table_on_a_machine import Broker

@@ -33,8 +33,8 @@ from punto.controller.messages.models import Message, Payload
 from punto.controller.messages.restricted import RestrictedCard
 from punto.controller.messages.schema import MESSAGES
 from punto.controller.messages.topics import CHANNELS
-from punto.controller.table_ids import HOUSE
 from punto.displays.board import PAYLOADS
+from punto.runtime.table_ids import HOUSE
 from tests.table.croupier import Croupier
 from tools.message_examples import FILE, play
 

@@ -41,9 +41,9 @@ from punto.controller.engine import Handled
 from punto.controller.orders.countersigning import APPROVAL_SECONDS
 from punto.controller.orders.one_signature import refusals_at_a_desk
 from punto.controller.orders.socket_door import SocketDoor
-from punto.controller.pace import Pace
 from punto.drivers.keypad.keys import DEFAULT
 from punto.drivers.keypad.serial_line import SerialKeypad
+from punto.runtime.pace import Pace
 from tests import cheap
 from tests.operators.consoles import NOW, PASSWORD, Browser, Here, consoles
 from tests.share import ALL, soaked

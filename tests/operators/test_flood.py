@@ -5,7 +5,7 @@ import time
 import pytest
 
 from punto.consoles import answers as consoles_answers
-from punto.controller.pace import AT_ONCE, DEAR, Pace
+from punto.runtime.pace import AT_ONCE, DEAR, Pace
 from tests.operators.consoles import consoles
 
 PREVIEW = {"order": "change_shoe"}

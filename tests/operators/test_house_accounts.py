@@ -22,7 +22,7 @@ from punto.controller.accounts.roles import Role
 from punto.controller.accounts.security_keys import SecurityKey
 from punto.controller.accounts.takeover import Takeover
 from punto.controller.messages.bounds import LONGEST_PAYLOAD
-from punto.controller.mqtt_link import Received
+from punto.runtime.broker_link import Received
 from tests.operators.consoles import NOW, PASSWORD, Clock
 
 CARD = "1234567890=1"

@@ -12,7 +12,7 @@ from punto.baccarat.table.order_kinds import OpenBetting, ResumePlay
 from punto.controller.accounts.roles import Role
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import Peer
-from punto.controller.pace import FEW_AT_ONCE, Pace
+from punto.runtime.pace import FEW_AT_ONCE, Pace
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.service.table_in_this_process import HERE, rows, settings
 from tests.table.croupier import PLAYER_NATURAL

@@ -18,7 +18,7 @@ from punto.controller.accounts import passwords as passwords_module
 from punto.controller.accounts.gate import Gate
 from punto.controller.accounts.refusals import NotLetInError
 from punto.controller.accounts.roles import Read, Role, orders_of
-from punto.controller.pace import Pace
+from punto.runtime.pace import Pace
 from tests.deadline import DEADLINE
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
 from tests.service.table_in_this_process import eventually, settings

@@ -19,10 +19,10 @@ from punto.controller.engine import Engine
 from punto.controller.journal import store
 from punto.controller.journal.execution import Execution
 from punto.controller.journal.journal import Journal
-from punto.controller.mqtt_link import Connection
 from punto.controller.orders.socket_door import SocketDoor
 from punto.drivers.ishoe.link import IShoeLink
 from punto.drivers.serial_port import Port
+from punto.runtime.broker_link import Connection
 
 SNAPSHOT_EVERY: Final = 20
 """Inputs between snapshots, so that each kill has some near it."""

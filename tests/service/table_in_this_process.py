@@ -31,7 +31,6 @@ from punto.baccarat.table.state import TableState
 from punto.baccarat.wagers.definition import Limits
 from punto.configs.expectations import shipped
 from punto.configs.game_files import load_game
-from punto.controller.broker_login import BrokerConfig
 from punto.controller.engine import SHOE, Engine, HouseRules
 from punto.controller.health import HealthReport
 from punto.controller.journal.journal import Journal
@@ -43,6 +42,7 @@ from punto.controller.mqtt import Broker, Contents
 from punto.controller.mqtt_requests import BooksOf
 from punto.controller.outbox import Outbox
 from punto.game_manager.books import books_of_day
+from punto.runtime.broker_login import BrokerConfig
 from punto.simulators.shoe.order import shuffled
 from tests.deadline import DEADLINE, pauses
 from tests.table.croupier import events_of

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from punto.commands.cli import main
-from punto.controller.broker_login import BrokerConfig
+from punto.runtime.broker_login import BrokerConfig
 from tests.deadline import DEADLINE
 from tests.ports import free_port, takes_connections
 from tests.service.at_a_broker import online

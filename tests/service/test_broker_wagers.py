@@ -13,7 +13,7 @@ from punto.controller.journal import recovery, store
 from punto.controller.journal.answers import MOST_KEPT
 from punto.controller.journal.schema import SNAPSHOTS_KEPT
 from punto.controller.mqtt_requests import LONGEST_REQUEST
-from punto.controller.pace import AT_ONCE, DEAR, SUMMED_SECONDS, Pace
+from punto.runtime.pace import AT_ONCE, DEAR, SUMMED_SECONDS, Pace
 from tests.operators.test_orders import UNSEEN
 from tests.service.at_a_broker import Cable, online, wager, wager_answers
 from tests.service.table_in_this_process import STAKE, TOPIC, connected, documented, ear, eventually, table

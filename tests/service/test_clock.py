@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from punto.controller import clock
 from punto.controller.clock_watch import ClockWatch
+from punto.runtime import clock
 from tests.service.table_in_this_process import rows
 from tests.service.table_on_a_machine import Table, wait_until
 

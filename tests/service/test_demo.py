@@ -24,10 +24,10 @@ from punto.commands.demo.command import add_arguments
 from punto.commands.demo.configuration import make_accounts
 from punto.commands.demo.telling import MeterTeller, round_line, this_program
 from punto.configs.game_files import load_game, shipped_games
-from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.file import load_config
 from punto.controller.journal.audit import audit
 from punto.controller.journal.recovery import replay
+from punto.runtime.broker_login import BrokerConfig
 from punto.simulators.players import Players, PlayersOptions
 from tests.command import punto
 from tests.deadline import DEADLINE

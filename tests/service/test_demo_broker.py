@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from punto.commands.demo.broker import DemoBroker
-from punto.controller.broker_login import BrokerConfig
-from punto.controller.mqtt_link import Connection, Link, Received, Sender
-from punto.drivers.backoff import Backoff
+from punto.runtime.backoff import Backoff
+from punto.runtime.broker_link import Connection, Link, Received, Sender
+from punto.runtime.broker_login import BrokerConfig
 from tests.deadline import DEADLINE
 from tests.ports import free_port
 

@@ -15,8 +15,8 @@ import structlog
 
 from punto.commands.demo.options import TableOptions, tables_like
 from punto.commands.demo.simulate_floor import floor_line
-from punto.controller.broker_login import BrokerConfig
 from punto.controller.journal.audit import audit, difference_between
+from punto.runtime.broker_login import BrokerConfig
 from tests.command import punto
 from tests.deadline import DEADLINE
 from tests.ports import free_port

@@ -16,10 +16,10 @@ from punto.commands.demo.configuration import port_for, write_config
 from punto.commands.demo.options import TableOptions, tables_like
 from punto.commands.demo.table import hands_named
 from punto.configs.game_files import load_game, shipped_games
-from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.file import ServiceConfig
 from punto.controller.journal.audit import audit
 from punto.controller.journal.recovery import replay
+from punto.runtime.broker_login import BrokerConfig
 from punto.simulators.shoe.scenario import scenario_names
 from tests.command import punto
 from tests.deadline import DEADLINE

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from punto.controller.mqtt_link import Received
-from punto.controller.pace import Pace
+from punto.runtime.broker_link import Received
+from punto.runtime.pace import Pace
 from tests.ports import free_port
 from tests.service.table_in_this_process import (
     STAKE,

@@ -16,7 +16,7 @@ from punto.consoles.reports import Reports
 from punto.controller.journal import out_of_the_ordinary, store
 from punto.controller.journal.out_of_the_ordinary import MOST_OF_ONE
 from punto.controller.messages.requests import LONGEST_INCIDENT, IncidentsResponse, RecordedIncident
-from punto.controller.pace import AT_ONCE, DEAR, Pace
+from punto.runtime.pace import AT_ONCE, DEAR, Pace
 from tests.deadline import DEADLINE
 from tests.service.at_a_broker import online, wager
 from tests.service.guarded_brokers import GuardedBroker, HousesBroker

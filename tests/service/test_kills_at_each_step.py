@@ -20,13 +20,13 @@ import pytest
 from punto.baccarat.table.effects import Happened
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.order_kinds import CallSupervisor
-from punto.controller import clock
 from punto.controller.journal import schema, store
 from punto.controller.journal.answers import Answer
 from punto.controller.journal.execution import Execution, Step
 from punto.controller.journal.recovery import replay
 from punto.controller.messages.building import event_message, round_message, state_message, wager_answer
 from punto.controller.messages.models import Message
+from punto.runtime import clock
 from tests.service.killed_at import STEPS
 from tests.service.table_on_a_machine import (
     TABLE,

@@ -22,8 +22,8 @@ from punto.controller.journal.audit import audit, difference_between
 from punto.controller.journal.recovery import history
 from punto.controller.linked import GAME_SECONDS, GAMES_AT_ONCE
 from punto.controller.messages.topics import METER_REQUEST, Topics, meter_answer
-from punto.controller.mqtt_link import Received
 from punto.drivers.base import LinkHealth
+from punto.runtime.broker_link import Received
 from tests.deadline import pauses
 from tests.operators.consoles import Browser
 from tests.ports import free_port

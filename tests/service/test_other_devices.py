@@ -16,10 +16,10 @@ from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices import card_door, coin_spot_door, device
 from punto.controller.devices.card_door import LOCKED_SECONDS, MISSES
 from punto.controller.devices.keypad_door import KeypadDoor
-from punto.controller.pace import AT_ONCE, Pace
 from punto.drivers.keypad.frames import BOUNCE_SECONDS
 from punto.drivers.keypad.serial_line import SerialKeypad
 from punto.drivers.seal import HostSeal
+from punto.runtime.pace import AT_ONCE, Pace
 from punto.simulators.card_reader import VirtualCardReader
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.keypad import VirtualKeypad

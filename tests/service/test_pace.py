@@ -3,7 +3,7 @@
 import re
 
 from punto.baccarat.table.events import Flooded
-from punto.controller.pace import (
+from punto.runtime.pace import (
     AT_ONCE,
     DEAR,
     FEW_AT_ONCE,

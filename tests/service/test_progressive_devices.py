@@ -10,9 +10,9 @@ import pytest
 
 from punto.baccarat.progressive.game_events import HandButton
 from punto.baccarat.progressive.nexus import Confirm, EndGame
-from punto.controller import clock
 from punto.controller.accounts.roles import Role
 from punto.controller.journal.recovery import replay
+from punto.runtime import clock
 from tests.service.progressive_devices import BOB, SUITED, AtATable, at_a_table, enroll, settings
 from tests.service.table_in_this_process import documented, rows
 

@@ -14,7 +14,7 @@ from unittest import mock
 
 import pytest
 
-from punto.controller.sd_notify import notify
+from punto.runtime.sd_notify import notify
 from tests.deadline import DEADLINE
 from tests.service.table_on_a_machine import HERE, Table, wait_until
 

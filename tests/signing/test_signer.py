@@ -37,7 +37,7 @@ from punto.controller.signing.signer import (
     Refused,
     Signer,
 )
-from punto.controller.table_ids import LONGEST_ID
+from punto.runtime.table_ids import LONGEST_ID
 from tests.command import punto
 from tests.deadline import DEADLINE
 from tests.service.table_in_this_process import HERE, rows, settings

@@ -8,7 +8,7 @@ from functools import cache
 from random import Random
 from typing import Any, NamedTuple
 
-from punto.controller.mqtt_link import AT_ONCE, ConnectionLostError, Link, Received
+from punto.runtime.broker_link import AT_ONCE, ConnectionLostError, Link, Received
 from tests.simulated.disk import PROCESS, Process
 from tests.simulated.loop import InTurn, Loop
 
@@ -109,7 +109,7 @@ class Server:
 
 
 class Connection:
-    """A connection as `mqtt_link.Connection` is one."""
+    """A connection as `broker_link.Connection` is one."""
 
     def __init__(
         self,

@@ -19,12 +19,13 @@ from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, Awar
 from punto.baccarat.progressive.ledger import Account
 from punto.baccarat.progressive.state import Award
 from punto.baccarat.table.state import RoundRecord, TablesProgressive, TableState
-from punto.controller import clock, heartbeat
+from punto.controller import heartbeat
 from punto.controller.components import own_version
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.journal.audit import audit, difference_between
 from punto.controller.orders.desk import Desk
 from punto.drivers.base import Devices
+from punto.runtime import clock
 from tests.simulated.broker import Published, Server
 from tests.simulated.checks import Record
 from tests.simulated.disk import PROCESS

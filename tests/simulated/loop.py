@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from unittest import mock
 
-from punto.controller import clock
+from punto.runtime import clock
 from tests.simulated.virtual_time import VirtualTime
 
 

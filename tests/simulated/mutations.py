@@ -23,11 +23,11 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.state import TableState
 from punto.controller.accounts.gate import Gate
 from punto.controller.journal.answers import Answers
-from punto.controller.mqtt_link import Sender
 from punto.controller.orders import desk
 from punto.controller.outbox import Outbox
 from punto.drivers import framing
 from punto.drivers.ishoe.link import IShoeLink
+from punto.runtime.broker_link import Sender
 from tests.simulated.broker import SimulatedLink
 from tests.simulated.further_mutations import DEVICES, LINKED
 from tests.simulated.path_mutations import OF_THE_PATH, Mutation

@@ -21,12 +21,12 @@ from punto.baccarat.table.state import TableState
 from punto.controller import supervisor
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.config.file import ServiceConfig
-from punto.controller.failures import errors_of
 from punto.controller.journal.schema import RecordError
 from punto.controller.orders.desk import Desk
 from punto.drivers.base import Devices
 from punto.drivers.ishoe.serial_line import SerialShoe
 from punto.game_manager.books import books_of_day
+from punto.runtime.failures import errors_of
 from tests.simulated.broker import Published, Server
 from tests.simulated.checks import Public, Record
 from tests.simulated.defects import Defect

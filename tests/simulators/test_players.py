@@ -6,8 +6,8 @@ import pytest
 
 from punto.baccarat.wagers.settlement import check_wagers
 from punto.configs.game_files import load_game
-from punto.controller.broker_login import BrokerConfig
-from punto.controller.mqtt_link import Received
+from punto.runtime.broker_link import Received
+from punto.runtime.broker_login import BrokerConfig
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.players import Players, PlayersOptions, ProgressivePlayers
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
-from punto.controller.broker_login import BrokerConfig
+from punto.runtime.broker_login import BrokerConfig
 from punto.simulators.staff import Act, Seen, at_the_table, due, order_of
 from punto.simulators.table_dealer import DealerOptions, Outcome, TableDealer
 from tests.soak.house import House, Service

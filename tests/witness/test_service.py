@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from punto.controller.messages.restricted import RestrictedHead
-from punto.controller.mqtt_link import Received
 from punto.controller.signing.heads import SignedHead
 from punto.controller.signing.keys import SigningKey
+from punto.runtime.broker_link import Received
 from punto.witness.config import WitnessConfig
 from punto.witness.service import Witness
 from punto.witness.store import WitnessStore, heads_of, restores_of

@@ -241,6 +241,6 @@ async def supervisors_day(page: Page, here: TableWithConsoles) -> None:
 if __name__ == "__main__":
     with (
         tempfile.TemporaryDirectory() as temporary,
-        mock.patch("punto.controller.clock.datetime", PlayedBefore),
+        mock.patch("punto.runtime.clock.datetime", PlayedBefore),
     ):
         asyncio.run(make(Path(temporary)))

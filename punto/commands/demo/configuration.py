@@ -18,7 +18,7 @@ from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
-from punto.controller.broker_login import BrokerConfig
+from punto.runtime.broker_login import BrokerConfig
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.config.sections import OperatorConfig
 from punto.controller.messages.building import timestamp

@@ -9,7 +9,7 @@ from punto.baccarat.progressive.settings import Procedure
 from punto.baccarat.wagers.definition import Game
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem
-from punto.controller.broker_login import BrokerConfig
+from punto.runtime.broker_login import BrokerConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ from punto.commands.demo.staff import Say
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import ConsoleConfig
 from punto.controller.messages.topics import ROUND, Topics, progressive
-from punto.controller.mqtt_link import Connection, Link
-from punto.drivers.backoff import Backoff
+from punto.runtime.broker_link import Connection, Link
+from punto.runtime.backoff import Backoff
 from punto.game_manager.floor.config import GameManagerConfig
 from punto.simulators.staff import SUPERVISORS, Act
 from punto.simulators.table_dealer import Outcome

@@ -4,7 +4,6 @@ from datetime import date, timedelta
 from typing import Any
 
 from punto.baccarat.progressive.ledger import Cause
-from punto.controller.gaming_days import Calendar
 from punto.controller.messages.books import (
     Accounts,
     Accrual,
@@ -25,6 +24,7 @@ from punto.controller.messages.models import MeterAward, Progressive
 from punto.controller.messages.requests import BooksRequest, BooksResponse
 from punto.game_manager.floor.taken import TakenBooks
 from punto.game_manager.reconciliation import coins
+from punto.runtime.gaming_days import Calendar
 
 CALENDAR = Calendar.of()
 A_DAY = timedelta(days=1)

@@ -10,8 +10,8 @@ from subprocess import CalledProcessError
 
 import pytest
 
-from punto.controller.gaming_days import Calendar
 from punto.game_manager.floor.store import Store
+from punto.runtime.gaming_days import Calendar
 from tests.postgresql import Cluster
 
 CALENDAR = Calendar.of()

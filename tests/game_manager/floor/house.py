@@ -12,13 +12,13 @@ from urllib.request import urlopen
 
 from sqlalchemy import create_engine, inspect, select
 
-from punto.controller.broker_login import BrokerConfig
 from punto.controller.messages.models import Message
 from punto.controller.messages.requests import IncidentsRequest, RoundsRequest
 from punto.controller.messages.topics import HEALTH, ROUND, Topics, response
-from punto.controller.mqtt_link import Connection, Link, Sender
-from punto.drivers.backoff import Backoff
 from punto.game_manager.floor import schema
+from punto.runtime.backoff import Backoff
+from punto.runtime.broker_link import Connection, Link, Sender
+from punto.runtime.broker_login import BrokerConfig
 from tests.deadline import DEADLINE
 from tests.game_manager.floor.told import Told
 from tests.ports import free_port

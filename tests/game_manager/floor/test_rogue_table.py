@@ -14,7 +14,6 @@ from sqlalchemy import func, select
 
 from punto.baccarat.wagers.settlement import Outcome, Settlement
 from punto.configs.game_files import load_game
-from punto.controller.broker_login import BrokerConfig
 from punto.controller.journal.entries import GAMES
 from punto.controller.messages.bounds import MOST_PAYMENT, rounds_in_bounds
 from punto.controller.messages.models import MOST_AMOUNT, Device, Message
@@ -36,6 +35,7 @@ from punto.game_manager.floor.intake import Intake
 from punto.game_manager.floor.live import Floor
 from punto.game_manager.floor.store import RefusedError, Store
 from punto.game_manager.floor.taken import TakenIncidents
+from punto.runtime.broker_login import BrokerConfig
 from tests.game_manager.floor.bookkeeping import Keeper
 from tests.game_manager.floor.conftest import CALENDAR
 from tests.game_manager.floor.tables import played, told

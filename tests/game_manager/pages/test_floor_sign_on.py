@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from playwright.async_api import Route, expect
 
-from punto.controller.gaming_days import Calendar
 from punto.game_manager.floor.store import Store
+from punto.runtime.gaming_days import Calendar
 from tests.game_manager.floor.behind_sign_on import house
 from tests.game_manager.floor.pages.house import fill_all
 from tests.operators.consoles import PASSWORD

@@ -26,8 +26,8 @@ import aiomqtt
 import structlog
 
 from punto.configs.problems import ConfigError
-from punto.controller.broker_login import BrokerConfig
-from punto.drivers.backoff import Backoff
+from punto.runtime.broker_login import BrokerConfig
+from punto.runtime.backoff import Backoff
 
 WINDOW: Final = 20
 """The most messages that are sent and not yet acknowledged: the same as the client library's limit."""
@@ -181,7 +181,7 @@ class Connection:
         # from a task for each message and writes some turns of the loop later: a card would take 1.5 times as long to
         # reach the displays. It also makes a task for each message that is read, which takes longer than all else that
         # becomes of the message.
-        self._paho = client._client  # noqa: SLF001 - as above; test_mqtt_link.py tests it with the allowed versions
+        self._paho = client._client  # noqa: SLF001 - as above; test_broker_link.py tests it with the allowed versions
         self._acknowledged: dict[int, Callable[[], None]] = {}
         self._received: deque[Received] = deque()
         self._arrived = asyncio.Event()

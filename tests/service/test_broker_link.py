@@ -14,10 +14,10 @@ import paho.mqtt.client
 import pytest
 import structlog
 
-from punto.controller import mqtt_link
-from punto.controller.broker_login import BrokerConfig
-from punto.controller.mqtt_link import Connection, Link, Sender
-from punto.drivers.backoff import Backoff
+from punto.runtime import broker_link
+from punto.runtime.backoff import Backoff
+from punto.runtime.broker_link import Connection, Link, Sender
+from punto.runtime.broker_login import BrokerConfig
 from tests.deadline import DEADLINE
 from tests.ports import free_port
 from tests.service.table_in_this_process import eventually
@@ -30,7 +30,7 @@ DISCONNECT = bytes.fromhex("e0 00")
 
 async def test_of_the_library_only_its_client_is_taken_from_behind_its_interface():
     """Every other private name would be an error of ruff's (SLF001)."""
-    source = inspect.getsource(mqtt_link)
+    source = inspect.getsource(broker_link)
     client = aiomqtt.Client("127.0.0.1")._client
 
     assert source.count("noqa") == source.count("SLF001") == source.count("client._client") == 1
@@ -89,7 +89,7 @@ async def noise() -> AsyncIterator[list[str]]:
 )
 @pytest.mark.parametrize("stopped", [True, False])
 async def test_a_connection_that_is_given_up_is_closed(answer, stopped, noise, monkeypatch):
-    monkeypatch.setattr(mqtt_link, "STALLED_SECONDS", 0.3)
+    monkeypatch.setattr(broker_link, "STALLED_SECONDS", 0.3)
     lost: list[str] = []
     async with DeafBroker(answer).open() as deaf:
         link = Link(BrokerConfig(port=deaf.port), Backoff(0.1, 0.1), lost=lost.append)
@@ -173,7 +173,7 @@ async def test_messages_are_delivered_in_order_however_many(tmp_path):
 async def test_messages_that_nobody_reads_are_bounded_and_reported_in_one_line(
     tmp_path, monkeypatch, log_lines
 ):
-    monkeypatch.setattr(mqtt_link, "MOST_WAITING", 10)
+    monkeypatch.setattr(broker_link, "MOST_WAITING", 10)
     with Broker(tmp_path) as broker:
         link = Link(BrokerConfig(port=broker.port), Backoff(1, 1))
         async with link.connection() as connection:

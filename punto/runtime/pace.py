@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from punto.baccarat.table.events import Flooded
-from punto.drivers.bucket import Bucket
+from punto.runtime.bucket import Bucket
 
 PER_SECOND: Final = 5.0
 """How often a client may ask on average: more often than a person or a seat's terminal does for long."""

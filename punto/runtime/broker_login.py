@@ -7,8 +7,8 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from punto.configs.toml_file import FromFolder, Host, Unit
-from punto.controller.secret_file import SecretFile, found_secret, read_secret, secret_warnings
-from punto.controller.tls import client_tls
+from punto.runtime.secret_file import SecretFile, found_secret, read_secret, secret_warnings
+from punto.runtime.tls import client_tls
 
 
 def _topic(base: str) -> str:
