@@ -30,8 +30,8 @@ from punto.controller.engine import Engine
 from punto.controller.journal import schema
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import recover
-from punto.controller.messages.topics import Topics
 from punto.controller.outbox import Outbox
+from punto.messages.topics import Topics
 from tests.table.croupier import Croupier, settings
 
 SAMPLES = 1000

@@ -26,7 +26,7 @@ from punto.controller.journal import schema, store
 from punto.controller.journal.execution import Execution
 from punto.controller.journal.recovery import recover
 from punto.controller.journal.snapshots import Snapshot
-from punto.controller.messages.building import timestamp
+from punto.messages.building import timestamp
 from punto.simulators.shoe.order import shuffled
 
 BOUNDS: Final = {100_000: 1.0, 1_000_000: 1.0}

@@ -12,10 +12,10 @@ import sys
 from dataclasses import replace
 from datetime import timedelta
 
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Round
-from punto.controller.messages.requests import RoundsResponse
-from punto.controller.messages.topics import HEALTH, ROUND, Topics, request, response
+from punto.messages.building import timestamp
+from punto.messages.models import Round
+from punto.messages.requests import RoundsResponse
+from punto.messages.topics import HEALTH, ROUND, Topics, request, response
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import Connection, Link, Sender
 from punto.runtime.broker_login import BrokerConfig

@@ -20,8 +20,8 @@ from benchmarks.flood import burn, with_betting_open
 from punto.baccarat.table.events import SetWager
 from punto.controller.engine import Engine
 from punto.controller.journal.journal import Journal
-from punto.controller.messages.topics import Topics
 from punto.controller.outbox import Outbox
+from punto.messages.topics import Topics
 from tests.table.croupier import Croupier
 
 AT_ONCE: Final = 50

@@ -9,7 +9,7 @@ import os
 from functools import cache
 from pathlib import Path
 
-from punto.controller.messages.models import ComponentDigest
+from punto.messages.models import ComponentDigest
 from punto.version import __version__
 
 _PACKAGES = (

@@ -24,10 +24,10 @@ from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import Recovered, recover
 from punto.controller.journal.schema import readable
 from punto.controller.journal.snapshots import Snapshot
-from punto.controller.messages import topics
-from punto.controller.messages.building import timestamp
 from punto.controller.outbox import Outbox
 from punto.controller.publication import Publication, Raised
+from punto.messages import topics
+from punto.messages.building import timestamp
 from punto.runtime import clock
 from punto.runtime.gaming_days import Calendar, DayChange
 from punto.runtime.pace import Pace

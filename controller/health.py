@@ -9,10 +9,10 @@ from typing import Final
 
 from punto.controller.engine import Engine
 from punto.controller.journal.journal import Journal
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Health
 from punto.controller.outbox import Outbox
 from punto.drivers.base import LinkHealth
+from punto.messages.building import timestamp
+from punto.messages.models import Health
 from punto.runtime import clock
 
 EVERY_SECONDS: Final = 10

@@ -9,10 +9,10 @@ from punto.controller import health
 from punto.controller.clock_watch import ClockWatch
 from punto.controller.engine import Engine
 from punto.controller.journal.journal import Journal
-from punto.controller.messages import topics
-from punto.controller.messages.building import timestamp
 from punto.controller.outbox import Outbox
 from punto.controller.publication import meter_topics
+from punto.messages import topics
+from punto.messages.building import timestamp
 from punto.runtime import clock
 
 STATE_EVERY_SECONDS = 1

@@ -32,12 +32,12 @@ from punto.baccarat.table.state import AuthorityLink, TablesProgressive, TableSt
 from punto.baccarat.table.terms import Terms, unlike
 from punto.controller.engine import Engine, Handled
 from punto.controller.journal.entries import EVENTS
-from punto.controller.messages import topics
-from punto.controller.messages.building import progressive_message, timestamp
-from punto.controller.messages.linked import Input, MeterAnswer, MeterRequest
-from punto.controller.messages.models import Availability, Message, Progressive
 from punto.controller.mqtt import Broker
 from punto.controller.outbox import Outbox
+from punto.messages import topics
+from punto.messages.building import progressive_message, timestamp
+from punto.messages.linked import Input, MeterAnswer, MeterRequest
+from punto.messages.models import Availability, Message, Progressive
 from punto.runtime import clock
 from punto.runtime.broker_link import Received
 from punto.runtime.bucket import Bucket

@@ -23,8 +23,11 @@ from punto.configs.faults import first_fault
 from punto.configs.problems import ConfigError
 from punto.controller.engine import Engine, Entered
 from punto.controller.journal.journal import Journal
-from punto.controller.messages import topics
-from punto.controller.messages.building import (
+from punto.controller.mqtt_requests import LONGEST_VERB, BooksOf, Requests, id_of, not_read
+from punto.controller.outbox import Outbox
+from punto.drivers.base import LinkHealth
+from punto.messages import topics
+from punto.messages.building import (
     head_message,
     round_message,
     scoreboard_message,
@@ -32,11 +35,8 @@ from punto.controller.messages.building import (
     state_message,
     timestamp,
 )
-from punto.controller.messages.metering import meters_message
-from punto.controller.messages.models import Availability, Message, WagerAnswer, WagerRequest
-from punto.controller.mqtt_requests import LONGEST_VERB, BooksOf, Requests, id_of, not_read
-from punto.controller.outbox import Outbox
-from punto.drivers.base import LinkHealth
+from punto.messages.metering import meters_message
+from punto.messages.models import Availability, Message, WagerAnswer, WagerRequest
 from punto.runtime import clock
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import Connection, Link, LinkError, Received, Sender

@@ -15,11 +15,12 @@ from punto.controller.engine import Engine
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.out_of_the_ordinary import incidents_after
 from punto.controller.journal.schema import RecordError
-from punto.controller.messages import topics
-from punto.controller.messages.books import Books
-from punto.controller.messages.building import public_round, timestamp
-from punto.controller.messages.models import Message, RequestId
-from punto.controller.messages.requests import (
+from punto.controller.outbox import Outbox
+from punto.messages import topics
+from punto.messages.books import Books
+from punto.messages.building import public_round, timestamp
+from punto.messages.models import Message, RequestId
+from punto.messages.requests import (
     BooksRequest,
     BooksResponse,
     IncidentsRequest,
@@ -30,7 +31,6 @@ from punto.controller.messages.requests import (
     RoundsResponse,
     SnapshotRequest,
 )
-from punto.controller.outbox import Outbox
 from punto.runtime import clock
 from punto.runtime.gaming_days import Calendar
 from punto.runtime.pace import Pace

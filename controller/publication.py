@@ -27,10 +27,10 @@ from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TableState
 from punto.controller.journal.answers import Answer, Answers
 from punto.controller.journal.execution import Step
-from punto.controller.messages import topics
-from punto.controller.messages.building import event_message, wager_answer
-from punto.controller.messages.restricted import RestrictedCard
 from punto.controller.outbox import Outbox
+from punto.messages import topics
+from punto.messages.building import event_message, wager_answer
+from punto.messages.restricted import RestrictedCard
 from punto.runtime import clock
 
 _NOT_LOGGED: Final = (

@@ -33,9 +33,6 @@ from punto.controller.journal.background import BackgroundReplay
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.schema import RecordError
 from punto.controller.linked import Authority, Keeper, link_of
-from punto.controller.messages import topics
-from punto.controller.messages.building import head_message, timestamp
-from punto.controller.messages.models import ComponentDigest, Info, Message
 from punto.controller.mqtt import Broker, Contents
 from punto.controller.mqtt_requests import BooksOf
 from punto.controller.orders.desk import Desk
@@ -43,6 +40,9 @@ from punto.controller.orders.socket_door import SocketDoor
 from punto.controller.outbox import Outbox
 from punto.controller.publication import meter_topics
 from punto.drivers.base import Devices, LinkHealth
+from punto.messages import topics
+from punto.messages.building import head_message, timestamp
+from punto.messages.models import ComponentDigest, Info, Message
 from punto.runtime import clock
 from punto.runtime.failures import messages_of
 from punto.runtime.gaming_days import Calendar

@@ -12,8 +12,11 @@ from datetime import date, datetime, timedelta
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.money import amount, share
 from punto.baccarat.progressive.settings import Settings
-from punto.controller.messages.amounts import cents, exact
-from punto.controller.messages.books import (
+from punto.game_manager.awards import from_tray
+from punto.game_manager.record import EVERYTHING, Posting, Record, Span, settings_at
+from punto.game_manager.reports import period
+from punto.messages.amounts import cents, exact
+from punto.messages.books import (
     Accounts,
     Check,
     CoinCount,
@@ -22,9 +25,6 @@ from punto.controller.messages.books import (
     Reconciled,
     Reconciliation,
 )
-from punto.game_manager.awards import from_tray
-from punto.game_manager.record import EVERYTHING, Posting, Record, Span, settings_at
-from punto.game_manager.reports import period
 from punto.runtime.gaming_days import Calendar
 
 

@@ -17,8 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.table.settings import title_of
 from punto.controller.journal import books, schema
-from punto.controller.messages.books import Accounts
-from punto.controller.messages.building import timestamp
+from punto.messages.books import Accounts
+from punto.messages.building import timestamp
 
 _SETTINGS: Final[TypeAdapter[Settings]] = TypeAdapter(Settings)
 END: Final = 2**62

@@ -12,8 +12,10 @@ from typing import Any
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.money import MINOR_UNIT, whole
 from punto.baccarat.progressive.settings import Settings
-from punto.controller.messages.amounts import Cents, Exact
-from punto.controller.messages.books import (
+from punto.game_manager.awards import from_tray, nobody_won
+from punto.game_manager.record import EVERYTHING, Record, Span
+from punto.messages.amounts import Cents, Exact
+from punto.messages.books import (
     Accounts,
     Accrual,
     Change,
@@ -24,10 +26,8 @@ from punto.controller.messages.books import (
     SettingsChange,
     Week,
 )
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Part, Timestamp
-from punto.game_manager.awards import from_tray, nobody_won
-from punto.game_manager.record import EVERYTHING, Record, Span
+from punto.messages.building import timestamp
+from punto.messages.models import Part, Timestamp
 from punto.runtime.gaming_days import Calendar
 
 # --- meters

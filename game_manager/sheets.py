@@ -12,8 +12,11 @@ from datetime import tzinfo
 from functools import wraps
 from typing import Final, ParamSpec
 
-from punto.controller.messages.amounts import cents, exact
-from punto.controller.messages.books import (
+from punto.game_manager.awards import Award
+from punto.game_manager.record import Posting
+from punto.game_manager.reports import Meter
+from punto.messages.amounts import cents, exact
+from punto.messages.books import (
     ACCOUNTS,
     Accounts,
     Change,
@@ -23,9 +26,6 @@ from punto.controller.messages.books import (
     Reconciliation,
     Week,
 )
-from punto.game_manager.awards import Award
-from punto.game_manager.record import Posting
-from punto.game_manager.reports import Meter
 from punto.runtime.gaming_days import by_the_clock
 
 Cell = str | int | None

@@ -22,8 +22,6 @@ from punto.baccarat.progressive.events import PrintWinPage
 from punto.baccarat.progressive.settings import Advice, advice
 from punto.baccarat.progressive.state import AwardState, State
 from punto.baccarat.table.state import TableState
-from punto.controller.messages.books import Day, Reconciliation, Week
-from punto.controller.messages.models import Part
 from punto.game_manager import sheets
 from punto.game_manager.awards import AWARDS_A_PAGE, Award, award, awards
 from punto.game_manager.reconciliation import reconcile
@@ -31,6 +29,8 @@ from punto.game_manager.record import Record, opened
 from punto.game_manager.reports import Meter, day_report, meters, week_report
 from punto.game_manager.slip import Encoding, PrinterError, reached, slip
 from punto.game_manager.win_page import WinPage, win_page
+from punto.messages.books import Day, Reconciliation, Week
+from punto.messages.models import Part
 from punto.runtime.gaming_days import Calendar, read_day, read_weekday
 
 PAGES: Final = Path(__file__).parent / "pages"

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from punto.baccarat.wagers.definition import Game, Limits, Wager
 from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers
-from punto.controller.messages.topics import STATE, Topics, progressive, wager_set
+from punto.messages.topics import STATE, Topics, progressive, wager_set
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import Connection, Link, Received, Sender
 from punto.runtime.broker_login import BrokerConfig

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
-from punto.controller.messages.topics import ROUND, STATE, Topics, progressive
+from punto.messages.topics import ROUND, STATE, Topics, progressive
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import Connection, Link
 from punto.runtime.broker_login import BrokerConfig

@@ -1,6 +1,6 @@
 """Plays a table with a progressive, and takes examples of each message from what was really sent.
 
-python -m tools.message_examples    # writes controller/messages/examples.json, for `make schema`
+python -m tools.message_examples    # writes punto/messages/examples.json, for `make schema`
 
 The programs are the real ones: `punto run`, `punto shoe`, Mosquitto. Only the folder that they run in is written as that
 of an installed table, and the user who runs them as `mei`. Of the game in `info` one wager is left.
@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from punto.controller.messages import topics
-from punto.controller.messages.schema import EXAMPLES, MESSAGES
+from punto.messages import topics
+from punto.messages.schema import EXAMPLES, MESSAGES
 from punto.runtime.gaming_days import Calendar
 from tests.service.linked_services import Service
 from tests.service.table_on_a_machine import HERE, STAFF, TABLE, Broker, Listener, Shoe, Table, wait_until
@@ -23,7 +23,7 @@ from tests.service.table_on_a_machine import HERE, STAFF, TABLE, Broker, Listene
 Payloads = list[dict[str, Any]]
 ROUNDS: Final = 3
 SEED: Final = "examples"
-FILE: Final = HERE / "controller" / "messages" / EXAMPLES
+FILE: Final = HERE / "punto" / "messages" / EXAMPLES
 SETTINGS: Final = 'betting_closes = "order"\nnext_coup = "order"'
 SECTIONS: Final = (
     'restricted = true\n[edge]\nalarm = "1%"\n'

@@ -23,8 +23,8 @@ from punto.controller.accounts.passwords import checked_name, folded, hash_of_ca
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
 from punto.controller.accounts.security_keys import SecurityKey
-from punto.controller.messages.bounds import LONGEST_PAYLOAD
 from punto.drivers.card_reader.number import SHORTEST_ENROLLED, card_number
+from punto.messages.bounds import LONGEST_PAYLOAD
 
 _KNOWN_BROWSERS: Final = 20
 """The number of browsers that are remembered for each account. A new one replaces the one with the oldest sign-on."""

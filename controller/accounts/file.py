@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from punto.controller.accounts.refusals import AccountsError
-from punto.controller.messages.building import timestamp
+from punto.messages.building import timestamp
 from punto.runtime.sqlite_errors import in_words
 
 _APPLICATION_ID: Final = 0x50554E4F  # "PUNO"

@@ -28,7 +28,7 @@ from punto.controller.accounts.refusals import NotLetInError, RefusalError
 from punto.controller.accounts.roles import Role
 from punto.controller.accounts.security_keys import CHALLENGE_BYTES, Signed, WrongKeyError
 from punto.controller.config.sections import SignOnConfig
-from punto.controller.messages.building import timestamp
+from punto.messages.building import timestamp
 from punto.runtime.pace import Pace, pages_of
 
 _MINUTE: Final = 60.0

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from punto.configs.faults import first_fault
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
-from punto.controller.messages.bounds import LONGEST_PAYLOAD
 from punto.controller.signing.keys import KEY_BYTES, SIGNATURE_BYTES, KeyFileError, SigningKey, signed_by
+from punto.messages.bounds import LONGEST_PAYLOAD
 
 _PURPOSE: Final = b"punto house accounts 1\n"
 ROOM: Final = 16_384

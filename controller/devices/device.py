@@ -10,11 +10,11 @@ import structlog
 from punto.baccarat.table.events import DeviceHeard, Event
 from punto.baccarat.table.state import TableState
 from punto.controller.engine import Engine, Handled
-from punto.controller.messages import topics
-from punto.controller.messages.building import shoe_message, timestamp
-from punto.controller.messages.models import Device, Part, Timestamp
 from punto.controller.outbox import Outbox
 from punto.drivers.base import Driver, LinkHealth
+from punto.messages import topics
+from punto.messages.building import shoe_message, timestamp
+from punto.messages.models import Device, Part, Timestamp
 
 PAUSE_SECONDS: Final = 10.0
 """A device that reports more than a device can is asked again after so long."""

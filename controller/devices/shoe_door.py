@@ -7,10 +7,10 @@ from punto.baccarat.table.events import ShoeEvent
 from punto.baccarat.table.shoe_orders import ShoeOrders, shoe_orders
 from punto.controller.devices.device import DeviceDoor
 from punto.controller.engine import SHOE, Engine
-from punto.controller.messages.building import shoe_message
-from punto.controller.messages.models import Device
 from punto.controller.outbox import Outbox
 from punto.drivers.base import ShoeDriver
+from punto.messages.building import shoe_message
+from punto.messages.models import Device
 
 
 class ShoeDoor(DeviceDoor[ShoeDriver]):

@@ -18,10 +18,10 @@ from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TableState
 from punto.controller.edge.left import Left, left_of
 from punto.controller.edge.worker import OddsError, Worker
-from punto.controller.messages import topics
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.restricted import Edge, PositionEdge
 from punto.controller.outbox import Outbox
+from punto.messages import topics
+from punto.messages.building import timestamp
+from punto.messages.restricted import Edge, PositionEdge
 from punto.odds.composition import CompositionError
 from punto.runtime.backoff import Backoff
 

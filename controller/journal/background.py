@@ -20,8 +20,8 @@ from punto.controller.components import own_version
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError, UnavailableError
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Replay
+from punto.messages.building import timestamp
+from punto.messages.models import Replay
 from punto.runtime import clock
 
 FIRST_AFTER_SECONDS: Final = 10

@@ -32,7 +32,7 @@ from punto.controller.journal.execution import StateDigest, Step
 from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
 from punto.controller.journal.snapshots import STATES
-from punto.controller.messages.building import event_message, round_message, state_message
+from punto.messages.building import event_message, round_message, state_message
 
 VERIFIER: Final = Path(evidence_verifier.__file__)
 

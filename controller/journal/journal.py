@@ -29,7 +29,7 @@ from punto.controller.journal.execution import Step
 from punto.controller.journal.meters import add_expectations
 from punto.controller.journal.schema import RecordError
 from punto.controller.journal.snapshots import Snapshot
-from punto.controller.messages.models import Replay
+from punto.messages.models import Replay
 from punto.runtime.sqlite_errors import in_words, is_busy, locking, reading
 
 _log = structlog.get_logger("punto.controller.journal")

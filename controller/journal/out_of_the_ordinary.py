@@ -17,8 +17,8 @@ from punto.baccarat.table.events import Access, BooksOrder, GameOrder, Sensed
 from punto.baccarat.table.failing import INTERNAL_ERROR
 from punto.configs.problems import cut
 from punto.controller.journal import schema
-from punto.controller.messages.models import Part, Timestamp
-from punto.controller.messages.requests import LONGEST_INCIDENT, RecordedIncident
+from punto.messages.models import Part, Timestamp
+from punto.messages.requests import LONGEST_INCIDENT, RecordedIncident
 
 _ORDERS: Final = {kind: each.report for kind, each in CATALOGUE.items() if each.report is not None}
 """The texts for orders; an order that the table refused has the refusal's reason instead."""

@@ -30,7 +30,6 @@ from punto.controller.config.jurisdiction import NO_LAW, Law
 from punto.controller.config.limits import RulesConfig, house_game
 from punto.controller.config.sections import AccountsConfig
 from punto.controller.engine import Engine
-from punto.controller.messages.building import public_round, state_message
 from punto.controller.orders import requests
 from punto.controller.orders.countersigning import APPROVAL_SECONDS, Countersigning, Waiting
 from punto.controller.orders.doors import NOTHING_FITTED, Answer, Caller, Fitted, OrderAnswer, Peer, Preview
@@ -38,6 +37,7 @@ from punto.controller.orders.games import game_names
 from punto.controller.orders.meter_answer import meter_answered
 from punto.controller.orders.one_signature import refusals_at_a_desk, ways_to_give
 from punto.controller.orders.requests import Credentials, UnreadableError
+from punto.messages.building import public_round, state_message
 from punto.runtime import clock
 from punto.runtime.pace import PROGRAM
 

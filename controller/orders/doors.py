@@ -11,8 +11,8 @@ from punto.baccarat.table.effects import Happening
 from punto.baccarat.table.state import RoundRecord
 from punto.controller.accounts.roles import Role
 from punto.controller.engine import Handled
-from punto.controller.messages.models import Part, State
 from punto.drivers.base import CardAnswer, LinkHealth
+from punto.messages.models import Part, State
 
 
 class Caller(Protocol):

@@ -11,10 +11,10 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from punto.configs.problems import cut
 from punto.controller.journal.entries import Head
 from punto.controller.journal.journal import Journal
-from punto.controller.messages.building import timestamp
 from punto.controller.signing.heads import HeadStatement, SignedHead
 from punto.controller.signing.signer import HeadRequest, Refused
 from punto.drivers.base import LinkHealth
+from punto.messages.building import timestamp
 from punto.runtime import clock
 
 EVERY_SECONDS: Final = 10.0

@@ -11,8 +11,8 @@ from typing import Annotated, Final, Self
 from pydantic import Field
 
 from punto.controller.journal.entries import Head
-from punto.controller.messages.models import Part, Timestamp
 from punto.controller.signing.keys import SigningKey, signed_by
+from punto.messages.models import Part, Timestamp
 from punto.runtime.table_ids import LONGEST_ID
 
 PURPOSE: Final = b"punto head 1\n"

@@ -18,9 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from punto.configs.faults import first_fault
 from punto.controller.journal.entries import Entry, Head, Recorded
 from punto.controller.local_socket import Limits
-from punto.controller.messages.building import timestamp
 from punto.controller.signing.heads import LARGEST_SEQ, HeadStatement, SignedHead
 from punto.controller.signing.keys import SigningKey
+from punto.messages.building import timestamp
 from punto.runtime.bucket import Bucket
 
 LONGEST_REQUEST: Final = 1 << 20

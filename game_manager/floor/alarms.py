@@ -9,11 +9,11 @@ from sqlalchemy import RowMapping, literal, select, tuple_
 
 from punto.configs.plain_text import PLAIN
 from punto.controller.journal.out_of_the_ordinary import ENTRANCE_KINDS
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Part, Timestamp
 from punto.game_manager.floor import schema
 from punto.game_manager.floor.store import Store
 from punto.game_manager.floor.taken import aware
+from punto.messages.building import timestamp
+from punto.messages.models import Part, Timestamp
 
 ALARMS_A_PAGE: Final = 50
 LONGEST_NOTE: Final = 500

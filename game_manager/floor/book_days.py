@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from punto.controller.messages.requests import BooksRequest, BooksResponse
 from punto.game_manager.floor.taken import TakenBooks
+from punto.messages.requests import BooksRequest, BooksResponse
 
 MOST_DAYS: Final = 400
 """How many gaming days back books are asked for: a year, and a month for the accounts of that year."""

@@ -13,16 +13,16 @@ from typing import Final, Literal
 from sqlalchemy import select
 
 from punto.baccarat.progressive.ledger import Cause
-from punto.controller.messages.amounts import Cents, Exact, cents
-from punto.controller.messages.books import Accounts, Books, CoinCount, Coins, Week
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Part, Timestamp
 from punto.game_manager import sheets
 from punto.game_manager.floor import schema
 from punto.game_manager.floor.live import KeptMeter, LinkedTable, MeterView
 from punto.game_manager.floor.store import Store
 from punto.game_manager.floor.taken import aware
 from punto.game_manager.reconciliation import coins
+from punto.messages.amounts import Cents, Exact, cents
+from punto.messages.books import Accounts, Books, CoinCount, Coins, Week
+from punto.messages.building import timestamp
+from punto.messages.models import Part, Timestamp
 from punto.runtime.gaming_days import Calendar
 
 COUNTED_WITHIN: Final = timedelta(days=31)

@@ -12,12 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import RowMapping, and_, select
 
 from punto.configs.plain_text import PLAIN
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Part, Timestamp
-from punto.controller.messages.restricted import Edge
 from punto.game_manager.floor import schema
 from punto.game_manager.floor.store import Store
 from punto.game_manager.floor.taken import aware
+from punto.messages.building import timestamp
+from punto.messages.models import Part, Timestamp
+from punto.messages.restricted import Edge
 
 MOST_KEPT: Final = 10_000
 """So many alarms are kept in memory: those that wait for the store, and those that are told again. The oldest go first."""

@@ -13,15 +13,18 @@ from punto.baccarat.wagers.definition import Game
 from punto.configs.faults import first_fault
 from punto.configs.problems import cut
 from punto.controller.journal.entries import GAMES
-from punto.controller.messages.bounds import (
+from punto.game_manager.floor.config import FloorConfig
+from punto.game_manager.floor.intake import Intake
+from punto.game_manager.floor.live import Floor
+from punto.messages.bounds import (
     LONGEST_PAYLOAD,
     books_in_bounds,
     incidents_in_bounds,
     round_in_bounds,
     rounds_in_bounds,
 )
-from punto.controller.messages.meters import TableMeters
-from punto.controller.messages.models import (
+from punto.messages.meters import TableMeters
+from punto.messages.models import (
     Availability,
     Device,
     Health,
@@ -31,7 +34,7 @@ from punto.controller.messages.models import (
     Round,
     State,
 )
-from punto.controller.messages.requests import (
+from punto.messages.requests import (
     BooksRequest,
     BooksResponse,
     IncidentsRequest,
@@ -40,8 +43,8 @@ from punto.controller.messages.requests import (
     RoundsRequest,
     RoundsResponse,
 )
-from punto.controller.messages.restricted import Edge
-from punto.controller.messages.topics import (
+from punto.messages.restricted import Edge
+from punto.messages.topics import (
     AVAILABILITY,
     HEALTH,
     INFO,
@@ -55,9 +58,6 @@ from punto.controller.messages.topics import (
     request,
     response,
 )
-from punto.game_manager.floor.config import FloorConfig
-from punto.game_manager.floor.intake import Intake
-from punto.game_manager.floor.live import Floor
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import Connection, Link, Sender
 from punto.runtime.broker_login import BrokerConfig

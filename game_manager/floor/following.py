@@ -10,8 +10,10 @@ from datetime import date, datetime
 from typing import Final
 
 from punto.baccarat.table.state import RoundRecord
-from punto.controller.messages.models import Round
-from punto.controller.messages.requests import (
+from punto.game_manager.floor.book_days import BookDays
+from punto.game_manager.floor.taken import Cursors, Taken, TakenBooks, TakenIncidents
+from punto.messages.models import Round
+from punto.messages.requests import (
     BooksRequest,
     BooksResponse,
     IncidentsRequest,
@@ -20,8 +22,6 @@ from punto.controller.messages.requests import (
     RoundsRequest,
     RoundsResponse,
 )
-from punto.game_manager.floor.book_days import BookDays
-from punto.game_manager.floor.taken import Cursors, Taken, TakenBooks, TakenIncidents
 
 Ask = RoundsRequest | IncidentsRequest | BooksRequest
 ASKS_AT_ONCE: Final = 9

@@ -10,14 +10,14 @@ from typing import Final, TypeVar
 import structlog
 
 from punto.baccarat.wagers.definition import Game
-from punto.controller.messages.models import Progressive, Round
-from punto.controller.messages.requests import BooksResponse, IncidentsResponse, Response, RoundsResponse
-from punto.controller.messages.restricted import Edge
 from punto.game_manager.floor.edge_alarms import Heard, alarms_of, keep
 from punto.game_manager.floor.following import Ask, Following
 from punto.game_manager.floor.live import keeper_of
 from punto.game_manager.floor.store import GapError, RefusedError, Store, StoreAwayError
 from punto.game_manager.floor.taken import OfRecord, Taken, TakenBooks, TakenIncidents
+from punto.messages.models import Progressive, Round
+from punto.messages.requests import BooksResponse, IncidentsResponse, Response, RoundsResponse
+from punto.messages.restricted import Edge
 from punto.runtime.backoff import Backoff
 from punto.runtime.bucket import Bucket
 

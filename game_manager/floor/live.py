@@ -10,8 +10,8 @@ from typing import Final, NamedTuple, TypeVar, get_args
 from punto.baccarat.table.events import DeviceName
 from punto.baccarat.table.state import Phase
 from punto.configs.problems import cut
-from punto.controller.messages.meters import TableMeters
-from punto.controller.messages.models import (
+from punto.messages.meters import TableMeters
+from punto.messages.models import (
     Availability,
     Device,
     Health,
@@ -28,8 +28,8 @@ from punto.controller.messages.models import (
     Timestamp,
     seconds_held,
 )
-from punto.controller.messages.requests import BooksResponse
-from punto.controller.messages.restricted import Edge
+from punto.messages.requests import BooksResponse
+from punto.messages.restricted import Edge
 
 _M = TypeVar("_M", bound=Payload)
 SIGMAS: Final = 3.0

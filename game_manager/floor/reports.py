@@ -10,16 +10,16 @@ from sqlalchemy import Connection, Table, func, select
 from punto.baccarat.coup import Winner
 from punto.baccarat.table.meters import Drop, Hits, Meters
 from punto.configs.expectations import shipped
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.metering import metered
-from punto.controller.messages.meters import MeterReadings, WagerReading
-from punto.controller.messages.models import Part, Timestamp
 from punto.game_manager.floor import schema
 from punto.game_manager.floor.live import SIGMAS
 from punto.game_manager.floor.rows import rounds_between
 from punto.game_manager.floor.store import Store
 from punto.game_manager.floor.taken import Taken
 from punto.game_manager.floor.tally import Counted, Place, Sums, count
+from punto.messages.building import timestamp
+from punto.messages.metering import metered
+from punto.messages.meters import MeterReadings, WagerReading
+from punto.messages.models import Part, Timestamp
 
 MOST_ROUNDS: Final = 100_000
 """The most rounds of a shift: they are counted one by one, in some seconds."""

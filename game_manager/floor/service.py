@@ -10,8 +10,6 @@ from typing import Final, Protocol
 import structlog
 from starlette.types import ASGIApp
 
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.topics import house_accounts
 from punto.controller.web_server import Server, address_of, listen
 from punto.game_manager.floor.books import Kept
 from punto.game_manager.floor.config import FloorAccounts, GameManagerConfig, PagesConfig
@@ -22,6 +20,8 @@ from punto.game_manager.floor.people import LONGEST_SESSION, signed_on
 from punto.game_manager.floor.store import Store, StoreAwayError
 from punto.game_manager.floor.taken import newest
 from punto.game_manager.floor.web import EndingError, application
+from punto.messages.building import timestamp
+from punto.messages.topics import house_accounts
 from punto.runtime.backoff import Backoff
 from punto.runtime.gaming_days import Calendar
 from punto.runtime.sd_notify import notify

@@ -1,11 +1,11 @@
 """The reports of the floor, of its people and of its shoes as sheets of rows, for CSV."""
 
-from punto.controller.messages.amounts import cents
-from punto.controller.messages.meters import WagerReading
 from punto.game_manager.floor.edge_alarms import ShoesReport
 from punto.game_manager.floor.people import PeopleReport, Work
 from punto.game_manager.floor.reports import FloorReport, ShiftReport
 from punto.game_manager.sheets import Cell, Rows, said
+from punto.messages.amounts import cents
+from punto.messages.meters import WagerReading
 
 _COLUMNS = [
     "table",

@@ -5,8 +5,8 @@ from datetime import UTC, date, datetime
 from typing import Any, NamedTuple, Protocol, Self
 
 from punto.baccarat.table.state import RoundRecord
-from punto.controller.messages.books import Books
-from punto.controller.messages.requests import RecordedIncident
+from punto.messages.books import Books
+from punto.messages.requests import RecordedIncident
 
 
 class Cursor(NamedTuple):

@@ -14,8 +14,8 @@ from punto.commands.topics_page import HouseTable, bridges, house_access_list, u
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs
-from punto.controller.messages.topics import METER_REQUEST, Topics, house_accounts, of_authority
-from punto.controller.messages.topics import progressive as meter
+from punto.messages.topics import METER_REQUEST, Topics, house_accounts, of_authority
+from punto.messages.topics import progressive as meter
 
 HELP: Final = (
     "Make the broker's users for these tables. Each table has one user for its service, one for its displays, and one for each "

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from punto.commands.arguments import add_table
 from punto.controller.config.tables import load_table
 from punto.controller.journal.schema import RecordError
-from punto.controller.messages.building import timestamp
+from punto.messages.building import timestamp
 from punto.game_manager.awards import Print, award
 from punto.game_manager.record import opened
 from punto.game_manager.slip import PrinterError, send, slip

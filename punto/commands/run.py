@@ -29,7 +29,7 @@ from punto.controller.devices.device import DeviceDoor
 from punto.controller.engine import Engine
 from punto.runtime.failures import errors_of
 from punto.runtime.gaming_days import Calendar
-from punto.controller.messages.books import Books
+from punto.messages.books import Books
 from punto.controller.orders.desk import Desk
 from punto.controller.outbox import Outbox
 from punto.controller.supervisor import EXPECTED, Consoles, Process, serve

@@ -12,7 +12,7 @@ from punto.commands.configuration_page import configuration_page
 from punto.commands.lab_report.report import LabReport
 from punto.commands.topics_page import access_list, topics_tables
 from punto.consoles.roles_page import roles_tables
-from punto.controller.messages.schema import DIALECT, asyncapi, json_schemas
+from punto.messages.schema import DIALECT, asyncapi, json_schemas
 
 HELP: Final = (
     "Write one JSON Schema for each MQTT payload and for the report of `punto lab-report` into DIR/schema, and the AsyncAPI document "

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Final, get_args
 
 from punto.configs.problems import ConfigError, Problem
-from punto.controller.messages.schema import file_of
-from punto.controller.messages.topics import (
+from punto.messages.schema import file_of
+from punto.messages.topics import (
     CHANNELS,
     RESTRICTED_CARD,
     RESTRICTED_HEAD,

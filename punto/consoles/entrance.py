@@ -26,7 +26,7 @@ from punto.controller.accounts.gate import Gate, Session
 from punto.controller.accounts.house import HouseKey
 from punto.controller.accounts.refusals import AccountsError, RefusalError
 from punto.controller.accounts.roles import SEES_TO, Role, may_read
-from punto.controller.messages.bounds import LONGEST_PAYLOAD
+from punto.messages.bounds import LONGEST_PAYLOAD
 from punto.runtime.pace import Pace
 from punto.controller.web_server import SHARED
 from punto.game_manager.floor.books import Kept

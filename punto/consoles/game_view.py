@@ -27,7 +27,7 @@ from punto.baccarat.table.state import TablesProgressive
 from punto.baccarat.table.table import leads_to
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.words import words
-from punto.controller.messages.models import GameStep, Part
+from punto.messages.models import GameStep, Part
 from punto.controller.orders.doors import Fitted
 
 _ANOTHER: Final = "another"

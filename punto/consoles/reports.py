@@ -14,10 +14,10 @@ from punto.controller.journal import out_of_the_ordinary, schema, store
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.journal.meters import expectations_of, games_since
 from punto.controller.journal.out_of_the_ordinary import ENTRANCES, INCIDENTS, Entrance, Incident
-from punto.controller.messages.building import public_round, timestamp
-from punto.controller.messages.metering import metered, meters_of
-from punto.controller.messages.meters import MeterReadings
-from punto.controller.messages.models import Part, Timestamp
+from punto.messages.building import public_round, timestamp
+from punto.messages.metering import metered, meters_of
+from punto.messages.meters import MeterReadings
+from punto.messages.models import Part, Timestamp
 
 _AN_HOUR: Final = timedelta(hours=1)
 _NO_ROUND: Final = 2**62  # above every round's number

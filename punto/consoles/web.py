@@ -24,7 +24,7 @@ from punto.consoles.view import Moments, View, view_of, waiting_of
 from punto.controller.accounts.gate import Session
 from punto.controller.accounts.refusals import RefusalError, let_in
 from punto.controller.accounts.security_keys import to_approve
-from punto.controller.messages.building import wager_limits
+from punto.messages.building import wager_limits
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import OrderAnswer, Preview
 from punto.controller.orders.games import games_on_offer

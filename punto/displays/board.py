@@ -13,7 +13,7 @@ from datetime import datetime
 from time import monotonic
 from typing import Final
 
-from punto.controller.messages.models import (
+from punto.messages.models import (
     Availability,
     Message,
     Progressive,
@@ -21,7 +21,7 @@ from punto.controller.messages.models import (
     State,
     seconds_held,
 )
-from punto.controller.messages.topics import AVAILABILITY, SCOREBOARD, STATE, progressive, sent
+from punto.messages.topics import AVAILABILITY, SCOREBOARD, STATE, progressive, sent
 
 PROGRESSIVES: Final = progressive("+")
 """The topics of a table's progressives, one per progressive."""

@@ -7,7 +7,7 @@ import structlog
 from pydantic import ValidationError
 
 from punto.configs.faults import first_fault
-from punto.controller.messages.topics import Topics
+from punto.messages.topics import Topics
 from punto.runtime.broker_link import Connection, Link
 from punto.displays.board import PAYLOADS, PROGRESSIVES, Board
 from punto.displays.options import MqttOptions

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from punto.controller.messages.models import Message, Payload
+from punto.messages.models import Message, Payload
 
 
 class WitnessFinding(Payload):

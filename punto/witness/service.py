@@ -11,9 +11,9 @@ import structlog
 from pydantic import BaseModel, Field, ValidationError
 
 from punto.controller.journal.entries import Head
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.restricted import RestrictedHead
-from punto.controller.messages.topics import RESTRICTED_HEAD, STATE, Topics, house_witness
+from punto.messages.building import timestamp
+from punto.messages.restricted import RestrictedHead
+from punto.messages.topics import RESTRICTED_HEAD, STATE, Topics, house_witness
 from punto.runtime.broker_link import Connection, Link, Received, Sender
 from punto.runtime.sd_notify import notify
 from punto.controller.signing.heads import LARGEST_SEQ, SignedHead

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from punto.commands.cli import main
-from punto.controller.messages.topics import CHANNELS
+from punto.messages.topics import CHANNELS
 from tests.service.table_on_a_machine import HERE
 
 DEPLOY = HERE / "deploy"

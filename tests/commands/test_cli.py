@@ -76,7 +76,7 @@ def test_a_filter_loads_nothing_of_the_service(arguments):
     loaded = loaded_by(*arguments)
 
     assert loaded.isdisjoint({"asyncio", "aiomqtt", "paho", "serial", "sqlite3", "structlog", "starlette"})
-    assert loaded.isdisjoint({"amqtt", "punto.simulators", "punto.displays", "punto.controller.messages"})
+    assert loaded.isdisjoint({"amqtt", "punto.simulators", "punto.displays", "punto.messages"})
     # what a keypad's keys may mean is part of a configuration, and nothing else of a device is
     assert loaded.isdisjoint(
         {

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from punto.baccarat.wagers.definition import Rule
 from punto.baccarat.wagers.words import words
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import MeterAward, MeterTier, Progressive
+from punto.messages.building import timestamp
+from punto.messages.models import MeterAward, MeterTier, Progressive
 from tests.displays.played import GAMES, game
 
 PROGRESSIVE_GAMES = tuple(

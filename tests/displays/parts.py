@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import aiomqtt
 
-from punto.controller.messages.models import Message
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
 from punto.displays.server import serve
+from punto.messages.models import Message
 from tests.deadline import DEADLINE, pauses
 from tests.ports import free_port, takes_connections
 from tests.started import Started

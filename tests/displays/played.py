@@ -25,8 +25,8 @@ from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.table import Table
 from punto.baccarat.wagers.definition import Game, Limits
-from punto.controller.messages.building import scoreboard_message, state_message, timestamp
-from punto.controller.messages.models import Availability, Scoreboard, State
+from punto.messages.building import scoreboard_message, state_message, timestamp
+from punto.messages.models import Availability, Scoreboard, State
 
 GAMES = Path(__file__).parents[2] / "configs" / "games"
 

@@ -5,8 +5,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import State
 from punto.displays.board import (
     LIVE,
     NO_BROKER,
@@ -18,6 +16,8 @@ from punto.displays.board import (
     Board,
     follow,
 )
+from punto.messages.building import timestamp
+from punto.messages.models import State
 from tests.displays.meters import Meter
 from tests.displays.played import PlayedTable, availability
 

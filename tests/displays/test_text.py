@@ -21,12 +21,12 @@ from rich.text import Text
 
 from punto.baccarat.roads.drawing import ROWS, shown_columns
 from punto.baccarat.table.order_kinds import Reveal
-from punto.controller.messages.models import Overlay, Scoreboard
 from punto.displays.board import LONGEST_HOLD
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
 from punto.displays.text.app import Part, TextDisplay
 from punto.displays.text.drawing import WIDE, Drawing
 from punto.displays.words import CATALOGS, Words, languages
+from punto.messages.models import Overlay, Scoreboard
 from tests.deadline import DEADLINE, pauses
 from tests.displays.meters import Meter
 from tests.displays.parts import publisher

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
-from punto.controller.messages.models import State
+from punto.messages.models import State
 from tests.deadline import DEADLINE
 from tests.displays.page.watching import dealt
 from tests.displays.parts import Broker, Publisher, display, publisher

@@ -28,9 +28,6 @@ from punto.controller.journal.evidence import gather
 from punto.controller.journal.recovery import history, recover, replay
 from punto.controller.journal.schema import RecordError
 from punto.controller.linked import _input
-from punto.controller.messages.linked import MeterAnswer, MeterRequest
-from punto.controller.messages.models import Message
-from punto.controller.messages.topics import CHANNELS
 from punto.controller.mqtt_requests import id_of
 from punto.controller.orders.requests import Credentials, Password, UnreadableError, read_fields, read_request
 from punto.controller.signing.heads import SignedHead
@@ -54,6 +51,9 @@ from punto.drivers.keypad.link import KeypadLink
 from punto.drivers.link import Link
 from punto.drivers.seal import HostSeal
 from punto.game_manager.floor.config import load_game_manager
+from punto.messages.linked import MeterAnswer, MeterRequest
+from punto.messages.models import Message
+from punto.messages.topics import CHANNELS
 from punto.runtime.broker_link import Received
 from punto.witness.config import load_witness
 from tests.drivers.devices import SHOE

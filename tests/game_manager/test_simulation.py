@@ -9,7 +9,7 @@ from pathlib import Path
 import pypdf
 import pytest
 
-from punto.controller.messages.building import progressive_message
+from punto.messages.building import progressive_message
 from tests.command import punto
 from tests.game_manager import test_web
 from tests.game_manager.house import House, a_weekend, at_the_house, house

@@ -16,7 +16,7 @@ from punto.baccarat.table.events import RecordDiffers
 from punto.controller.health import HealthReport
 from punto.controller.journal import background
 from punto.controller.journal.background import PROGRAM, BackgroundReplay
-from punto.controller.messages.models import Health
+from punto.messages.models import Health
 from tests.deadline import DEADLINE
 from tests.service.table_in_this_process import Table, edited, eventually, rows, table
 from tests.service.table_on_a_machine import Table as Service

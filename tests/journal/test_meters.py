@@ -17,7 +17,7 @@ from punto.configs.expectations import HOLD, Expectation, shipped
 from punto.configs.game_files import load_game
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.journal.recovery import replay
-from punto.controller.messages.metering import metered, meters_of
+from punto.messages.metering import metered, meters_of
 from tests.service.table_in_this_process import STAKE, Table, edited, rows, settings, table
 from tests.table.croupier import PLAYER_NATURAL, TIE, cards
 

@@ -16,7 +16,7 @@ from punto.baccarat.table import order_kinds
 from punto.consoles.reports import Reports, Shift
 from punto.controller.journal import out_of_the_ordinary
 from punto.controller.journal.out_of_the_ordinary import MOST_OF_ONE, incidents_after
-from punto.controller.messages.requests import LONGEST_INCIDENT, RecordedIncident
+from punto.messages.requests import LONGEST_INCIDENT, RecordedIncident
 from tests.service.table_in_this_process import Table, table
 
 CARDS_WHILE_HELD = MOST_OF_ONE + 20

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from punto.baccarat.table.order_kinds import VoidCoup
-from punto.controller.messages import topics
-from punto.controller.messages.building import progressive_message
-from punto.controller.messages.topics import CHANNELS
 from punto.displays.board import LIVE, PROGRESSIVE_LIVE, Board
 from punto.displays.feed import Feed
 from punto.displays.options import MqttOptions
 from punto.displays.server import _news
+from punto.messages import topics
+from punto.messages.building import progressive_message
+from punto.messages.topics import CHANNELS
 from punto.runtime.gaming_days import Calendar
 from tests.messages.test_hidden_hands import GAMES
 from tests.service.table_in_this_process import TABLE, TOPIC, Ear, Table, connected, ear, eventually, table

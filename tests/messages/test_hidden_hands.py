@@ -15,14 +15,14 @@ from punto.baccarat.table.order_kinds import CorrectCard, KeyCard, Reveal, VoidC
 from punto.baccarat.table.state import Phase, RoundRecord
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
-from punto.controller.messages.building import (
+from punto.messages.building import (
     progressive_message,
     public_round,
     scoreboard_message,
     shoe_message,
     state_message,
 )
-from punto.controller.messages.metering import meters_message
+from punto.messages.metering import meters_message
 from tests.share import part, sampled
 from tests.table.croupier import Croupier
 

@@ -18,8 +18,9 @@ from punto.commands.cli import main
 from punto.commands.schema import documents, with_tables
 from punto.commands.topics_page import access_list
 from punto.configs.expectations import shipped
-from punto.controller.messages import models, topics
-from punto.controller.messages.building import (
+from punto.displays.board import PAYLOADS
+from punto.messages import models, topics
+from punto.messages.building import (
     event_message,
     progressive_message,
     round_message,
@@ -28,12 +29,11 @@ from punto.controller.messages.building import (
     state_message,
     timestamp,
 )
-from punto.controller.messages.metering import meters_message
-from punto.controller.messages.models import Message, Payload
-from punto.controller.messages.restricted import RestrictedCard
-from punto.controller.messages.schema import MESSAGES
-from punto.controller.messages.topics import CHANNELS
-from punto.displays.board import PAYLOADS
+from punto.messages.metering import meters_message
+from punto.messages.models import Message, Payload
+from punto.messages.restricted import RestrictedCard
+from punto.messages.schema import MESSAGES
+from punto.messages.topics import CHANNELS
 from punto.runtime.table_ids import HOUSE
 from tests.table.croupier import Croupier
 from tools.message_examples import FILE, play

@@ -21,7 +21,7 @@ from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
 from punto.controller.accounts.security_keys import SecurityKey
 from punto.controller.accounts.takeover import Takeover
-from punto.controller.messages.bounds import LONGEST_PAYLOAD
+from punto.messages.bounds import LONGEST_PAYLOAD
 from punto.runtime.broker_link import Received
 from tests.operators.consoles import NOW, PASSWORD, Clock
 

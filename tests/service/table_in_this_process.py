@@ -34,14 +34,14 @@ from punto.configs.game_files import load_game
 from punto.controller.engine import SHOE, Engine, HouseRules
 from punto.controller.health import HealthReport
 from punto.controller.journal.journal import Journal
-from punto.controller.messages import topics
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Info
-from punto.controller.messages.topics import CHANNELS
 from punto.controller.mqtt import Broker, Contents
 from punto.controller.mqtt_requests import BooksOf
 from punto.controller.outbox import Outbox
 from punto.game_manager.books import books_of_day
+from punto.messages import topics
+from punto.messages.building import timestamp
+from punto.messages.models import Info
+from punto.messages.topics import CHANNELS
 from punto.runtime.broker_login import BrokerConfig
 from punto.simulators.shoe.order import shuffled
 from tests.deadline import DEADLINE, pauses

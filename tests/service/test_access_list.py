@@ -12,7 +12,7 @@ import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
-from punto.controller.messages.topics import CHANNELS, RESTRICTED_CARD, RESTRICTED_HEAD, STATE, Channel
+from punto.messages.topics import CHANNELS, RESTRICTED_CARD, RESTRICTED_HEAD, STATE, Channel
 from tests.deadline import DEADLINE
 from tests.service.guarded_brokers import GuardedBroker, KeepersBroker
 from tests.service.table_on_a_machine import wait_until

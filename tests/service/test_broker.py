@@ -18,7 +18,7 @@ import pytest
 from punto.baccarat.table.order_kinds import CloseTable, VoidRound
 from punto.controller import heartbeat
 from punto.controller.journal.entries import Head
-from punto.controller.messages.topics import RESTRICTED_HEAD
+from punto.messages.topics import RESTRICTED_HEAD
 from tests.ports import free_port
 from tests.service.at_a_broker import RETAINED, Cable, online, wager
 from tests.service.table_in_this_process import (

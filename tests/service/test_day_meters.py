@@ -12,7 +12,7 @@ from punto.baccarat.table.meters import Meters, of_game
 from punto.baccarat.table.order_kinds import CorrectRound
 from punto.controller import heartbeat
 from punto.controller.engine import HouseRules
-from punto.controller.messages import topics
+from punto.messages import topics
 from punto.runtime import clock
 from punto.runtime.gaming_days import Calendar
 from tests.service.table_in_this_process import Table, eventually, settings, table

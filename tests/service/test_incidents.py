@@ -15,7 +15,7 @@ from punto.baccarat.table.order_kinds import CallSupervisor
 from punto.consoles.reports import Reports
 from punto.controller.journal import out_of_the_ordinary, store
 from punto.controller.journal.out_of_the_ordinary import MOST_OF_ONE
-from punto.controller.messages.requests import LONGEST_INCIDENT, IncidentsResponse, RecordedIncident
+from punto.messages.requests import LONGEST_INCIDENT, IncidentsResponse, RecordedIncident
 from punto.runtime.pace import AT_ONCE, DEAR, Pace
 from tests.deadline import DEADLINE
 from tests.service.at_a_broker import online, wager

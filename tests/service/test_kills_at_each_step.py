@@ -24,8 +24,8 @@ from punto.controller.journal import schema, store
 from punto.controller.journal.answers import Answer
 from punto.controller.journal.execution import Execution, Step
 from punto.controller.journal.recovery import replay
-from punto.controller.messages.building import event_message, round_message, state_message, wager_answer
-from punto.controller.messages.models import Message
+from punto.messages.building import event_message, round_message, state_message, wager_answer
+from punto.messages.models import Message
 from punto.runtime import clock
 from tests.service.killed_at import STEPS
 from tests.service.table_on_a_machine import (

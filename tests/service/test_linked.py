@@ -21,8 +21,8 @@ from punto.controller import linked
 from punto.controller.journal.audit import audit, difference_between
 from punto.controller.journal.recovery import history
 from punto.controller.linked import GAME_SECONDS, GAMES_AT_ONCE
-from punto.controller.messages.topics import METER_REQUEST, Topics, meter_answer
 from punto.drivers.base import LinkHealth
+from punto.messages.topics import METER_REQUEST, Topics, meter_answer
 from punto.runtime.broker_link import Received
 from tests.deadline import pauses
 from tests.operators.consoles import Browser

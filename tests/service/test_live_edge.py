@@ -28,7 +28,7 @@ from punto.controller.config.file import load_config
 from punto.controller.edge import live, worker
 from punto.controller.edge.left import left_of
 from punto.controller.edge.live import LiveEdge
-from punto.controller.messages import topics
+from punto.messages import topics
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 from punto.simulators.shoe.order import shuffled

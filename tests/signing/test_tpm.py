@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from punto.controller.journal.entries import Entry, Recorded
-from punto.controller.messages.building import timestamp
 from punto.controller.signing.head_signer import ask
 from punto.controller.signing.heads import SignedHead
 from punto.controller.signing.keys import KeyFileError, SigningKey
 from punto.controller.signing.signer import HeadRequest
 from punto.controller.signing.tpm import SEALED
+from punto.messages.building import timestamp
 from tests.command import punto
 from tests.ports import free_port, free_ports, takes_connections
 from tests.service.table_on_a_machine import HERE, Program, wait_until

@@ -51,7 +51,7 @@ from punto.controller.journal.execution import StateDigest
 from punto.controller.journal.recovery import MOST_DIFFERENCES, replay
 from punto.controller.journal.schema import SNAPSHOTS_KEPT
 from punto.controller.journal.snapshots import STATES
-from punto.controller.messages.building import public_round
+from punto.messages.building import public_round
 from tests.odds import oracle
 from tests.simulated.awards import LastGame, moves_an_award, wrong_with
 from tests.simulated.broker import Published

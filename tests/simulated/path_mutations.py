@@ -19,8 +19,8 @@ from punto.controller.journal.entries import Entry
 from punto.controller.journal.execution import Execution, Step, event_of
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.snapshots import Snapshot
-from punto.controller.messages import topics
-from punto.controller.messages.building import round_message
+from punto.messages import topics
+from punto.messages.building import round_message
 
 Mutation = Callable[[], AbstractContextManager[Any]]
 

@@ -9,7 +9,7 @@ from punto.baccarat.table.definition import Role
 from punto.baccarat.table.order_kinds import HoldPlay
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.turn import RefusedError
-from punto.controller.messages.building import state_message
+from punto.messages.building import state_message
 from tests.table.croupier import PLAYER_NATURAL, Croupier
 
 HOLD = HoldPlay("mei", "the last hand is disputed")

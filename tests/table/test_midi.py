@@ -12,7 +12,7 @@ from punto.baccarat.table.effects import CardDealt, CardsRevealed, Happening
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
-from punto.controller.messages.building import state_message
+from punto.messages.building import state_message
 from tests.table.croupier import PLAYER_NATURAL, Croupier, cards, happenings
 
 FOUR = "KS 2S 5S 3S"  # and each hand draws

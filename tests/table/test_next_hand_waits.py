@@ -9,7 +9,7 @@ from punto.baccarat.table.progressive import what_waits
 from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.baccarat.table.state import Phase
 from punto.consoles.view import prompt_of
-from punto.controller.messages.building import state_message
+from punto.messages.building import state_message
 from tests.table.croupier import LONG, Croupier
 
 QUARTER = "2H KC 3H JC 4H KD"  # Player 2-3-4 of hearts, 9 over 0: 25% of the meter

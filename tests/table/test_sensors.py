@@ -8,8 +8,8 @@ import pytest
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.effects import AlarmAcknowledged
 from punto.baccarat.table.state import Phase, Sensors
-from punto.controller.messages.building import state_message
-from punto.controller.messages.models import Notice
+from punto.messages.building import state_message
+from punto.messages.models import Notice
 from tests.table.croupier import Croupier
 from tests.table.test_transitions import IN_PHASE
 

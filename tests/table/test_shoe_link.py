@@ -10,7 +10,7 @@ from punto.baccarat.table.events import Component, ShoeHello
 from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.baccarat.table.state import Bookmark
 from punto.baccarat.table.turn import RefusedError
-from punto.controller.messages.building import shoe_message
+from punto.messages.building import shoe_message
 from tests.table.croupier import PLAYER_NATURAL, Croupier, cards
 
 # --- there and away

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from punto.controller.messages.restricted import RestrictedHead
 from punto.controller.signing.heads import SignedHead
 from punto.controller.signing.keys import SigningKey
+from punto.messages.restricted import RestrictedHead
 from punto.runtime.broker_link import Received
 from punto.witness.config import WitnessConfig
 from punto.witness.service import Witness

@@ -21,7 +21,7 @@ from punto.controller.accounts.roles import Role
 from punto.runtime.broker_login import BrokerConfig
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.config.sections import OperatorConfig
-from punto.controller.messages.building import timestamp
+from punto.messages.building import timestamp
 
 LAST_PORT: Final = 65535
 _LIMITS: Final = {"player": (500, 50_000), "banker": (500, 50_000), "tie": (500, 10_000)}

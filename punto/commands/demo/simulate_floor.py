@@ -31,7 +31,7 @@ from punto.commands.numbers import whole
 from punto.configs.problems import ConfigError, Problem, cut
 from punto.runtime.broker_login import BrokerConfig
 from punto.controller.config.file import ServiceConfig
-from punto.controller.messages.topics import ROUND, Topics
+from punto.messages.topics import ROUND, Topics
 from punto.runtime.broker_link import Connection, Link, LinkError
 from punto.displays.options import COMMAND, read_options
 from punto.runtime.backoff import Backoff

@@ -12,7 +12,7 @@ from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.widget import Widget
 
-from punto.controller.messages.models import Scoreboard, State
+from punto.messages.models import Scoreboard, State
 from punto.displays.board import Board, follow
 from punto.displays.feed import Feed
 from punto.displays.options import DisplayOptions

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from punto.baccarat.progressive.money import written
 from punto.baccarat.roads.drawing import ROWS, shown_columns
-from punto.controller.messages import models
+from punto.messages import models
 from punto.displays.words import Words
 
 CellT = TypeVar("CellT", models.Bead, models.RoadCell, models.DerivedCell)

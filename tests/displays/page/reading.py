@@ -3,7 +3,7 @@
 from typing import Any
 
 from punto.baccarat.roads.drawing import shown_columns
-from punto.controller.messages.models import Scoreboard
+from punto.messages.models import Scoreboard
 
 ROADS = ("bead_plate", "big_road", "big_eye_boy", "small_road", "cockroach_pig")
 

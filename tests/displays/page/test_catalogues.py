@@ -10,8 +10,8 @@ import pytest
 from fontTools.ttLib import TTFont
 
 from punto.baccarat.table.state import Phase
-from punto.controller.messages.models import Overlay
 from punto.displays.board import NO_BROKER, NO_METER, NO_PROGRESSIVE, NO_STATE
+from punto.messages.models import Overlay
 from tests.displays.meters import PROGRESSIVE_GAMES, paying_rules
 from tools.fonts import SOURCES, WEIGHTS, characters, font_of, latin_font
 

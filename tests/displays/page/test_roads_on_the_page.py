@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import expect
 
 from punto.baccarat.roads.rounds import RoadRound
-from punto.controller.messages.models import Scoreboard
+from punto.messages.models import Scoreboard
 from tests.displays.page.reading import READ_ASKS, READ_ROADS, ROADS, expected, expected_asks
 from tests.displays.page.watching import shown
 from tests.displays.parts import display

@@ -4,7 +4,9 @@ from datetime import date, timedelta
 from typing import Any
 
 from punto.baccarat.progressive.ledger import Cause
-from punto.controller.messages.books import (
+from punto.game_manager.floor.taken import TakenBooks
+from punto.game_manager.reconciliation import coins
+from punto.messages.books import (
     Accounts,
     Accrual,
     Books,
@@ -19,11 +21,9 @@ from punto.controller.messages.books import (
     Reconciliation,
     Week,
 )
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import MeterAward, Progressive
-from punto.controller.messages.requests import BooksRequest, BooksResponse
-from punto.game_manager.floor.taken import TakenBooks
-from punto.game_manager.reconciliation import coins
+from punto.messages.building import timestamp
+from punto.messages.models import MeterAward, Progressive
+from punto.messages.requests import BooksRequest, BooksResponse
 from punto.runtime.gaming_days import Calendar
 
 CALENDAR = Calendar.of()

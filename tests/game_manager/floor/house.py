@@ -12,10 +12,10 @@ from urllib.request import urlopen
 
 from sqlalchemy import create_engine, inspect, select
 
-from punto.controller.messages.models import Message
-from punto.controller.messages.requests import IncidentsRequest, RoundsRequest
-from punto.controller.messages.topics import HEALTH, ROUND, Topics, response
 from punto.game_manager.floor import schema
+from punto.messages.models import Message
+from punto.messages.requests import IncidentsRequest, RoundsRequest
+from punto.messages.topics import HEALTH, ROUND, Topics, response
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import Connection, Link, Sender
 from punto.runtime.broker_login import BrokerConfig

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.requests import RecordedIncident
 from punto.game_manager.floor.alarms import LONGEST_NOTE, AlarmError, Before, Only, alarms, choices, see_to
 from punto.game_manager.floor.store import Store
 from punto.game_manager.floor.taken import TakenIncidents
 from punto.game_manager.floor.web import _alarms_views
+from punto.messages.building import timestamp
+from punto.messages.requests import RecordedIncident
 from punto.runtime.gaming_days import Calendar
 from tests.game_manager.floor.behind_sign_on import house
 from tests.game_manager.floor.pages.house import Floor

@@ -5,7 +5,6 @@ from random import Random
 
 import pytest
 
-from punto.controller.messages.requests import BooksRequest, BooksResponse
 from punto.game_manager.floor.book_days import (
     BOOKS_ANSWER_SECONDS,
     MOST_DAYS,
@@ -15,6 +14,7 @@ from punto.game_manager.floor.book_days import (
 )
 from punto.game_manager.floor.following import Following
 from punto.game_manager.floor.taken import Cursor, TakenBooks
+from punto.messages.requests import BooksRequest, BooksResponse
 from tests.game_manager.floor.bookkeeping import A_DAY, Keeper
 from tests.game_manager.floor.told import Told
 from tests.share import soaked

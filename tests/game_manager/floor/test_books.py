@@ -7,14 +7,14 @@ import pytest
 from sqlalchemy import select
 
 from punto.baccarat.progressive.ledger import Cause
-from punto.controller.messages.books import Accounts, Books, Change
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import MeterAward
-from punto.controller.messages.requests import BooksRequest
 from punto.game_manager.floor import schema
 from punto.game_manager.floor.books import HouseProgressive, Kept, books_sheet, house_books
 from punto.game_manager.floor.live import Floor
 from punto.game_manager.floor.store import GapError, Store
+from punto.messages.books import Accounts, Books, Change
+from punto.messages.building import timestamp
+from punto.messages.models import MeterAward
+from punto.messages.requests import BooksRequest
 from punto.runtime.gaming_days import Calendar
 from tests.game_manager.floor.bookkeeping import A_DAY, CALENDAR, CENT, Keeper, taken
 

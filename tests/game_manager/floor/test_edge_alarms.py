@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.restricted import Edge, PositionEdge
 from punto.game_manager.floor import edge_alarms, schema
 from punto.game_manager.floor import intake as intake_module
 from punto.game_manager.floor.edge_alarms import Heard, alarms_of, keep, shoes_report
@@ -17,6 +15,8 @@ from punto.game_manager.floor.intake import Intake
 from punto.game_manager.floor.sheet import shoes_sheet
 from punto.game_manager.floor.store import Store, StoreAwayError
 from punto.game_manager.sheets import csv_lines
+from punto.messages.building import timestamp
+from punto.messages.restricted import Edge, PositionEdge
 from tests.game_manager.floor.tables import BEGAN, played, told
 from tests.service.table_in_this_process import eventually
 

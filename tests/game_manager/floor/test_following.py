@@ -4,16 +4,16 @@ from random import Random
 
 import pytest
 
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Health, Message, Round
-from punto.controller.messages.requests import (
+from punto.game_manager.floor.following import ASKS_AT_ONCE, Following
+from punto.game_manager.floor.taken import Cursor, Taken, TakenIncidents
+from punto.messages.building import timestamp
+from punto.messages.models import Health, Message, Round
+from punto.messages.requests import (
     IncidentsResponse,
     RecordedIncident,
     RoundsRequest,
     RoundsResponse,
 )
-from punto.game_manager.floor.following import ASKS_AT_ONCE, Following
-from punto.game_manager.floor.taken import Cursor, Taken, TakenIncidents
 from tests.game_manager.floor.told import Told
 from tests.share import soaked
 

@@ -3,7 +3,7 @@
 import pytest
 
 from punto.controller.accounts.house import HouseKey
-from punto.controller.messages.topics import house_accounts
+from punto.messages.topics import house_accounts
 from tests.game_manager.floor.behind_sign_on import house
 from tests.operators.consoles import Browser, Service
 from tests.service.table_in_this_process import eventually, rows

@@ -15,15 +15,6 @@ from sqlalchemy import func, select
 from punto.baccarat.wagers.settlement import Outcome, Settlement
 from punto.configs.game_files import load_game
 from punto.controller.journal.entries import GAMES
-from punto.controller.messages.bounds import MOST_PAYMENT, rounds_in_bounds
-from punto.controller.messages.models import MOST_AMOUNT, Device, Message
-from punto.controller.messages.requests import (
-    BooksRequest,
-    BooksResponse,
-    RecordedIncident,
-    RoundsRequest,
-    RoundsResponse,
-)
 from punto.game_manager.floor import feed as feed_module
 from punto.game_manager.floor import following as following_module
 from punto.game_manager.floor import intake as intake_module
@@ -35,6 +26,15 @@ from punto.game_manager.floor.intake import Intake
 from punto.game_manager.floor.live import Floor
 from punto.game_manager.floor.store import RefusedError, Store
 from punto.game_manager.floor.taken import TakenIncidents
+from punto.messages.bounds import MOST_PAYMENT, rounds_in_bounds
+from punto.messages.models import MOST_AMOUNT, Device, Message
+from punto.messages.requests import (
+    BooksRequest,
+    BooksResponse,
+    RecordedIncident,
+    RoundsRequest,
+    RoundsResponse,
+)
 from punto.runtime.broker_login import BrokerConfig
 from tests.game_manager.floor.bookkeeping import Keeper
 from tests.game_manager.floor.conftest import CALENDAR
@@ -185,8 +185,8 @@ async def test_a_round_out_of_bounds_is_a_fault_of_its_table_alone_until_it_is_i
 @pytest.mark.parametrize("what", ["doubled", "year 9999"])
 async def test_a_round_that_the_store_refuses_is_a_fault_of_its_table_alone(house, store, what, monkeypatch):
     """The bounds are not all that can be wrong with a round."""
-    monkeypatch.setattr("punto.controller.messages.bounds._check_round", lambda _: None)
-    monkeypatch.setattr("punto.controller.messages.models.LAST_YEAR", 9999)
+    monkeypatch.setattr("punto.messages.bounds._check_round", lambda _: None)
+    monkeypatch.setattr("punto.messages.models.LAST_YEAR", 9999)
     if what == "year 9999" and not store.is_postgresql:
         what = "stake"  # SQLite has no partitions, whose end is in the year 10000
     house.changed = poison(what)

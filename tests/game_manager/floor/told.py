@@ -4,9 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 from random import Random
 
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Health, Round
-from punto.controller.messages.requests import (
+from punto.game_manager.floor.following import Ask
+from punto.messages.building import timestamp
+from punto.messages.models import Health, Round
+from punto.messages.requests import (
     BooksRequest,
     IncidentsRequest,
     IncidentsResponse,
@@ -14,7 +15,6 @@ from punto.controller.messages.requests import (
     RoundEnd,
     RoundsResponse,
 )
-from punto.game_manager.floor.following import Ask
 from tests.game_manager.floor.tables import BEGAN, played
 
 AT = played(11, 30)

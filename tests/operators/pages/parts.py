@@ -21,10 +21,10 @@ from punto.consoles.console import Console
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
-from punto.controller.messages.building import timestamp
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import NOTHING_FITTED, Fitted
 from punto.controller.supervisor import gate_of
+from punto.messages.building import timestamp
 from tests.displays.parts import CALM, listening
 from tests.ports import free_port
 from tests.service.table_in_this_process import Table, settings, table

@@ -12,10 +12,6 @@ from typing import Any
 
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.table.state import Phase
-from punto.controller.messages.books import Accounts, Change
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import MeterAward, Notice, ShoeStatus
-from punto.controller.messages.requests import BooksRequest, RecordedIncident
 from punto.controller.web_server import Server, address_of, listen
 from punto.game_manager.floor.alarms import alarms, see_to
 from punto.game_manager.floor.books import Kept
@@ -31,6 +27,10 @@ from punto.game_manager.floor.live import (
 from punto.game_manager.floor.store import Store
 from punto.game_manager.floor.taken import TakenIncidents
 from punto.game_manager.floor.web import OPEN, Doors, application
+from punto.messages.books import Accounts, Change
+from punto.messages.building import timestamp
+from punto.messages.models import MeterAward, Notice, ShoeStatus
+from punto.messages.requests import BooksRequest, RecordedIncident
 from punto.runtime.gaming_days import Calendar
 from tests.game_manager.floor.bookkeeping import A_DAY, CALENDAR, CENT, Keeper
 from tests.game_manager.floor.tables import BEGAN, played, told

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 import pytest
 from playwright.async_api import Page, expect
 
-from punto.controller.messages.models import Notice
 from punto.game_manager.floor import web
+from punto.messages.models import Notice
 from tests.axe import faults_of
 from tests.game_manager.floor.pages.frames import TABLES, frames
 from tests.game_manager.floor.pages.house import AGO, DEVIATION, Floor, an_evening, meter, served, shoe, table

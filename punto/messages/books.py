@@ -10,8 +10,8 @@ from typing import Any, Final, Literal
 from punto.baccarat.progressive.events import ConfirmedBy
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.settings import Payer
-from punto.controller.messages.amounts import Cents, Exact
-from punto.controller.messages.models import Part, Timestamp
+from punto.messages.amounts import Cents, Exact
+from punto.messages.models import Part, Timestamp
 
 DayState = Literal["ended", "open", "not_begun"]
 

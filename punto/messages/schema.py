@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
-from punto.controller.messages.models import Message, Payload
-from punto.controller.messages.topics import CHANNELS, Channel
+from punto.messages.models import Message, Payload
+from punto.messages.topics import CHANNELS, Channel
 from punto.version import __version__
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -55,7 +55,7 @@ class _Generator(GenerateJsonSchema):
 def examples() -> dict[str, list[dict[str, Any]]]:
     """Examples of each message, by its name, from a played table."""
     found: dict[str, list[dict[str, Any]]] = json.loads(
-        (files("punto.controller.messages") / EXAMPLES).read_text(encoding="utf-8")
+        (files("punto.messages") / EXAMPLES).read_text(encoding="utf-8")
     )
     return found
 

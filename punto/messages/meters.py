@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from punto.controller.messages.models import Message, MinorUnits, Payload, Timestamp
+from punto.messages.models import Message, MinorUnits, Payload, Timestamp
 
 
 class CountReading(Payload):

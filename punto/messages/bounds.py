@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from punto.baccarat.table.state import RoundRecord
 from punto.configs.plain_text import is_plain
-from punto.controller.messages.books import Books
-from punto.controller.messages.models import MOST_AMOUNT, MOST_NUMBER, Round
-from punto.controller.messages.requests import BooksResponse, IncidentsResponse, RoundsResponse
+from punto.messages.books import Books
+from punto.messages.models import MOST_AMOUNT, MOST_NUMBER, Round
+from punto.messages.requests import BooksResponse, IncidentsResponse, RoundsResponse
 
 LONGEST_PAYLOAD: Final = 262_144
 """In bytes. The brokers discard a longer one without a word (`message_size_limit`)."""

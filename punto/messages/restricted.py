@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from punto.baccarat.table.effects import CardHeld
-from punto.controller.messages.models import Message, Payload, RecordName, Timestamp
+from punto.messages.models import Message, Payload, RecordName, Timestamp
 
 
 class RestrictedCard(Message):

@@ -6,8 +6,8 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from punto.baccarat.table.state import RoundRecord
-from punto.controller.messages.books import Books
-from punto.controller.messages.models import Message, Payload, RecordName, Request, RequestId, Timestamp
+from punto.messages.books import Books
+from punto.messages.models import Message, Payload, RecordName, Request, RequestId, Timestamp
 from punto.runtime.gaming_days import in_reach
 
 

@@ -19,7 +19,7 @@ from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.baccarat.table.state import Phase, RoundRecord, TablesProgressive, TableState
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.words import words
-from punto.controller.messages.models import (
+from punto.messages.models import (
     AskMarks,
     Bead,
     ComponentDigest,
@@ -43,7 +43,7 @@ from punto.controller.messages.models import (
     WagerAnswer,
     WagerLimits,
 )
-from punto.controller.messages.restricted import RestrictedHead
+from punto.messages.restricted import RestrictedHead
 
 if TYPE_CHECKING:  # most programs that make a message do not load the record
     from punto.controller.journal.answers import Answer

@@ -10,8 +10,8 @@ from punto.baccarat.table.meters import Drop, Meters, every, of_game, of_hand
 from punto.baccarat.table.state import RoundRecord, TableState
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import HOLD, Expectation, Expectations
-from punto.controller.messages.building import timestamp
-from punto.controller.messages.meters import CountReading, MeterReadings, TableMeters, WagerReading
+from punto.messages.building import timestamp
+from punto.messages.meters import CountReading, MeterReadings, TableMeters, WagerReading
 
 
 def metered(meters: Meters, game: Game, expectations: Expectations) -> MeterReadings:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from punto.baccarat.table.meter import MOST_SEATS
-from punto.controller.messages.models import Message
+from punto.messages.models import Message
 
 Input = dict[str, Any]
 """An input, as it is on a record."""
