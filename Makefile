@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 NODE := node_modules/.ready
 DOCS := .venv-docs
 TPM := .venv-tpm
-SOURCES := docs/site_links.py punto/*.py configs controller drivers game_manager simulators tests tools benchmarks examples
+SOURCES := docs/site_links.py punto configs controller drivers game_manager simulators tests tools benchmarks examples
 COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers ishoe keypad coin_spot card_reader)
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))

@@ -8,22 +8,14 @@ import hashlib
 import os
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from punto.messages.models import ComponentDigest
 from punto.version import __version__
 
-_PACKAGES = (
-    "baccarat",
-    "commands",
-    "configs",
-    "consoles",
-    "controller",
-    "displays",
-    "drivers",
-    "game_manager",
-    "odds",
-)
-_HOME = Path(__file__).parent.parent
+_HOME: Final = Path(__file__).parent.parent
+ROOMS: Final = tuple(sorted(path.name for path in _HOME.iterdir() if (path / "__init__.py").exists()))
+"""The rooms of the program, each a package in `punto`."""
 
 
 @cache
@@ -33,7 +25,7 @@ def own_components() -> tuple[ComponentDigest, ...]:
     A process reads the files once: a table that starts again later runs the same program, even if the files were replaced.
     """
     return tuple(
-        ComponentDigest(name=name, version=__version__, digest=_digest(_HOME / name)) for name in _PACKAGES
+        ComponentDigest(name=name, version=__version__, digest=_digest(_HOME / name)) for name in ROOMS
     )
 
 
@@ -48,7 +40,7 @@ def own_version() -> str:
 
 def own_files() -> dict[str, Path]:
     """The files that the digests cover, by their names in the program, such as `baccarat/coup.py`."""
-    return {str(file.relative_to(_HOME)): file for name in _PACKAGES for file in _files(_HOME / name)}
+    return {str(file.relative_to(_HOME)): file for name in ROOMS for file in _files(_HOME / name)}
 
 
 def md5_of(component: str) -> str:

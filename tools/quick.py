@@ -20,7 +20,6 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 HERE: Final = Path(__file__).parents[1]
-ROOMS: Final = sorted(path.name for path in (HERE / "punto").iterdir() if path.is_symlink())
 RESULTS: Final = HERE / "build" / "results"
 SECONDS: Final = 60.0
 """What the modules may have taken together, when other tests ran beside them: alone, they take a fraction of it."""
@@ -132,9 +131,9 @@ def main(options: list[str]) -> int:
     """Run them, and say which are left out."""
     changed = changes()
     sources = {
-        str(path.relative_to(HERE)): path.read_text(encoding="utf-8")
-        for folder in ("punto", *ROOMS, "tests", "tools")
-        for path in (HERE / folder).rglob("*.py")
+        path: (HERE / path).read_text(encoding="utf-8")
+        for path in _git("ls-files", "--cached", "--others", "--exclude-standard", "*.py")
+        if (HERE / path).exists()
     }
     tests = touched(changed, sources)
     chosen = within(tests, times(), changed)

@@ -29,7 +29,7 @@ from tests.config.test_sheets_page import names_in
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
-ROOMS = sorted(path.resolve() for path in (ROOT / "punto").iterdir() if (path / "__init__.py").exists())
+ROOMS = [(ROOT / "punto" / room).resolve() for room in components.ROOMS]
 SOURCE = "commands/test_of_a_source.py"
 REPORT = LabReport.gather("2026-11-25", Results(), None, None)
 DRAWS = {"PCG64DXSM", "PasswordHasher", "default_rng", "generate", "getrandom", "urandom", "uuid1", "uuid4"}

@@ -5,10 +5,9 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from punto.controller.components import ROOMS
+
 ROOT = Path(__file__).parents[2]
-ROOMS = sorted(
-    path.name for path in (ROOT / "punto").iterdir() if path.is_dir() and path.name != "__pycache__"
-)
 LINKED = [room for room in ROOMS if (ROOT / "punto" / room).is_symlink()]
 
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from punto.controller import components
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "sheets.md"
 TESTS = ROOT / "tests"
 SHEETS = ["000", "001", "002", "003", "004"]
-ROOMS = [path.resolve() for path in (ROOT / "punto").iterdir() if (path / "__init__.py").exists()]
+ROOMS = [(ROOT / "punto" / room).resolve() for room in components.ROOMS]
 LIST = (Path(__file__).parent / "sheets.txt").read_text(encoding="utf-8")
 """The clauses in the order of the sheets. It was made from the sheets and not from the page."""
 
