@@ -19,8 +19,8 @@ from punto.controller.config.devices import KeypadConfig
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.config.tables import link_problems, load_configs, these
-from punto.runtime.secret_file import secret_warnings
 from punto.game_manager.floor.config import load_game_manager
+from punto.runtime.secret_file import secret_warnings
 
 _WITH_ODDS: Final = find_spec("numpy") is not None
 """Whether the extra `odds` is installed. A table does not need it."""

@@ -14,8 +14,8 @@ from punto.controller.accounts.roles import Role
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig
 from punto.controller.config.tables import load_configs
-from punto.messages.building import timestamp
 from punto.game_manager.floor.config import GameManagerConfig, load_game_manager
+from punto.messages.building import timestamp
 
 HELP: Final = (
     "Make and change the accounts of operators. A password or a card's number is read at the prompt, or from the first line of "

@@ -14,13 +14,13 @@ from punto.commands import progressive_audit, progressive_win_page
 from punto.commands.arguments import add_table, checked
 from punto.commands.numbers import whole
 from punto.controller.config.tables import load_table
-from punto.runtime.gaming_days import WEEKDAYS, Calendar, read_day
 from punto.controller.journal.schema import RecordError
 from punto.game_manager import sheets
 from punto.game_manager.awards import AWARDS_A_PAGE, awards
 from punto.game_manager.reconciliation import reconcile
 from punto.game_manager.record import Record, opened
 from punto.game_manager.reports import Meter, day_report, meters, week_report
+from punto.runtime.gaming_days import WEEKDAYS, Calendar, read_day
 
 HELP = (
     "Report the contributions, balances and payments of a table's progressive (jackpot). You can run this command while the service runs. Amounts are "

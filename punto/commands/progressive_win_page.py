@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 from punto.commands.arguments import add_table
 from punto.controller.config.tables import load_table
 from punto.controller.journal.schema import RecordError
-from punto.messages.building import timestamp
 from punto.game_manager.awards import Print, award
 from punto.game_manager.record import opened
 from punto.game_manager.slip import PrinterError, send, slip
 from punto.game_manager.win_page import WinPage, win_page
+from punto.messages.building import timestamp
 
 HELP = (
     "Print a copy of the win page of an award. Only the Game Manager can print the original, because the Game Manager puts that "

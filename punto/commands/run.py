@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from punto.commands.signals import until_stopped
 from punto.configs.problems import ConfigError
-from punto.runtime import log
 from punto.controller.config.devices import (
     CardReaderConfig,
     CoinSpotConfig,
@@ -27,9 +26,6 @@ from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs
 from punto.controller.devices.device import DeviceDoor
 from punto.controller.engine import Engine
-from punto.runtime.failures import errors_of
-from punto.runtime.gaming_days import Calendar
-from punto.messages.books import Books
 from punto.controller.orders.desk import Desk
 from punto.controller.outbox import Outbox
 from punto.controller.supervisor import EXPECTED, Consoles, Process, serve
@@ -43,6 +39,10 @@ from punto.drivers.base import (
     ShoeDriver,
 )
 from punto.drivers.framing import UNSEALED, Seal
+from punto.messages.books import Books
+from punto.runtime import log
+from punto.runtime.failures import errors_of
+from punto.runtime.gaming_days import Calendar
 
 if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate

@@ -12,9 +12,9 @@ from punto.commands.arguments import checked
 from punto.commands.signals import until_stopped
 from punto.configs.problems import ConfigError, Problem, cut
 from punto.controller import local_socket
-from punto.runtime.sd_notify import notify
 from punto.controller.signing.keys import KeyFileError, SigningKey
 from punto.controller.signing.signer import LIMITS, Signer
+from punto.runtime.sd_notify import notify
 from punto.runtime.sqlite_errors import in_words
 
 HELP: Final = (

@@ -10,11 +10,11 @@ from typing import Final
 from punto.commands.arguments import checked
 from punto.commands.signals import until_stopped
 from punto.configs.problems import ConfigError, Problem
+from punto.controller.journal.entries import Head
+from punto.controller.signing.keys import KeyFileError, SigningKey
 from punto.runtime import log
 from punto.runtime.failures import errors_of, messages_of
-from punto.controller.journal.entries import Head
 from punto.runtime.sd_notify import notify
-from punto.controller.signing.keys import KeyFileError, SigningKey
 from punto.runtime.sqlite_errors import in_words
 from punto.witness.config import WitnessConfig, load_witness
 from punto.witness.service import Witness

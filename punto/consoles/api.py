@@ -8,8 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Group
 from punto.controller.accounts.roles import Read, Role
-from punto.messages.models import WagerLimits
 from punto.controller.orders.requests import Body, Credentials, Name, Password, orders_schema
+from punto.messages.models import WagerLimits
 
 
 class Credential(Body):

@@ -15,12 +15,12 @@ from punto.controller.accounts.gate import Gate
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.config.sections import ConsoleConfig, ProgressiveConfig
 from punto.controller.engine import Engine
-from punto.runtime.gaming_days import Calendar
 from punto.controller.orders.desk import Desk
-from punto.runtime.pace import pages_of
-from punto.runtime.tls import server_tls
 from punto.controller.web_server import Server, address_of, listen
 from punto.game_manager.web import House
+from punto.runtime.gaming_days import Calendar
+from punto.runtime.pace import pages_of
+from punto.runtime.tls import server_tls
 
 _TEND_SECONDS: Final = 1
 _PACE_SECONDS: Final = 10

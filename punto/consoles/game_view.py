@@ -27,8 +27,8 @@ from punto.baccarat.table.state import TablesProgressive
 from punto.baccarat.table.table import leads_to
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.words import words
-from punto.messages.models import GameStep, Part
 from punto.controller.orders.doors import Fitted
+from punto.messages.models import GameStep, Part
 
 _ANOTHER: Final = "another"
 _TO_CONFIRM: Final = frozenset({Step.SETTLING, Step.CONFIRMED})

@@ -18,11 +18,11 @@ from punto.baccarat.wagers.settlement import Outcome, PlacedWager, Settlement, s
 from punto.consoles.game_view import GameView, game_view
 from punto.controller.accounts.roles import Role, orders_of
 from punto.controller.devices.device import ConsoleDevice, console_devices
-from punto.messages.building import public_round, state_message, timestamp
-from punto.messages.models import Part, State, Timestamp
 from punto.controller.orders.countersigning import Countersigning
 from punto.controller.orders.doors import NOTHING_FITTED, Caller, Fitted
 from punto.controller.publication import NOT_KNOWN, Raised
+from punto.messages.building import public_round, state_message, timestamp
+from punto.messages.models import Part, State, Timestamp
 
 PromptCode = Literal[
     "locked",

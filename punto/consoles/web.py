@@ -24,13 +24,13 @@ from punto.consoles.view import Moments, View, view_of, waiting_of
 from punto.controller.accounts.gate import Session
 from punto.controller.accounts.refusals import RefusalError, let_in
 from punto.controller.accounts.security_keys import to_approve
-from punto.messages.building import wager_limits
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import OrderAnswer, Preview
 from punto.controller.orders.games import games_on_offer
 from punto.controller.orders.requests import Name, Password, read_request
 from punto.controller.web_server import SHARED
 from punto.game_manager.web import House, add_game_manager
+from punto.messages.building import wager_limits
 from punto.version import __version__
 
 PAGES: Final = Path(__file__).parent / "pages"

@@ -10,8 +10,8 @@ from typing import Final
 import structlog
 
 from punto.configs.problems import ConfigError, Problem
-from punto.runtime import log
 from punto.displays.options import DisplayOptions, read_options
+from punto.runtime import log
 
 OPTIONS = {
     "mqtt_host": ("mqtt", "host"),

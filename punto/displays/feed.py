@@ -7,11 +7,11 @@ import structlog
 from pydantic import ValidationError
 
 from punto.configs.faults import first_fault
-from punto.messages.topics import Topics
-from punto.runtime.broker_link import Connection, Link
 from punto.displays.board import PAYLOADS, PROGRESSIVES, Board
 from punto.displays.options import MqttOptions
+from punto.messages.topics import Topics
 from punto.runtime.backoff import Backoff
+from punto.runtime.broker_link import Connection, Link
 
 log = structlog.get_logger("punto.display")
 

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from punto.configs.problems import ConfigError, Problem
 from punto.configs.toml_file import FromFolder, Host, Reserved, TomlFile, Unit, read, typed
-from punto.runtime.broker_login import BrokerConfig
 from punto.displays.house import House, read_house
 from punto.displays.words import languages
+from punto.runtime.broker_login import BrokerConfig
 
 COMMAND = "the command's options"
 """The place of an option that is not from a file."""

@@ -9,11 +9,7 @@ from dataclasses import dataclass
 from inspect import getdoc
 from typing import Final, Literal
 
-from punto.messages import linked
-from punto.messages import meters
-from punto.messages import models
-from punto.messages import requests
-from punto.messages import restricted
+from punto.messages import linked, meters, models, requests, restricted
 from punto.messages.models import Message, Payload
 from punto.runtime.table_ids import HOUSE
 

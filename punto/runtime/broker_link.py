@@ -26,8 +26,8 @@ import aiomqtt
 import structlog
 
 from punto.configs.problems import ConfigError
-from punto.runtime.broker_login import BrokerConfig
 from punto.runtime.backoff import Backoff
+from punto.runtime.broker_login import BrokerConfig
 
 WINDOW: Final = 20
 """The most messages that are sent and not yet acknowledged: the same as the client library's limit."""

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from punto.configs.toml_file import FromFolder, Unit, read, typed
-from punto.runtime.broker_login import BrokerConfig
 from punto.configs.section import Section
+from punto.configs.toml_file import FromFolder, Unit, read, typed
 from punto.controller.signing.keys import read_public
+from punto.runtime.broker_login import BrokerConfig
 
 
 def _is_public(text: str) -> str:

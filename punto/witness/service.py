@@ -11,14 +11,14 @@ import structlog
 from pydantic import BaseModel, Field, ValidationError
 
 from punto.controller.journal.entries import Head
+from punto.controller.signing.heads import LARGEST_SEQ, SignedHead
 from punto.messages.building import timestamp
 from punto.messages.restricted import RestrictedHead
 from punto.messages.topics import RESTRICTED_HEAD, STATE, Topics, house_witness
-from punto.runtime.broker_link import Connection, Link, Received, Sender
-from punto.runtime.sd_notify import notify
-from punto.controller.signing.heads import LARGEST_SEQ, SignedHead
 from punto.runtime.backoff import Backoff
+from punto.runtime.broker_link import Connection, Link, Received, Sender
 from punto.runtime.bucket import Bucket
+from punto.runtime.sd_notify import notify
 from punto.witness.config import WitnessConfig
 from punto.witness.report import WitnessFinding, WitnessReport
 from punto.witness.store import WitnessStore

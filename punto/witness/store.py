@@ -10,9 +10,9 @@ from typing import Final, NamedTuple, Self
 from urllib.parse import quote
 
 from punto.controller.journal.entries import Head
-from punto.messages.building import timestamp
 from punto.controller.signing.heads import SignedHead
 from punto.controller.signing.keys import SigningKey, signed_by
+from punto.messages.building import timestamp
 from punto.runtime.sqlite_errors import in_words
 from punto.witness.watching import Finding, Seen
 

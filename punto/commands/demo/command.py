@@ -32,11 +32,11 @@ from punto.commands.demo.table import Begin, VirtualTable, hand
 from punto.commands.demo.telling import act_printer, print_late, print_rounds, welcome
 from punto.commands.numbers import whole
 from punto.configs.problems import ConfigError, Problem, cut
-from punto.runtime.broker_login import BrokerConfig
 from punto.controller.config.file import ServiceConfig
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
 from punto.displays.server import serve as serve_display
 from punto.game_manager.floor.config import FloorsBroker, GameManagerConfig, PagesConfig, StoreConfig
+from punto.runtime.broker_login import BrokerConfig
 
 _LONGEST_WAIT: Final = 3600  # seconds
 _MOST_TABLES: Final = 8

@@ -18,10 +18,10 @@ from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
-from punto.runtime.broker_login import BrokerConfig
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.config.sections import OperatorConfig
 from punto.messages.building import timestamp
+from punto.runtime.broker_login import BrokerConfig
 
 LAST_PORT: Final = 65535
 _LIMITS: Final = {"player": (500, 50_000), "banker": (500, 50_000), "tie": (500, 10_000)}

@@ -18,9 +18,9 @@ from punto.baccarat.table.turn import RefusedError
 from punto.commands.demo.broker import DemoBroker
 from punto.commands.demo.table import Begin, VirtualTable
 from punto.configs.problems import ConfigError, Problem, cut
+from punto.controller.journal.schema import RecordError
 from punto.runtime import log
 from punto.runtime.failures import messages_of
-from punto.controller.journal.schema import RecordError
 
 _THREADS: Final = 8  # for each table, whose people are four at most
 

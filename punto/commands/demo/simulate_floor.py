@@ -29,12 +29,12 @@ from punto.commands.demo.table import Begin, VirtualTable
 from punto.commands.demo.telling import address_of, listed, this_program
 from punto.commands.numbers import whole
 from punto.configs.problems import ConfigError, Problem, cut
-from punto.runtime.broker_login import BrokerConfig
 from punto.controller.config.file import ServiceConfig
-from punto.messages.topics import ROUND, Topics
-from punto.runtime.broker_link import Connection, Link, LinkError
 from punto.displays.options import COMMAND, read_options
+from punto.messages.topics import ROUND, Topics
 from punto.runtime.backoff import Backoff
+from punto.runtime.broker_link import Connection, Link, LinkError
+from punto.runtime.broker_login import BrokerConfig
 
 HELP: Final = (
     "Run many tables on one machine: virtual shoes, players, wager sensors and staff at real services, one service for each "

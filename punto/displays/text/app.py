@@ -12,12 +12,12 @@ from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.widget import Widget
 
-from punto.messages.models import Scoreboard, State
 from punto.displays.board import Board, follow
 from punto.displays.feed import Feed
 from punto.displays.options import DisplayOptions
 from punto.displays.text.drawing import GAP, Drawing, printable
 from punto.displays.words import Words
+from punto.messages.models import Scoreboard, State
 
 LOOK_SECONDS: Final = 0.1
 """How often the board's liveness is checked: without messages there is no event."""

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from punto.baccarat.progressive.money import written
 from punto.baccarat.roads.drawing import ROWS, shown_columns
-from punto.messages import models
 from punto.displays.words import Words
+from punto.messages import models
 
 CellT = TypeVar("CellT", models.Bead, models.RoadCell, models.DerivedCell)
 Side = Literal["player", "banker"]
