@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, Protocol
 import structlog
 
 from punto.configs.problems import ConfigError, Problem
-from punto.controller.listener import Listener, user_of
+from punto.web.listener import Listener, user_of
 
 WAITING_AT_THE_DOOR: Final = 100
 MOST_CONNECTIONS: Final = (

@@ -9,7 +9,7 @@ from fpdf.enums import XPos, YPos
 from punto.game_manager.win_page import SIGNATURES, WinPage
 
 _FONTS: Final = Path(__file__).parent / "fonts"
-_LATIN: Final = Path(__file__).parent.parent / "controller" / "shared_pages" / "fonts"
+_LATIN: Final = Path(__file__).parent.parent / "web" / "shared" / "fonts"
 _CHINESE: Final = _FONTS / "droid-sans-fallback.ttf"
 _A_COLUMN: Final = 8
 """Number of seats in a column; a second column has the rest, so that the page stays single."""

@@ -16,7 +16,7 @@ from fontTools.merge import Merger
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 
-from punto.controller.web_server import SHARED
+from punto.web.server import SHARED
 
 ROOT: Final = Path(__file__).parents[1]
 CATALOGS: Final = (ROOT / "punto" / "displays" / "catalogs", ROOT / "punto" / "consoles" / "catalogs")

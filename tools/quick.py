@@ -25,7 +25,7 @@ SECONDS: Final = 60.0
 """What the modules may have taken together, when other tests ran beside them: alone, they take a fraction of it."""
 PAGES: Final = {
     "punto/consoles": ("tests/operators/pages",),
-    "controller/shared_pages": ("tests/operators/pages", "tests/displays/page"),
+    "punto/web/shared": ("tests/operators/pages", "tests/displays/page"),
     "punto/displays": ("tests/displays/page",),
     "game_manager": ("tests/game_manager/pages", "tests/game_manager/floor/pages"),
 }

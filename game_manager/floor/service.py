@@ -10,7 +10,6 @@ from typing import Final, Protocol
 import structlog
 from starlette.types import ASGIApp
 
-from punto.controller.web_server import Server, address_of, listen
 from punto.game_manager.floor.books import Kept
 from punto.game_manager.floor.config import FloorAccounts, GameManagerConfig, PagesConfig
 from punto.game_manager.floor.feed import Feed
@@ -26,6 +25,7 @@ from punto.runtime.backoff import Backoff
 from punto.runtime.gaming_days import Calendar
 from punto.runtime.sd_notify import notify
 from punto.runtime.tls import server_tls
+from punto.web.server import Server, address_of, listen
 
 _log = structlog.get_logger("punto.game_manager")
 _ALIVE_SECONDS: Final = 1.0

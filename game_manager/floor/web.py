@@ -19,7 +19,6 @@ from starlette.staticfiles import StaticFiles
 
 from punto.configs.faults import must_be
 from punto.configs.plain_text import PLAIN
-from punto.controller.web_server import SHARED
 from punto.game_manager.floor.alarms import (
     ALARMS_A_PAGE,
     AlarmError,
@@ -44,6 +43,7 @@ from punto.game_manager.floor.store import Store, StoreAwayError
 from punto.game_manager.sheets import Rows, csv_lines
 from punto.runtime.gaming_days import read_day
 from punto.version import __version__
+from punto.web.server import SHARED
 
 VIEW_EVERY_SECONDS: Final = 1.0
 _SEND_SECONDS: Final = 10

@@ -16,11 +16,11 @@ from punto.controller.accounts.refusals import AccountsError
 from punto.controller.config.sections import ConsoleConfig, ProgressiveConfig
 from punto.controller.engine import Engine
 from punto.controller.orders.desk import Desk
-from punto.controller.web_server import Server, address_of, listen
 from punto.game_manager.web import House
 from punto.runtime.gaming_days import Calendar
 from punto.runtime.pace import pages_of
 from punto.runtime.tls import server_tls
+from punto.web.server import Server, address_of, listen
 
 _TEND_SECONDS: Final = 1
 _PACE_SECONDS: Final = 10

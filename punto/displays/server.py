@@ -17,12 +17,12 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from punto.controller.web_server import SHARED, Server, address_of, listen
 from punto.displays.board import Board, follow
 from punto.displays.feed import Feed
 from punto.displays.house import LOGO_ADDRESS
 from punto.displays.options import DisplayOptions, PageOptions
 from punto.displays.words import CATALOGS, languages
+from punto.web.server import SHARED, Server, address_of, listen
 
 STATIC: Final = Path(__file__).parent / "static"
 HEADERS: Final = [

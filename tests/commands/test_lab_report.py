@@ -343,7 +343,7 @@ def test_the_pdf_has_every_condition_test_and_limit_and_the_digest_of_the_json(w
 
 
 def test_each_letter_of_the_report_has_a_shape_in_the_font():
-    font = TTFont(ROOT / "controller" / "shared_pages" / "fonts" / "arimo-400.woff2")
+    font = TTFont(ROOT / "punto" / "web" / "shared" / "fonts" / "arimo-400.woff2")
 
     assert set(REPORT.json_bytes().decode()) - {chr(code) for code in font.getBestCmap()} <= {"\n"}
 

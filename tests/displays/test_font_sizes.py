@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.service.table_in_this_process import HERE
 
-FONTS = HERE / "controller" / "shared_pages" / "fonts"
+FONTS = HERE / "punto" / "web" / "shared" / "fonts"
 
 
 def kilobytes(*files: Path) -> str:

@@ -11,8 +11,9 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from punto.controller import listener, web_server
 from punto.displays import server as display_server
+from punto.web import listener
+from punto.web import server as web_server
 from tests.deadline import DEADLINE
 from tests.displays.parts import Broker, DisplayProcess, display
 from tests.ports import free_port

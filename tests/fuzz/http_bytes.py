@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from uvicorn.server import ServerState
 
-from punto.controller.web_server import Server
+from punto.web.server import Server
 from tests.deadline import DEADLINE
 from tests.fuzz.fuzzer import Target
 

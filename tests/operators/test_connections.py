@@ -14,7 +14,7 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from punto.consoles.web import MOST_STREAMS
-from punto.controller import web_server
+from punto.web import server as web_server
 from tests.deadline import DEADLINE
 from tests.operators.consoles import Browser, Here, consoles
 

@@ -30,7 +30,7 @@ def digests(program: Path) -> dict[str, str]:
         "configs/games/dragon-bonus-1.toml",
         "consoles/pages/sign-on.js",
         "consoles/catalogs/en.json",
-        "controller/shared_pages/base.css",
+        "web/shared/base.css",
         "displays/static/layout.js",
     ],
 )

@@ -13,7 +13,7 @@ from fpdf.fonts import FontFace
 
 from punto.commands.lab_report.report import Condition, LabReport, Signature
 
-_FONTS: Final = Path(__file__).parents[2] / "controller" / "shared_pages" / "fonts"
+_FONTS: Final = Path(__file__).parents[2] / "web" / "shared" / "fonts"
 _WIDTH: Final = 180
 """The width of the text, in millimetres."""
 _HEADINGS: Final = FontFace(emphasis="BOLD", fill_color=(230, 230, 230))

@@ -12,7 +12,6 @@ from typing import Any
 
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.table.state import Phase
-from punto.controller.web_server import Server, address_of, listen
 from punto.game_manager.floor.alarms import alarms, see_to
 from punto.game_manager.floor.books import Kept
 from punto.game_manager.floor.edge_alarms import EdgeAlarm, keep
@@ -32,6 +31,7 @@ from punto.messages.building import timestamp
 from punto.messages.models import MeterAward, Notice, ShoeStatus
 from punto.messages.requests import BooksRequest, RecordedIncident
 from punto.runtime.gaming_days import Calendar
+from punto.web.server import Server, address_of, listen
 from tests.game_manager.floor.bookkeeping import A_DAY, CALENDAR, CENT, Keeper
 from tests.game_manager.floor.tables import BEGAN, played, told
 

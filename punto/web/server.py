@@ -23,9 +23,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from punto.configs.problems import ConfigError, Problem, cut
 from punto.configs.toml_file import Reserved
-from punto.controller.listener import Listener, Whose, one_too_many
+from punto.web.listener import Listener, Whose, one_too_many
 
-SHARED: Final = Path(__file__).parent / "shared_pages"
+SHARED: Final = Path(__file__).parent / "shared"
 """What the pages of consoles, Game Manager and displays are all made of; each server has it at /shared."""
 ASK_SECONDS: Final = 10
 """The time limit of a silent connection, of a request (head and body), and of an answer of which nothing is received."""
