@@ -16,8 +16,8 @@ from typing import IO, Any, Final, cast
 import psycopg
 
 from benchmarks.bench import Line, say
-from punto.game_manager.floor.store import Store
-from punto.game_manager.floor.taken import Taken
+from punto.house.store import Store
+from punto.house.taken import Taken
 from punto.runtime.gaming_days import Calendar
 from tests.game_manager.floor.house import GameManager
 from tests.game_manager.floor.tables import BEGAN, with_five_wagers

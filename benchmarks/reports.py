@@ -20,9 +20,9 @@ from sqlalchemy import text
 
 from benchmarks.bench import Line, say
 from benchmarks.house import A_DAY, rounds
-from punto.game_manager.floor import schema
-from punto.game_manager.floor.reports import floor_report
-from punto.game_manager.floor.store import Store
+from punto.house import schema
+from punto.house.reports import floor_report
+from punto.house.store import Store
 from punto.runtime.gaming_days import Calendar
 from tests.game_manager.floor.tables import BEGAN
 from tests.postgresql import cluster

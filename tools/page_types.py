@@ -16,10 +16,10 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from punto.consoles import api, reports, view
 from punto.controller.orders.doors import OrderAnswer, Preview
 from punto.game_manager import awards, web
-from punto.game_manager.floor import alarms, edge_alarms, live, people
-from punto.game_manager.floor import books as house_books
-from punto.game_manager.floor import reports as floor_reports
-from punto.game_manager.floor import web as floor_web
+from punto.house import alarms, edge_alarms, live, people
+from punto.house import books as house_books
+from punto.house import reports as floor_reports
+from punto.house import web as floor_web
 from punto.messages import books
 from punto.messages.models import Progressive, Scoreboard, State
 

@@ -32,7 +32,7 @@ PROMISES: Final = {
     "evdev": ("punto.drivers.input_device",),
     "demo": ("punto.commands.demo.broker", "punto.displays.server", "punto.consoles.web"),
     "odds": ("punto.odds.exact", "threadpoolctl", "tqdm"),
-    "house": ("punto.game_manager.floor.service", "psycopg", "pyarrow"),
+    "house": ("punto.house.service", "psycopg", "pyarrow"),
     "lab": (
         "punto.commands.edge_report",
         "punto.odds.simulation.kernel",

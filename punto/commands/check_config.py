@@ -19,7 +19,7 @@ from punto.controller.config.devices import KeypadConfig
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.config.tables import link_problems, load_configs, these
-from punto.game_manager.floor.config import load_game_manager
+from punto.house.config import load_game_manager
 from punto.runtime.secret_file import secret_warnings
 
 _WITH_ODDS: Final = find_spec("numpy") is not None

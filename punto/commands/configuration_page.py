@@ -21,7 +21,7 @@ from punto.controller.config.file import ConfigFile
 from punto.controller.config.tables import OWN
 from punto.displays.house import HouseFile
 from punto.displays.options import DisplayOptions
-from punto.game_manager.floor.config import GameManagerConfig
+from punto.house.config import GameManagerConfig
 
 _FILES: Final[dict[str, type[BaseModel]]] = {
     "A table": ConfigFile,

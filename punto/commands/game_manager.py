@@ -9,9 +9,9 @@ from typing import Final
 
 from punto.commands.signals import until_stopped
 from punto.consoles.entrance import entrance_of
-from punto.game_manager.floor.config import GameManagerConfig, load_game_manager
-from punto.game_manager.floor.service import serve
-from punto.game_manager.floor.store import StoreError
+from punto.house.config import GameManagerConfig, load_game_manager
+from punto.house.service import serve
+from punto.house.store import StoreError
 from punto.runtime import log
 from punto.runtime.failures import messages_of
 

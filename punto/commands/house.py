@@ -9,9 +9,9 @@ from typing import Final
 
 from punto.commands.arguments import checked
 from punto.configs.problems import cut
-from punto.game_manager.floor.config import load_game_manager
-from punto.game_manager.floor.export import drop_month, export_month
-from punto.game_manager.floor.store import Store, StoreError
+from punto.house.config import load_game_manager
+from punto.house.export import drop_month, export_month
+from punto.house.store import Store, StoreError
 
 HELP: Final = (
     "Export a month of the store of `punto game-manager`, or delete a month that was exported. You can run this command while "

@@ -14,7 +14,7 @@ from punto.controller.accounts.roles import Role
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig
 from punto.controller.config.tables import load_configs
-from punto.game_manager.floor.config import GameManagerConfig, load_game_manager
+from punto.house.config import GameManagerConfig, load_game_manager
 from punto.messages.building import timestamp
 
 HELP: Final = (

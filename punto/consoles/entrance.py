@@ -26,11 +26,11 @@ from punto.controller.accounts.gate import Gate, Session
 from punto.controller.accounts.house import HouseKey
 from punto.controller.accounts.refusals import AccountsError, RefusalError
 from punto.controller.accounts.roles import SEES_TO, Role, may_read
-from punto.game_manager.floor.books import Kept
-from punto.game_manager.floor.config import FloorAccounts, PagesConfig
-from punto.game_manager.floor.live import FloorView
-from punto.game_manager.floor.store import Store, StoreAwayError
-from punto.game_manager.floor.web import Doors, application
+from punto.house.books import Kept
+from punto.house.config import FloorAccounts, PagesConfig
+from punto.house.live import FloorView
+from punto.house.store import Store, StoreAwayError
+from punto.house.web import Doors, application
 from punto.messages.bounds import LONGEST_PAYLOAD
 from punto.runtime.pace import Pace
 from punto.web.server import SHARED

@@ -11,7 +11,7 @@ from punto.commands.run import devices_of
 from punto.configs.problems import ConfigError
 from punto.controller.config.file import ConfigFile, load_config
 from punto.displays.options import DisplayOptions, read_options
-from punto.game_manager.floor.config import GameManagerConfig, load_game_manager
+from punto.house.config import GameManagerConfig, load_game_manager
 from punto.runtime.secret_file import SecretFile
 from punto.witness.config import WitnessConfig, load_witness
 

@@ -50,7 +50,7 @@ from punto.drivers.keypad.frames import POSITIONS
 from punto.drivers.keypad.link import KeypadLink
 from punto.drivers.link import Link
 from punto.drivers.seal import HostSeal
-from punto.game_manager.floor.config import load_game_manager
+from punto.house.config import load_game_manager
 from punto.messages.linked import MeterAnswer, MeterRequest
 from punto.messages.models import Message
 from punto.messages.topics import CHANNELS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.async_api import Browser, async_playwright
 
-from punto.game_manager.floor.store import Store
+from punto.house.store import Store
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 from tests.game_manager.floor.bookkeeping import CALENDAR, taken
 from tests.game_manager.floor.pages.house import OF_SUE, Floor, an_evening, fill_all, meters, served

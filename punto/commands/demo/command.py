@@ -35,7 +35,7 @@ from punto.configs.problems import ConfigError, Problem, cut
 from punto.controller.config.file import ServiceConfig
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
 from punto.displays.server import serve as serve_display
-from punto.game_manager.floor.config import FloorsBroker, GameManagerConfig, PagesConfig, StoreConfig
+from punto.house.config import FloorsBroker, GameManagerConfig, PagesConfig, StoreConfig
 from punto.runtime.broker_login import BrokerConfig
 
 _LONGEST_WAIT: Final = 3600  # seconds
@@ -206,7 +206,7 @@ def _house(folder: Path, configs: list[ServiceConfig]) -> GameManagerConfig | No
 async def serve_house(config: GameManagerConfig) -> None:
     """Run the house's Game Manager until cancelled."""
     from punto.consoles.entrance import entrance_of  # noqa: PLC0415 - an extra
-    from punto.game_manager.floor.service import serve  # noqa: PLC0415 - an extra
+    from punto.house.service import serve  # noqa: PLC0415 - an extra
 
     await serve(config, entrance_of)
 

@@ -16,7 +16,7 @@ from punto.commands.demo.running import EnoughError
 from punto.commands.demo.staff import Say
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import ConsoleConfig
-from punto.game_manager.floor.config import GameManagerConfig
+from punto.house.config import GameManagerConfig
 from punto.messages.topics import ROUND, Topics, progressive
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import Connection, Link

@@ -13,9 +13,9 @@ from sqlalchemy import create_engine, select, text
 from punto.consoles.entrance import FloorEntrance
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
-from punto.game_manager.floor import schema
-from punto.game_manager.floor.config import load_game_manager
-from punto.game_manager.floor.service import serve
+from punto.house import schema
+from punto.house.config import load_game_manager
+from punto.house.service import serve
 from tests.operators.consoles import NOW, PASSWORD, Answer, Browser, Clock
 from tests.ports import free_port
 

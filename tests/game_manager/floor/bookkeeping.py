@@ -4,8 +4,8 @@ from datetime import date, timedelta
 from typing import Any
 
 from punto.baccarat.progressive.ledger import Cause
-from punto.game_manager.floor.taken import TakenBooks
 from punto.game_manager.reconciliation import coins
+from punto.house.taken import TakenBooks
 from punto.messages.books import (
     Accounts,
     Accrual,

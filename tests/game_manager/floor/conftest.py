@@ -10,7 +10,7 @@ from subprocess import CalledProcessError
 
 import pytest
 
-from punto.game_manager.floor.store import Store
+from punto.house.store import Store
 from punto.runtime.gaming_days import Calendar
 from tests.postgresql import Cluster
 

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 
 from sqlalchemy import create_engine, inspect, select
 
-from punto.game_manager.floor import schema
+from punto.house import schema
 from punto.messages.models import Message
 from punto.messages.requests import IncidentsRequest, RoundsRequest
 from punto.messages.topics import HEALTH, ROUND, Topics, response

@@ -10,7 +10,7 @@ from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import PlacedWager, settle
 from punto.configs.game_files import load_game
-from punto.game_manager.floor.taken import Taken
+from punto.house.taken import Taken
 from tests.table.croupier import Croupier
 
 BEGAN = datetime(2026, 11, 24, 5, 0, tzinfo=UTC)

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from punto.game_manager.floor.alarms import LONGEST_NOTE, AlarmError, Before, Only, alarms, choices, see_to
-from punto.game_manager.floor.store import Store
-from punto.game_manager.floor.taken import TakenIncidents
-from punto.game_manager.floor.web import _alarms_views
+from punto.house.alarms import LONGEST_NOTE, AlarmError, Before, Only, alarms, choices, see_to
+from punto.house.store import Store
+from punto.house.taken import TakenIncidents
+from punto.house.web import _alarms_views
 from punto.messages.building import timestamp
 from punto.messages.requests import RecordedIncident
 from punto.runtime.gaming_days import Calendar

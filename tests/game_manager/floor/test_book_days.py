@@ -5,15 +5,15 @@ from random import Random
 
 import pytest
 
-from punto.game_manager.floor.book_days import (
+from punto.house.book_days import (
     BOOKS_ANSWER_SECONDS,
     MOST_DAYS,
     OPEN_EVERY_SECONDS,
     OPEN_TIMES,
     BookDays,
 )
-from punto.game_manager.floor.following import Following
-from punto.game_manager.floor.taken import Cursor, TakenBooks
+from punto.house.following import Following
+from punto.house.taken import Cursor, TakenBooks
 from punto.messages.requests import BooksRequest, BooksResponse
 from tests.game_manager.floor.bookkeeping import A_DAY, Keeper
 from tests.game_manager.floor.told import Told

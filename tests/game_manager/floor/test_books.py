@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import select
 
 from punto.baccarat.progressive.ledger import Cause
-from punto.game_manager.floor import schema
-from punto.game_manager.floor.books import HouseProgressive, Kept, books_sheet, house_books
-from punto.game_manager.floor.live import Floor
-from punto.game_manager.floor.store import GapError, Store
+from punto.house import schema
+from punto.house.books import HouseProgressive, Kept, books_sheet, house_books
+from punto.house.live import Floor
+from punto.house.store import GapError, Store
 from punto.messages.books import Accounts, Books, Change
 from punto.messages.building import timestamp
 from punto.messages.models import MeterAward

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from punto.game_manager.floor import edge_alarms, schema
-from punto.game_manager.floor import intake as intake_module
-from punto.game_manager.floor.edge_alarms import Heard, alarms_of, keep, shoes_report
-from punto.game_manager.floor.intake import Intake
-from punto.game_manager.floor.sheet import shoes_sheet
-from punto.game_manager.floor.store import Store, StoreAwayError
 from punto.game_manager.sheets import csv_lines
+from punto.house import edge_alarms, schema
+from punto.house import intake as intake_module
+from punto.house.edge_alarms import Heard, alarms_of, keep, shoes_report
+from punto.house.intake import Intake
+from punto.house.sheet import shoes_sheet
+from punto.house.store import Store, StoreAwayError
 from punto.messages.building import timestamp
 from punto.messages.restricted import Edge, PositionEdge
 from tests.game_manager.floor.tables import BEGAN, played, told

@@ -11,9 +11,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from punto.game_manager.floor.export import drop_month, export_month
-from punto.game_manager.floor.reports import floor_report
-from punto.game_manager.floor.store import StoreError
+from punto.house.export import drop_month, export_month
+from punto.house.reports import floor_report
+from punto.house.store import StoreError
 from tests.bitflips.flips import FOUND, bits_of, flip_each
 from tests.command import punto
 from tests.game_manager.floor.house import stored

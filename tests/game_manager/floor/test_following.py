@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from punto.game_manager.floor.following import ASKS_AT_ONCE, Following
-from punto.game_manager.floor.taken import Cursor, Taken, TakenIncidents
+from punto.house.following import ASKS_AT_ONCE, Following
+from punto.house.taken import Cursor, Taken, TakenIncidents
 from punto.messages.building import timestamp
 from punto.messages.models import Health, Message, Round
 from punto.messages.requests import (

@@ -15,17 +15,17 @@ from sqlalchemy import func, select
 from punto.baccarat.wagers.settlement import Outcome, Settlement
 from punto.configs.game_files import load_game
 from punto.controller.journal.entries import GAMES
-from punto.game_manager.floor import feed as feed_module
-from punto.game_manager.floor import following as following_module
-from punto.game_manager.floor import intake as intake_module
-from punto.game_manager.floor import schema
-from punto.game_manager.floor.config import FloorConfig
-from punto.game_manager.floor.feed import Feed
-from punto.game_manager.floor.following import Ask
-from punto.game_manager.floor.intake import Intake
-from punto.game_manager.floor.live import Floor
-from punto.game_manager.floor.store import RefusedError, Store
-from punto.game_manager.floor.taken import TakenIncidents
+from punto.house import feed as feed_module
+from punto.house import following as following_module
+from punto.house import intake as intake_module
+from punto.house import schema
+from punto.house.config import FloorConfig
+from punto.house.feed import Feed
+from punto.house.following import Ask
+from punto.house.intake import Intake
+from punto.house.live import Floor
+from punto.house.store import RefusedError, Store
+from punto.house.taken import TakenIncidents
 from punto.messages.bounds import MOST_PAYMENT, rounds_in_bounds
 from punto.messages.models import MOST_AMOUNT, Device, Message
 from punto.messages.requests import (

@@ -22,7 +22,7 @@ from punto.controller.config.file import load_config
 from punto.controller.journal.entries import GAMES
 from punto.controller.linked import Keeper
 from punto.game_manager.books import books_of_day
-from punto.game_manager.floor import schema
+from punto.house import schema
 from punto.messages.books import Books
 from punto.messages.metering import metered
 from punto.messages.topics import progressive

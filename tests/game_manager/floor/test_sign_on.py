@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from punto.configs.problems import ConfigError
-from punto.game_manager.floor.config import load_game_manager
+from punto.house.config import load_game_manager
 from tests.deadline import DEADLINE
 from tests.game_manager.floor.behind_sign_on import house
 from tests.operators.consoles import PASSWORD

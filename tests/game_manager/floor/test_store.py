@@ -12,13 +12,13 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import func, select, text
 
 from punto.baccarat.table.meters import of_game
-from punto.game_manager.floor import reports, schema
-from punto.game_manager.floor.people import signed_on
-from punto.game_manager.floor.reports import FloorReport, ShiftReport, floor_report, shift_report
-from punto.game_manager.floor.rows import TooManyRoundsError
-from punto.game_manager.floor.store import GapError, Store, StoreError
-from punto.game_manager.floor.taken import TakenIncidents
-from punto.game_manager.floor.tally import as_settled
+from punto.house import reports, schema
+from punto.house.people import signed_on
+from punto.house.reports import FloorReport, ShiftReport, floor_report, shift_report
+from punto.house.rows import TooManyRoundsError
+from punto.house.store import GapError, Store, StoreError
+from punto.house.taken import TakenIncidents
+from punto.house.tally import as_settled
 from punto.messages.building import timestamp
 from punto.messages.requests import RecordedIncident
 from tests.game_manager.floor.conftest import CALENDAR

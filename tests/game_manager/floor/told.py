@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from random import Random
 
-from punto.game_manager.floor.following import Ask
+from punto.house.following import Ask
 from punto.messages.building import timestamp
 from punto.messages.models import Health, Round
 from punto.messages.requests import (

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from playwright.async_api import Route, expect
 
-from punto.game_manager.floor.store import Store
+from punto.house.store import Store
 from punto.runtime.gaming_days import Calendar
 from tests.game_manager.floor.behind_sign_on import house
 from tests.game_manager.floor.pages.house import fill_all

@@ -1,6 +1,6 @@
 import pytest
 
-from punto.game_manager.floor import web
+from punto.house import web
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from playwright.async_api import Browser, Page, async_playwright
 
 from punto.baccarat.table.state import Phase
-from punto.game_manager.floor.live import FloorView
+from punto.house.live import FloorView
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 from tests.game_manager.floor.pages.house import Floor, an_evening, meter, served, shoe
 

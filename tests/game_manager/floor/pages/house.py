@@ -12,10 +12,10 @@ from typing import Any
 
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.table.state import Phase
-from punto.game_manager.floor.alarms import alarms, see_to
-from punto.game_manager.floor.books import Kept
-from punto.game_manager.floor.edge_alarms import EdgeAlarm, keep
-from punto.game_manager.floor.live import (
+from punto.house.alarms import alarms, see_to
+from punto.house.books import Kept
+from punto.house.edge_alarms import EdgeAlarm, keep
+from punto.house.live import (
     Deviation,
     FloorView,
     KeptMeter,
@@ -23,9 +23,9 @@ from punto.game_manager.floor.live import (
     MeterView,
     TableView,
 )
-from punto.game_manager.floor.store import Store
-from punto.game_manager.floor.taken import TakenIncidents
-from punto.game_manager.floor.web import OPEN, Doors, application
+from punto.house.store import Store
+from punto.house.taken import TakenIncidents
+from punto.house.web import OPEN, Doors, application
 from punto.messages.books import Accounts, Change
 from punto.messages.building import timestamp
 from punto.messages.models import MeterAward, Notice, ShoeStatus

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 import pytest
 from playwright.async_api import Page, expect
 
-from punto.game_manager.floor.alarms import alarms, see_to
-from punto.game_manager.floor.store import Store, StoreAwayError
+from punto.house.alarms import alarms, see_to
+from punto.house.store import Store, StoreAwayError
 from tests.axe import faults_of
 from tests.game_manager.floor.pages.house import OF_SUE, Floor, fill_all, incidents, served, table
 from tests.game_manager.floor.tables import BEGAN

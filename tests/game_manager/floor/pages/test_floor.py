@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 from playwright.async_api import Page, expect
 
-from punto.game_manager.floor import web
+from punto.house import web
 from punto.messages.models import Notice
 from tests.axe import faults_of
 from tests.game_manager.floor.pages.frames import TABLES, frames

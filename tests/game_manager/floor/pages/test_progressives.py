@@ -9,9 +9,9 @@ from datetime import date
 import pytest
 from playwright.async_api import Page, expect
 
-from punto.game_manager.floor import web
-from punto.game_manager.floor.books import Kept
-from punto.game_manager.floor.store import Store, StoreAwayError
+from punto.house import web
+from punto.house.books import Kept
+from punto.house.store import Store, StoreAwayError
 from tests.axe import faults_of
 from tests.game_manager.floor.bookkeeping import A_DAY, CALENDAR, Keeper, taken
 from tests.game_manager.floor.pages.house import Floor, meters, served

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 from playwright.async_api import Page, expect
 
-from punto.game_manager.floor.store import Store, StoreAwayError
+from punto.house.store import Store, StoreAwayError
 from tests.axe import faults_of
 from tests.game_manager.floor.pages.house import Floor, an_evening, fill, served, table
 from tests.operators.pages.test_reach import OUTLINE

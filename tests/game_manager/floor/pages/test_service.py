@@ -13,9 +13,9 @@ from punto.baccarat.table.meters import of_game
 from punto.baccarat.table.order_kinds import CallSupervisor
 from punto.consoles.entrance import entrance_of
 from punto.controller.edge.live import LiveEdge
-from punto.game_manager.floor import following
-from punto.game_manager.floor.config import GameManagerConfig
-from punto.game_manager.floor.service import serve
+from punto.house import following
+from punto.house.config import GameManagerConfig
+from punto.house.service import serve
 from punto.messages.topics import HEALTH, RESTRICTED_EDGE, STATE
 from tests.displays.parts import Broker
 from tests.service.table_in_this_process import connected, settings

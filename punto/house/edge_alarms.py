@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import RowMapping, and_, select
 
 from punto.configs.plain_text import PLAIN
-from punto.game_manager.floor import schema
-from punto.game_manager.floor.store import Store
-from punto.game_manager.floor.taken import aware
+from punto.house import schema
+from punto.house.store import Store
+from punto.house.taken import aware
 from punto.messages.building import timestamp
 from punto.messages.models import Part, Timestamp
 from punto.messages.restricted import Edge

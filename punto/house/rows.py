@@ -12,9 +12,9 @@ from punto.baccarat.coup import Winner
 from punto.baccarat.table.meters import Drop
 from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.settlement import Outcome, Settlement
-from punto.game_manager.floor import schema
-from punto.game_manager.floor.taken import Taken, aware
-from punto.game_manager.floor.tally import Counted, Place, as_settled
+from punto.house import schema
+from punto.house.taken import Taken, aware
+from punto.house.tally import Counted, Place, as_settled
 from punto.messages.requests import RecordedIncident
 from punto.runtime.gaming_days import Calendar
 

@@ -19,7 +19,8 @@ from starlette.staticfiles import StaticFiles
 
 from punto.configs.faults import must_be
 from punto.configs.plain_text import PLAIN
-from punto.game_manager.floor.alarms import (
+from punto.game_manager.sheets import Rows, csv_lines
+from punto.house.alarms import (
     ALARMS_A_PAGE,
     AlarmError,
     Alarms,
@@ -31,16 +32,15 @@ from punto.game_manager.floor.alarms import (
     choices,
     see_to,
 )
-from punto.game_manager.floor.books import HouseBooks, Kept, Sheet, books_sheet, house_books
-from punto.game_manager.floor.edge_alarms import shoes_report
-from punto.game_manager.floor.live import FloorView
-from punto.game_manager.floor.markup import HOUSE, PAGES, Page, html_of
-from punto.game_manager.floor.people import MOST_DAYS, people_report
-from punto.game_manager.floor.reports import ShiftReport, days, floor_report, shift_report
-from punto.game_manager.floor.rows import TooManyRoundsError
-from punto.game_manager.floor.sheet import floor_sheet, people_sheet, shoes_sheet
-from punto.game_manager.floor.store import Store, StoreAwayError
-from punto.game_manager.sheets import Rows, csv_lines
+from punto.house.books import HouseBooks, Kept, Sheet, books_sheet, house_books
+from punto.house.edge_alarms import shoes_report
+from punto.house.live import FloorView
+from punto.house.markup import HOUSE, PAGES, Page, html_of
+from punto.house.people import MOST_DAYS, people_report
+from punto.house.reports import ShiftReport, days, floor_report, shift_report
+from punto.house.rows import TooManyRoundsError
+from punto.house.sheet import floor_sheet, people_sheet, shoes_sheet
+from punto.house.store import Store, StoreAwayError
 from punto.runtime.gaming_days import read_day
 from punto.version import __version__
 from punto.web.server import SHARED

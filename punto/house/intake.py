@@ -10,11 +10,11 @@ from typing import Final, TypeVar
 import structlog
 
 from punto.baccarat.wagers.definition import Game
-from punto.game_manager.floor.edge_alarms import Heard, alarms_of, keep
-from punto.game_manager.floor.following import Ask, Following
-from punto.game_manager.floor.live import keeper_of
-from punto.game_manager.floor.store import GapError, RefusedError, Store, StoreAwayError
-from punto.game_manager.floor.taken import OfRecord, Taken, TakenBooks, TakenIncidents
+from punto.house.edge_alarms import Heard, alarms_of, keep
+from punto.house.following import Ask, Following
+from punto.house.live import keeper_of
+from punto.house.store import GapError, RefusedError, Store, StoreAwayError
+from punto.house.taken import OfRecord, Taken, TakenBooks, TakenIncidents
 from punto.messages.models import Progressive, Round
 from punto.messages.requests import BooksResponse, IncidentsResponse, Response, RoundsResponse
 from punto.messages.restricted import Edge

@@ -13,9 +13,9 @@ from punto.baccarat.wagers.definition import Game
 from punto.configs.faults import first_fault
 from punto.configs.problems import cut
 from punto.controller.journal.entries import GAMES
-from punto.game_manager.floor.config import FloorConfig
-from punto.game_manager.floor.intake import Intake
-from punto.game_manager.floor.live import Floor
+from punto.house.config import FloorConfig
+from punto.house.intake import Intake
+from punto.house.live import Floor
 from punto.messages.bounds import (
     LONGEST_PAYLOAD,
     books_in_bounds,

@@ -9,9 +9,9 @@ from sqlalchemy import RowMapping, literal, select, tuple_
 
 from punto.configs.plain_text import PLAIN
 from punto.controller.journal.out_of_the_ordinary import ENTRANCE_KINDS
-from punto.game_manager.floor import schema
-from punto.game_manager.floor.store import Store
-from punto.game_manager.floor.taken import aware
+from punto.house import schema
+from punto.house.store import Store
+from punto.house.taken import aware
 from punto.messages.building import timestamp
 from punto.messages.models import Part, Timestamp
 

@@ -37,9 +37,9 @@ from punto.configs.game_files import load_game, shipped_games
 from punto.configs.problems import cut
 from punto.controller.journal.entries import GAMES as DEFINITIONS
 from punto.controller.journal.out_of_the_ordinary import words_of_access
-from punto.game_manager.floor import schema
-from punto.game_manager.floor.databases import Lead, set_up_sqlite
-from punto.game_manager.floor.rows import (
+from punto.house import schema
+from punto.house.databases import Lead, set_up_sqlite
+from punto.house.rows import (
     drop_row,
     incident_row,
     played,
@@ -47,7 +47,7 @@ from punto.game_manager.floor.rows import (
     round_row,
     settlement_rows,
 )
-from punto.game_manager.floor.taken import (
+from punto.house.taken import (
     Cursor,
     Cursors,
     OfRecord,
@@ -55,7 +55,7 @@ from punto.game_manager.floor.taken import (
     TakenBooks,
     TakenIncidents,
 )
-from punto.game_manager.floor.tally import Counted, Place, Sums, count
+from punto.house.tally import Counted, Place, Sums, count
 from punto.runtime.gaming_days import Calendar
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"

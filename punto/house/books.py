@@ -14,11 +14,11 @@ from sqlalchemy import select
 
 from punto.baccarat.progressive.ledger import Cause
 from punto.game_manager import sheets
-from punto.game_manager.floor import schema
-from punto.game_manager.floor.live import KeptMeter, LinkedTable, MeterView
-from punto.game_manager.floor.store import Store
-from punto.game_manager.floor.taken import aware
 from punto.game_manager.reconciliation import coins
+from punto.house import schema
+from punto.house.live import KeptMeter, LinkedTable, MeterView
+from punto.house.store import Store
+from punto.house.taken import aware
 from punto.messages.amounts import Cents, Exact, cents
 from punto.messages.books import Accounts, Books, CoinCount, Coins, Week
 from punto.messages.building import timestamp

@@ -10,12 +10,12 @@ from sqlalchemy import Connection, Table, func, select
 from punto.baccarat.coup import Winner
 from punto.baccarat.table.meters import Drop, Hits, Meters
 from punto.configs.expectations import shipped
-from punto.game_manager.floor import schema
-from punto.game_manager.floor.live import SIGMAS
-from punto.game_manager.floor.rows import rounds_between
-from punto.game_manager.floor.store import Store
-from punto.game_manager.floor.taken import Taken
-from punto.game_manager.floor.tally import Counted, Place, Sums, count
+from punto.house import schema
+from punto.house.live import SIGMAS
+from punto.house.rows import rounds_between
+from punto.house.store import Store
+from punto.house.taken import Taken
+from punto.house.tally import Counted, Place, Sums, count
 from punto.messages.building import timestamp
 from punto.messages.metering import metered
 from punto.messages.meters import MeterReadings, WagerReading

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from punto.game_manager.floor.taken import TakenBooks
+from punto.house.taken import TakenBooks
 from punto.messages.requests import BooksRequest, BooksResponse
 
 MOST_DAYS: Final = 400

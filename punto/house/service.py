@@ -10,15 +10,15 @@ from typing import Final, Protocol
 import structlog
 from starlette.types import ASGIApp
 
-from punto.game_manager.floor.books import Kept
-from punto.game_manager.floor.config import FloorAccounts, GameManagerConfig, PagesConfig
-from punto.game_manager.floor.feed import Feed
-from punto.game_manager.floor.intake import Intake
-from punto.game_manager.floor.live import Floor, FloorView, Known
-from punto.game_manager.floor.people import LONGEST_SESSION, signed_on
-from punto.game_manager.floor.store import Store, StoreAwayError
-from punto.game_manager.floor.taken import newest
-from punto.game_manager.floor.web import EndingError, application
+from punto.house.books import Kept
+from punto.house.config import FloorAccounts, GameManagerConfig, PagesConfig
+from punto.house.feed import Feed
+from punto.house.intake import Intake
+from punto.house.live import Floor, FloorView, Known
+from punto.house.people import LONGEST_SESSION, signed_on
+from punto.house.store import Store, StoreAwayError
+from punto.house.taken import newest
+from punto.house.web import EndingError, application
 from punto.messages.building import timestamp
 from punto.messages.topics import house_accounts
 from punto.runtime.backoff import Backoff

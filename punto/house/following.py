@@ -10,8 +10,8 @@ from datetime import date, datetime
 from typing import Final
 
 from punto.baccarat.table.state import RoundRecord
-from punto.game_manager.floor.book_days import BookDays
-from punto.game_manager.floor.taken import Cursors, Taken, TakenBooks, TakenIncidents
+from punto.house.book_days import BookDays
+from punto.house.taken import Cursors, Taken, TakenBooks, TakenIncidents
 from punto.messages.models import Round
 from punto.messages.requests import (
     BooksRequest,

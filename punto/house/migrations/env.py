@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from punto.game_manager.floor.schema import METADATA
+from punto.house.schema import METADATA
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA)
 context.run_migrations()

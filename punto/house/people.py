@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Connection, Select, case, func, null, or_, select
 
 from punto.controller.journal.out_of_the_ordinary import ENTRANCE_KINDS, REFUSED
-from punto.game_manager.floor import schema
-from punto.game_manager.floor.store import Store
-from punto.game_manager.floor.taken import aware
+from punto.house import schema
+from punto.house.store import Store
+from punto.house.taken import aware
 from punto.messages.models import Part
 
 MOST_DAYS: Final = 31
