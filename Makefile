@@ -7,12 +7,12 @@ READY := $(VENV)/.ready
 NODE := node_modules/.ready
 DOCS := .venv-docs
 TPM := .venv-tpm
-SOURCES := docs/site_links.py punto configs controller drivers game_manager simulators tests tools benchmarks examples
+SOURCES := docs/site_links.py punto configs controller drivers simulators tests tools benchmarks examples
 COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers ishoe keypad coin_spot card_reader)
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
 # What waits most for a disk, a page or a clock comes first, so that there is work left for the processors until the end.
-WAITING := $(addprefix tests/,operators game_manager displays service stranger interface)
+WAITING := $(addprefix tests/,operators displays service stranger interface)
 OTHERS := $(WAITING) $(filter-out $(COVERED) $(WAITING) tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/))) $(BY_CHANCE)
 # The tests that measure the way of the money to the disk: a simulated world reaches most of it, and the others what faults and people do.
 OF_THE_PATH := tests/simulated/test_simulated.py tests/game_manager/floor/test_store.py \

@@ -15,13 +15,13 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from punto.consoles import api, reports, view
 from punto.controller.orders.doors import OrderAnswer, Preview
-from punto.game_manager import awards, web
 from punto.house import alarms, edge_alarms, live, people
 from punto.house import books as house_books
 from punto.house import reports as floor_reports
 from punto.house import web as floor_web
 from punto.messages import books
 from punto.messages.models import Progressive, Scoreboard, State
+from punto.reports import awards, web
 
 SENT: Final[dict[str, Sequence[type[BaseModel]]]] = {
     "consoles": [

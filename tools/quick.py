@@ -27,7 +27,8 @@ PAGES: Final = {
     "punto/consoles": ("tests/operators/pages",),
     "punto/web/shared": ("tests/operators/pages", "tests/displays/page"),
     "punto/displays": ("tests/displays/page",),
-    "game_manager": ("tests/game_manager/pages", "tests/game_manager/floor/pages"),
+    "punto/house": ("tests/game_manager/floor/pages",),
+    "punto/reports": ("tests/game_manager/pages",),
 }
 _PAGE: Final = {".js", ".css", ".html", ".json", ".svg", ".woff2"}
 _IMPORT: Final = re.compile(

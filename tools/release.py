@@ -27,7 +27,7 @@ PROMISES: Final = {
     "": ("punto", "punto.commands.run"),
     "display": ("punto.displays.server",),
     "console": ("punto.consoles.web", "webauthn"),
-    "print": ("punto.game_manager.pdf", "brotli"),
+    "print": ("punto.reports.pdf", "brotli"),
     "text": ("punto.displays.text.app",),
     "evdev": ("punto.drivers.input_device",),
     "demo": ("punto.commands.demo.broker", "punto.displays.server", "punto.consoles.web"),

@@ -15,11 +15,11 @@ from punto.commands.arguments import add_table, checked
 from punto.commands.numbers import whole
 from punto.controller.config.tables import load_table
 from punto.controller.journal.schema import RecordError
-from punto.game_manager import sheets
-from punto.game_manager.awards import AWARDS_A_PAGE, awards
-from punto.game_manager.reconciliation import reconcile
-from punto.game_manager.record import Record, opened
-from punto.game_manager.reports import Meter, day_report, meters, week_report
+from punto.reports import sheets
+from punto.reports.awards import AWARDS_A_PAGE, awards
+from punto.reports.periods import Meter, day_report, meters, week_report
+from punto.reports.reconciliation import reconcile
+from punto.reports.record import Record, opened
 from punto.runtime.gaming_days import WEEKDAYS, Calendar, read_day
 
 HELP = (

@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 from punto.commands.arguments import add_table
 from punto.controller.config.tables import load_table
 from punto.controller.journal.schema import RecordError
-from punto.game_manager.awards import Print, award
-from punto.game_manager.record import opened
-from punto.game_manager.slip import PrinterError, send, slip
-from punto.game_manager.win_page import WinPage, win_page
 from punto.messages.building import timestamp
+from punto.reports.awards import Print, award
+from punto.reports.record import opened
+from punto.reports.slip import PrinterError, send, slip
+from punto.reports.win_page import WinPage, win_page
 
 HELP = (
     "Print a copy of the win page of an award. Only the Game Manager can print the original, because the Game Manager puts that "
@@ -70,7 +70,7 @@ def _print(page: WinPage, args: argparse.Namespace) -> None:
     if args.printer is not None:
         send(args.printer, slip(page, args.encoding))
         return
-    from punto.game_manager.pdf import pdf  # noqa: PLC0415 - an extra; slips do not need it
+    from punto.reports.pdf import pdf  # noqa: PLC0415 - an extra; slips do not need it
 
     args.pdf.write_bytes(pdf(page))
 

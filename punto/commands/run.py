@@ -115,7 +115,7 @@ async def _serve(config: ServiceConfig, process: Process) -> None:
 
 def _books_of(path: Path, day: date, calendar: Calendar, now: datetime) -> Books:
     # A start does not wait for what is used once a day.
-    from punto.game_manager.books import books_of_day
+    from punto.reports.books import books_of_day
 
     return books_of_day(path, day, calendar, now)
 

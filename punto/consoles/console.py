@@ -16,7 +16,7 @@ from punto.controller.accounts.refusals import AccountsError
 from punto.controller.config.sections import ConsoleConfig, ProgressiveConfig
 from punto.controller.engine import Engine
 from punto.controller.orders.desk import Desk
-from punto.game_manager.web import House
+from punto.reports.web import House
 from punto.runtime.gaming_days import Calendar
 from punto.runtime.pace import pages_of
 from punto.runtime.tls import server_tls

@@ -28,8 +28,8 @@ from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import OrderAnswer, Preview
 from punto.controller.orders.games import games_on_offer
 from punto.controller.orders.requests import Name, Password, read_request
-from punto.game_manager.web import House, add_game_manager
 from punto.messages.building import wager_limits
+from punto.reports.web import House, add_game_manager
 from punto.version import __version__
 from punto.web.server import SHARED
 

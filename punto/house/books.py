@@ -13,8 +13,6 @@ from typing import Final, Literal
 from sqlalchemy import select
 
 from punto.baccarat.progressive.ledger import Cause
-from punto.game_manager import sheets
-from punto.game_manager.reconciliation import coins
 from punto.house import schema
 from punto.house.live import KeptMeter, LinkedTable, MeterView
 from punto.house.store import Store
@@ -23,6 +21,8 @@ from punto.messages.amounts import Cents, Exact, cents
 from punto.messages.books import Accounts, Books, CoinCount, Coins, Week
 from punto.messages.building import timestamp
 from punto.messages.models import Part, Timestamp
+from punto.reports import sheets
+from punto.reports.reconciliation import coins
 from punto.runtime.gaming_days import Calendar
 
 COUNTED_WITHIN: Final = timedelta(days=31)

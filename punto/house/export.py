@@ -28,9 +28,9 @@ from sqlalchemy import (
     update,
 )
 
-from punto.game_manager.sheets import said
 from punto.house import schema
 from punto.house.store import Store, StoreError
+from punto.reports.sheets import said
 
 Format = Literal["parquet", "csv"]
 _AT_ONCE: Final = 20_000

@@ -1,11 +1,11 @@
 """The reports of the floor, of its people and of its shoes as sheets of rows, for CSV."""
 
-from punto.game_manager.sheets import Cell, Rows, said
 from punto.house.edge_alarms import ShoesReport
 from punto.house.people import PeopleReport, Work
 from punto.house.reports import FloorReport, ShiftReport
 from punto.messages.amounts import cents
 from punto.messages.meters import WagerReading
+from punto.reports.sheets import Cell, Rows, said
 
 _COLUMNS = [
     "table",

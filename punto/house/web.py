@@ -19,7 +19,6 @@ from starlette.staticfiles import StaticFiles
 
 from punto.configs.faults import must_be
 from punto.configs.plain_text import PLAIN
-from punto.game_manager.sheets import Rows, csv_lines
 from punto.house.alarms import (
     ALARMS_A_PAGE,
     AlarmError,
@@ -41,6 +40,7 @@ from punto.house.reports import ShiftReport, days, floor_report, shift_report
 from punto.house.rows import TooManyRoundsError
 from punto.house.sheet import floor_sheet, people_sheet, shoes_sheet
 from punto.house.store import Store, StoreAwayError
+from punto.reports.sheets import Rows, csv_lines
 from punto.runtime.gaming_days import read_day
 from punto.version import __version__
 from punto.web.server import SHARED

@@ -1,6 +1,6 @@
 """The books of a progressive as reports and messages have them: a gaming day, the week that it is in, the reconciliation.
 
-`punto.game_manager` makes them from the record's postings.
+`punto.reports` makes them from the record's postings.
 """
 
 from dataclasses import dataclass, fields

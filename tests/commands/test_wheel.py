@@ -54,7 +54,7 @@ def run(unpacked: Path, *arguments: str, source: str = "") -> subprocess.Complet
 
 @pytest.mark.parametrize(
     "folder",
-    sampled(["consoles/pages", "web/shared", "displays/static", "game_manager/pages"], one_in=4),
+    sampled(["consoles/pages", "web/shared", "displays/static", "punto/reports/pages"], one_in=4),
 )
 def test_it_has_every_file_of_the_pages(unpacked, folder):
     def files(root: Path) -> set[Path]:

@@ -8,14 +8,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from punto.baccarat.progressive.events import Adjust, CountCoins, Retire
 from punto.baccarat.progressive.ledger import Cause
-from punto.game_manager import books as module
-from punto.game_manager.books import MOST_PROGRESSIVES, books_of_day, shortened
-from punto.game_manager.reconciliation import reconcile
-from punto.game_manager.record import opened
-from punto.game_manager.reports import day_report, week_report
 from punto.messages.amounts import Cents, Exact
 from punto.messages.books import Books
 from punto.messages.requests import BooksResponse
+from punto.reports import books as module
+from punto.reports.books import MOST_PROGRESSIVES, books_of_day, shortened
+from punto.reports.periods import day_report, week_report
+from punto.reports.reconciliation import reconcile
+from punto.reports.record import opened
 from tests.game_manager.house import (
     CALENDAR,
     a_change_of_meter,

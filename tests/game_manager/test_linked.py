@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 from punto.baccarat.progressive.events import OpenMeter
 from punto.baccarat.progressive.state import AwardState
-from punto.game_manager.awards import AWARDS_A_PAGE, awards
-from punto.game_manager.reconciliation import reconcile
-from punto.game_manager.record import opened
-from punto.game_manager.reports import day_report, week_report
+from punto.reports.awards import AWARDS_A_PAGE, awards
+from punto.reports.periods import day_report, week_report
+from punto.reports.reconciliation import reconcile
+from punto.reports.record import opened
 from tests.game_manager.house import CALENDAR, QUARTER, Clock
 from tests.game_manager.linked_tables import authority, open_tables, play
 from tests.service.table_in_this_process import table

@@ -10,10 +10,10 @@ import pytest
 from punto.baccarat.progressive.events import ChangeSettings, CountCoins, Retire
 from punto.controller.journal.audit import audit
 from punto.controller.journal.recovery import replay
-from punto.game_manager.reconciliation import reconcile
-from punto.game_manager.record import opened
-from punto.game_manager.reports import day_report
 from punto.messages.books import Reconciliation
+from punto.reports.periods import day_report
+from punto.reports.reconciliation import reconcile
+from punto.reports.record import opened
 from tests.game_manager.house import (
     CALENDAR,
     House,

@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from punto.controller.journal.audit import audit
-from punto.game_manager.awards import awards
-from punto.game_manager.reconciliation import reconcile
-from punto.game_manager.record import END, opened
-from punto.game_manager.reports import day_report, meters, week_report
-from punto.game_manager.sheets import day_sheet
 from punto.messages.amounts import exact
 from punto.messages.books import Accounts, Day
+from punto.reports.awards import awards
+from punto.reports.periods import day_report, meters, week_report
+from punto.reports.reconciliation import reconcile
+from punto.reports.record import END, opened
+from punto.reports.sheets import day_sheet
 from punto.runtime.gaming_days import Calendar
 from tests.game_manager.house import CALENDAR, QUARTER, Books, a_day_of_the_tray, a_weekend, at_the_house
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from punto.commands.cli import main
-from punto.game_manager import sheets
-from punto.game_manager.record import opened
+from punto.reports import sheets
+from punto.reports.record import opened
 from tests.game_manager.house import Books, a_weekend, at_the_house
 
 ZONE = ("--zone", "Asia/Macau")

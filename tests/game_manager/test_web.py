@@ -20,8 +20,8 @@ import pytest
 from punto.consoles import console
 from punto.controller.journal import store
 from punto.controller.journal.recovery import replay
-from punto.game_manager import sheets, web
-from punto.game_manager.slip import PrinterError
+from punto.reports import sheets, web
+from punto.reports.slip import PrinterError
 from punto.runtime.gaming_days import WEEKDAYS
 from punto.runtime.pace import AT_ONCE, DEAR, Pace
 from tests.deadline import DEADLINE
@@ -207,7 +207,7 @@ async def test_a_download_is_a_file_with_the_tables_name_and_the_report_in_it(tm
 async def test_without_the_extra_a_win_page_says_what_to_install(tmp_path, monkeypatch):
     async with at_work(tmp_path) as (here, browser):
         number = await award_at(browser, -1)
-        monkeypatch.delitem(sys.modules, "punto.game_manager.pdf", raising=False)
+        monkeypatch.delitem(sys.modules, "punto.reports.pdf", raising=False)
         monkeypatch.setitem(sys.modules, "fpdf", None)
         answer = await browser.ask("POST", f"/api/progressive/awards/{number}/win-page")
 
@@ -234,7 +234,7 @@ class LoopTurns:
 async def test_devices_are_heard_while_the_first_win_page_is_made(tmp_path, monkeypatch):
     async with at_work(tmp_path) as (_, browser):
         number = await award_at(browser, -1)
-        for name in ("punto.game_manager.pdf", "fpdf"):
+        for name in ("punto.reports.pdf", "fpdf"):
             monkeypatch.delitem(sys.modules, name, raising=False)
         loop = LoopTurns("fpdf")
         monkeypatch.setattr(sys, "meta_path", [loop, *sys.meta_path])
@@ -383,7 +383,7 @@ async def test_what_a_printer_did_not_take_whole_counts_as_printed(tmp_path, pri
     async with at_work(tmp_path, "omar", "supervisor") as (_, browser):
         award = await award_at(browser, 0)
         with monkeypatch.context() as meanwhile:
-            meanwhile.setattr("punto.game_manager.web.reached", lambda _: nullcontext(no_paper))
+            meanwhile.setattr("punto.reports.web.reached", lambda _: nullcontext(no_paper))
             failed = await a_print(browser, award)
         await a_print(browser, award)
 

@@ -15,10 +15,10 @@ import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Side
-from punto.game_manager.awards import Award, AwardsBackOut, Print, Share
-from punto.game_manager.pdf import pdf
-from punto.game_manager.slip import PrinterError, send, slip
-from punto.game_manager.win_page import WinPage, in_words, win_page
+from punto.reports.awards import Award, AwardsBackOut, Print, Share
+from punto.reports.pdf import pdf
+from punto.reports.slip import PrinterError, send, slip
+from punto.reports.win_page import WinPage, in_words, win_page
 
 AWARD = Award(
     progressive="dragon",

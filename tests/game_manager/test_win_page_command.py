@@ -11,8 +11,8 @@ import pypdf
 import pytest
 
 from punto.commands.cli import main
-from punto.game_manager.awards import awards
-from punto.game_manager.record import opened
+from punto.reports.awards import awards
+from punto.reports.record import opened
 from tests.game_manager.house import a_weekend, at_the_house
 
 CONFIG = """\

@@ -37,11 +37,11 @@ from punto.controller.journal.journal import Journal
 from punto.controller.mqtt import Broker, Contents
 from punto.controller.mqtt_requests import BooksOf
 from punto.controller.outbox import Outbox
-from punto.game_manager.books import books_of_day
 from punto.messages import topics
 from punto.messages.building import timestamp
 from punto.messages.models import Info
 from punto.messages.topics import CHANNELS
+from punto.reports.books import books_of_day
 from punto.runtime.broker_login import BrokerConfig
 from punto.simulators.shoe.order import shuffled
 from tests.deadline import DEADLINE, pauses

@@ -13,8 +13,8 @@ from punto.baccarat.progressive.events import CountCoins, OpenMeter
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.order_kinds import OpenBetting
 from punto.controller.mqtt_requests import MOST_BOOKS_WAITING
-from punto.game_manager.books import books_of_day
 from punto.messages.books import Books
+from punto.reports.books import books_of_day
 from punto.runtime.gaming_days import Calendar
 from punto.runtime.pace import Pace
 from tests.deadline import DEADLINE

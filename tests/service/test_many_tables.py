@@ -23,7 +23,7 @@ from punto.controller.journal.recovery import Recovered, recover
 from punto.controller.journal.schema import RecordError
 from punto.controller.supervisor import Process, serve
 from punto.controller.tables import Tables
-from punto.game_manager.books import books_of_day
+from punto.reports.books import books_of_day
 from tests.command import punto
 from tests.deadline import DEADLINE
 from tests.service.table_in_this_process import eventually, table

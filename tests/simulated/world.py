@@ -25,7 +25,7 @@ from punto.controller.journal.schema import RecordError
 from punto.controller.orders.desk import Desk
 from punto.drivers.base import Devices
 from punto.drivers.ishoe.serial_line import SerialShoe
-from punto.game_manager.books import books_of_day
+from punto.reports.books import books_of_day
 from punto.runtime.failures import errors_of
 from tests.simulated.broker import Published, Server
 from tests.simulated.checks import Public, Record

@@ -27,7 +27,7 @@ from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig
 from punto.controller.journal.schema import RecordError
 from punto.controller.supervisor import Process, serve
-from punto.game_manager.books import books_of_day
+from punto.reports.books import books_of_day
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.coins import Habits
 from punto.simulators.players import Players, PlayersOptions, ProgressivePlayers

@@ -4,7 +4,6 @@ from datetime import date, timedelta
 from typing import Any
 
 from punto.baccarat.progressive.ledger import Cause
-from punto.game_manager.reconciliation import coins
 from punto.house.taken import TakenBooks
 from punto.messages.books import (
     Accounts,
@@ -24,6 +23,7 @@ from punto.messages.books import (
 from punto.messages.building import timestamp
 from punto.messages.models import MeterAward, Progressive
 from punto.messages.requests import BooksRequest, BooksResponse
+from punto.reports.reconciliation import coins
 from punto.runtime.gaming_days import Calendar
 
 CALENDAR = Calendar.of()

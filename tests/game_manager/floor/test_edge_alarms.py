@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from punto.game_manager.sheets import csv_lines
 from punto.house import edge_alarms, schema
 from punto.house import intake as intake_module
 from punto.house.edge_alarms import Heard, alarms_of, keep, shoes_report
@@ -17,6 +16,7 @@ from punto.house.sheet import shoes_sheet
 from punto.house.store import Store, StoreAwayError
 from punto.messages.building import timestamp
 from punto.messages.restricted import Edge, PositionEdge
+from punto.reports.sheets import csv_lines
 from tests.game_manager.floor.tables import BEGAN, played, told
 from tests.service.table_in_this_process import eventually
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from punto.game_manager.sheets import csv_lines
 from punto.house.people import MOST_DAYS, Happened, Work, people_of, people_report
 from punto.house.sheet import people_sheet
 from punto.house.store import Store
+from punto.reports.sheets import csv_lines
 from tests.game_manager.floor.pages.house import incidents
 from tests.game_manager.floor.tables import BEGAN, played, told
 

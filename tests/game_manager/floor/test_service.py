@@ -21,11 +21,11 @@ from punto.configs.game_files import load_game, shipped_games
 from punto.controller.config.file import load_config
 from punto.controller.journal.entries import GAMES
 from punto.controller.linked import Keeper
-from punto.game_manager.books import books_of_day
 from punto.house import schema
 from punto.messages.books import Books
 from punto.messages.metering import metered
 from punto.messages.topics import progressive
+from punto.reports.books import books_of_day
 from tests.deadline import DEADLINE
 from tests.game_manager.floor.conftest import CALENDAR
 from tests.game_manager.floor.house import GameManager, Tables, is_made, reading, stored, stored_incidents

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Final, Literal
 
-from punto.game_manager.win_page import SIGNATURES, WinPage
+from punto.reports.win_page import SIGNATURES, WinPage
 
 Encoding = Literal["cp437", "gb18030"]
 WIDTH: Final = 42

@@ -12,9 +12,6 @@ from datetime import tzinfo
 from functools import wraps
 from typing import Final, ParamSpec
 
-from punto.game_manager.awards import Award
-from punto.game_manager.record import Posting
-from punto.game_manager.reports import Meter
 from punto.messages.amounts import cents, exact
 from punto.messages.books import (
     ACCOUNTS,
@@ -26,6 +23,9 @@ from punto.messages.books import (
     Reconciliation,
     Week,
 )
+from punto.reports.awards import Award
+from punto.reports.periods import Meter
+from punto.reports.record import Posting
 from punto.runtime.gaming_days import by_the_clock
 
 Cell = str | int | None

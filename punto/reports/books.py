@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from punto.baccarat.progressive.ledger import Cause
-from punto.game_manager.reconciliation import reconcile
-from punto.game_manager.record import Record, Span, opened
-from punto.game_manager.reports import day_report, week_report
 from punto.messages.books import Accounts, Accrual, Books, Change, Reconciled
+from punto.reports.periods import day_report, week_report
+from punto.reports.reconciliation import reconcile
+from punto.reports.record import Record, Span, opened
 from punto.runtime.gaming_days import Calendar
 
 MOST_BYTES: Final = 200_000

@@ -9,10 +9,10 @@ from punto.baccarat.coup import Side
 from punto.baccarat.progressive.events import ConfirmedBy
 from punto.baccarat.progressive.settings import Payer
 from punto.baccarat.progressive.state import AwardState
-from punto.game_manager.record import END, Logged, Record, Span
 from punto.messages.amounts import Cents
 from punto.messages.books import FromTray, NobodyWon
 from punto.messages.models import Part, Timestamp
+from punto.reports.record import END, Logged, Record, Span
 
 AWARDS_A_PAGE: Final = 25
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from fpdf import FPDF
 from fpdf.enums import XPos, YPos
 
-from punto.game_manager.win_page import SIGNATURES, WinPage
+from punto.reports.win_page import SIGNATURES, WinPage
 
 _FONTS: Final = Path(__file__).parent / "fonts"
 _LATIN: Final = Path(__file__).parent.parent / "web" / "shared" / "fonts"

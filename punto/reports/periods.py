@@ -12,8 +12,6 @@ from typing import Any
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.money import MINOR_UNIT, whole
 from punto.baccarat.progressive.settings import Settings
-from punto.game_manager.awards import from_tray, nobody_won
-from punto.game_manager.record import EVERYTHING, Record, Span
 from punto.messages.amounts import Cents, Exact
 from punto.messages.books import (
     Accounts,
@@ -28,6 +26,8 @@ from punto.messages.books import (
 )
 from punto.messages.building import timestamp
 from punto.messages.models import Part, Timestamp
+from punto.reports.awards import from_tray, nobody_won
+from punto.reports.record import EVERYTHING, Record, Span
 from punto.runtime.gaming_days import Calendar
 
 # --- meters

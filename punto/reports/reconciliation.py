@@ -12,9 +12,6 @@ from datetime import date, datetime, timedelta
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.money import amount, share
 from punto.baccarat.progressive.settings import Settings
-from punto.game_manager.awards import from_tray
-from punto.game_manager.record import EVERYTHING, Posting, Record, Span, settings_at
-from punto.game_manager.reports import period
 from punto.messages.amounts import cents, exact
 from punto.messages.books import (
     Accounts,
@@ -25,6 +22,9 @@ from punto.messages.books import (
     Reconciled,
     Reconciliation,
 )
+from punto.reports.awards import from_tray
+from punto.reports.periods import period
+from punto.reports.record import EVERYTHING, Posting, Record, Span, settings_at
 from punto.runtime.gaming_days import Calendar
 
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from punto.baccarat.coup import Side, total
 from punto.baccarat.progressive.aquarius import KEY_SWITCH
 from punto.baccarat.progressive.money import written
-from punto.game_manager.awards import Award, Print
+from punto.reports.awards import Award, Print
 from punto.runtime.gaming_days import by_the_clock
 
 _UNITS: Final = (

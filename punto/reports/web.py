@@ -22,15 +22,15 @@ from punto.baccarat.progressive.events import PrintWinPage
 from punto.baccarat.progressive.settings import Advice, advice
 from punto.baccarat.progressive.state import AwardState, State
 from punto.baccarat.table.state import TableState
-from punto.game_manager import sheets
-from punto.game_manager.awards import AWARDS_A_PAGE, Award, award, awards
-from punto.game_manager.reconciliation import reconcile
-from punto.game_manager.record import Record, opened
-from punto.game_manager.reports import Meter, day_report, meters, week_report
-from punto.game_manager.slip import Encoding, PrinterError, reached, slip
-from punto.game_manager.win_page import WinPage, win_page
 from punto.messages.books import Day, Reconciliation, Week
 from punto.messages.models import Part
+from punto.reports import sheets
+from punto.reports.awards import AWARDS_A_PAGE, Award, award, awards
+from punto.reports.periods import Meter, day_report, meters, week_report
+from punto.reports.reconciliation import reconcile
+from punto.reports.record import Record, opened
+from punto.reports.slip import Encoding, PrinterError, reached, slip
+from punto.reports.win_page import WinPage, win_page
 from punto.runtime.gaming_days import Calendar, read_day, read_weekday
 
 PAGES: Final = Path(__file__).parent / "pages"
@@ -359,6 +359,6 @@ def _add_win_pages(reads: APIRouter, house: House, own_page: Callable[..., Any])
 
 def _pdf() -> Callable[[WinPage], bytes]:
     """The function for PDFs. It is an extra, and its import takes most of a second: never do it where devices are read."""
-    from punto.game_manager.pdf import pdf  # noqa: PLC0415
+    from punto.reports.pdf import pdf  # noqa: PLC0415
 
     return pdf
