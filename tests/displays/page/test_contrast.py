@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-CSS = (Path(__file__).parents[3] / "displays" / "static" / "page.css").read_text(encoding="utf-8")
+CSS = (Path(__file__).parents[3] / "punto" / "displays" / "static" / "page.css").read_text(encoding="utf-8")
 HEX = re.compile(r"--([a-z]+): (#[0-9a-f]{6});")
 TEXT, LARGE, MARK = 4.5, 3.0, 3.0
 APART = 1.3

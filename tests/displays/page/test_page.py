@@ -24,7 +24,7 @@ from tests.ports import free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-KIOSK = Path(__file__).parents[3] / "displays" / "kiosk.html"
+KIOSK = Path(__file__).parents[3] / "punto" / "displays" / "kiosk.html"
 AT_ONCE = 2  # seconds; by itself the last state is over after 2.5
 # How many parts of the board were made, taken away or written anew since the page was asked to count.
 COUNT_CHANGES = """
