@@ -8,7 +8,7 @@ NODE := node_modules/.ready
 DOCS := .venv-docs
 TPM := .venv-tpm
 SOURCES := docs/site_links.py punto configs controller drivers simulators tests tools benchmarks examples
-COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers ishoe keypad coin_spot card_reader)
+COVERED := tests/baccarat tests/drivers
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
 # What waits most for a disk, a page or a clock comes first, so that there is work left for the processors until the end.

@@ -32,7 +32,7 @@ from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import recover
 from punto.controller.outbox import Outbox
 from punto.messages.topics import Topics
-from tests.table.croupier import Croupier, settings
+from tests.baccarat.table.croupier import Croupier, settings
 
 SAMPLES = 1000
 BLOCK = 50

@@ -22,7 +22,7 @@ from punto.controller.engine import Engine
 from punto.controller.journal.journal import Journal
 from punto.controller.outbox import Outbox
 from punto.messages.topics import Topics
-from tests.table.croupier import Croupier
+from tests.baccarat.table.croupier import Croupier
 
 AT_ONCE: Final = 50
 RUNS: Final = 20

@@ -13,7 +13,7 @@ from punto.configs.problems import ConfigError
 from punto.controller.config.file import load_config
 from punto.controller.config.jurisdiction import Law
 from punto.controller.config.limits import RulesConfig, house_game
-from tests.wagers.coups import coup
+from tests.baccarat.wagers.coups import coup
 
 TABLE = """version = 1
 [table]

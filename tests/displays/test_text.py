@@ -27,12 +27,12 @@ from punto.displays.text.app import Part, TextDisplay
 from punto.displays.text.drawing import WIDE, Drawing
 from punto.displays.words import CATALOGS, Words, languages
 from punto.messages.models import Overlay, Scoreboard
+from tests.baccarat.roads.shoes import random_shoe, rounds
 from tests.deadline import DEADLINE, pauses
 from tests.displays.meters import Meter
 from tests.displays.parts import publisher
 from tests.displays.played import PlayedTable, availability
 from tests.ports import free_port
-from tests.roads.shoes import random_shoe, rounds
 from tests.share import sampled, soaked
 
 KEYS = {"q": b"q", "Ctrl-C": b"\x03"}

@@ -7,9 +7,9 @@ from punto.baccarat.table.events import MeterAnswered, MeterHeard, TableAsked
 from punto.baccarat.table.meter import served_table
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TablesProgressive
+from tests.baccarat.table.croupier import settings
+from tests.baccarat.table.linked_floor import AUTHORITY, Node, linked
 from tests.service.table_in_this_process import Table
-from tests.table.croupier import settings
-from tests.table.linked_floor import AUTHORITY, Node, linked
 
 
 def authority(**meter: Any) -> Settings:

@@ -14,6 +14,7 @@ from punto.messages.books import Reconciliation
 from punto.reports.periods import day_report
 from punto.reports.reconciliation import reconcile
 from punto.reports.record import opened
+from tests.baccarat.table.croupier import settings
 from tests.game_manager.house import (
     CALENDAR,
     House,
@@ -22,7 +23,6 @@ from tests.game_manager.house import (
     at_the_house,
     house,
 )
-from tests.table.croupier import settings
 
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
 FRIDAY, SATURDAY, SUNDAY = (date(2026, 11, day) for day in (20, 21, 22))

@@ -18,8 +18,8 @@ from punto.configs.game_files import load_game
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.journal.recovery import replay
 from punto.messages.metering import metered, meters_of
+from tests.baccarat.table.croupier import PLAYER_NATURAL, TIE, cards
 from tests.service.table_in_this_process import STAKE, Table, edited, rows, settings, table
-from tests.table.croupier import PLAYER_NATURAL, TIE, cards
 
 NINE_OVER_ZERO = "9S KD KH JS"  # a natural
 

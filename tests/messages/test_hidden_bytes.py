@@ -16,11 +16,11 @@ from punto.messages import topics
 from punto.messages.building import progressive_message
 from punto.messages.topics import CHANNELS
 from punto.runtime.gaming_days import Calendar
+from tests.baccarat.table.croupier import settings
 from tests.messages.test_hidden_hands import GAMES
 from tests.service.table_in_this_process import TABLE, TOPIC, Ear, Table, connected, ear, eventually, table
 from tests.service.table_on_a_machine import Broker
 from tests.share import part, sampled
-from tests.table.croupier import settings
 
 PUBLIC = [
     each

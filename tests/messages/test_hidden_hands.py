@@ -23,8 +23,8 @@ from punto.messages.building import (
     state_message,
 )
 from punto.messages.metering import meters_message
+from tests.baccarat.table.croupier import Croupier
 from tests.share import part, sampled
-from tests.table.croupier import Croupier
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 HAPPENING: TypeAdapter[Happening] = TypeAdapter(Happening)

@@ -35,7 +35,7 @@ from punto.messages.restricted import RestrictedCard
 from punto.messages.schema import MESSAGES
 from punto.messages.topics import CHANNELS
 from punto.runtime.table_ids import HOUSE
-from tests.table.croupier import Croupier
+from tests.baccarat.table.croupier import Croupier
 from tools.message_examples import FILE, play
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"

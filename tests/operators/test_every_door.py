@@ -45,10 +45,10 @@ from punto.drivers.keypad.keys import DEFAULT
 from punto.drivers.keypad.serial_line import SerialKeypad
 from punto.runtime.pace import Pace
 from tests import cheap
+from tests.baccarat.table.croupier import Croupier, settings
+from tests.baccarat.table.test_transitions import BET, COUP, IN_PHASE, KEYED
 from tests.operators.consoles import NOW, PASSWORD, Browser, Here, consoles
 from tests.share import ALL, soaked
-from tests.table.croupier import Croupier, settings
-from tests.table.test_transitions import BET, COUP, IN_PHASE, KEYED
 
 SECOND = "Second"
 UNFIT = "Unfit"

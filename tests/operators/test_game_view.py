@@ -12,9 +12,9 @@ from punto.consoles.game_view import GameView, game_view
 from punto.consoles.view import prompt_of, view_of
 from punto.controller.accounts.roles import Role
 from punto.controller.orders.doors import Fitted, Peer
+from tests.baccarat.table.croupier import Croupier
+from tests.baccarat.table.linked_floor import LinkedFloor
 from tests.operators.test_view import NOW
-from tests.table.croupier import Croupier
-from tests.table.linked_floor import LinkedFloor
 
 SUITED = "draw 2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 NOTHING_WON = "draw 4H KC 3H JC KD 6D"

@@ -13,9 +13,9 @@ from punto.controller.accounts.roles import Role
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import Peer
 from punto.runtime.pace import FEW_AT_ONCE, Pace
+from tests.baccarat.table.croupier import PLAYER_NATURAL
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.service.table_in_this_process import HERE, rows, settings
-from tests.table.croupier import PLAYER_NATURAL
 
 
 async def at_betting(here: Here) -> None:

@@ -21,10 +21,10 @@ from punto.controller.journal.recovery import replay
 from punto.controller.orders.doors import NOTHING_FITTED, Fitted
 from punto.drivers.base import CardAnswer
 from punto.drivers.card_reader.serial_line import SerialCardReader
+from tests.baccarat.progressive.floor import accounted
+from tests.baccarat.table.croupier import settings as table_settings
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.operators.software_key import SoftwareKey
-from tests.progressive.floor import accounted
-from tests.table.croupier import settings as table_settings
 
 SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 NOTHING_WON = "KS 2S 3H 3S 2D"

@@ -16,9 +16,9 @@ from punto.baccarat.table.turn import RefusedError
 from punto.controller.engine import Handled
 from punto.controller.journal.recovery import replay
 from punto.controller.orders.doors import Fitted
+from tests.baccarat.table.croupier import settings as table_settings
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
 from tests.service.table_in_this_process import rows
-from tests.table.croupier import settings as table_settings
 
 
 def house(**meter: Any) -> Settings:

@@ -36,9 +36,9 @@ from punto.consoles import reports
 from punto.consoles.reports import MOST_LISTED, Reports
 from punto.controller.journal import store
 from punto.controller.journal.schema import RecordError
+from tests.baccarat.table.croupier import COMMANDS, LONG, PLAYER_NATURAL, TIE, Croupier
 from tests.operators.consoles import Browser, Here, consoles
 from tests.service.table_in_this_process import edited, rows, settings
-from tests.table.croupier import COMMANDS, LONG, PLAYER_NATURAL, TIE, Croupier
 
 
 async def deal(here: Here, *hands: str, seats: int = 0) -> None:

@@ -13,11 +13,11 @@ from punto.baccarat.table.order_kinds import VoidRound
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.security_keys import SecurityKey
 from punto.controller.orders.countersigning import APPROVAL_SECONDS
+from tests.baccarat.table.croupier import PLAYER_NATURAL
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.operators.software_key import PRESENT, SoftwareKey, encoded
 from tests.operators.test_countersigning import APPROVED, VOID
 from tests.operators.test_orders import at_betting
-from tests.table.croupier import PLAYER_NATURAL
 
 
 @asynccontextmanager

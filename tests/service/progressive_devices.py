@@ -37,9 +37,9 @@ from punto.simulators.card_reader import VirtualCardReader
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.keypad import VirtualKeypad
 from punto.simulators.line import Faults
+from tests.baccarat.table.croupier import settings as table_settings
 from tests.deadline import DEADLINE
 from tests.service.table_in_this_process import Table, eventually, rows, table
-from tests.table.croupier import settings as table_settings
 
 SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 NOTHING = "KS 2S 5S 3S 4D 9D"  # 9 over 4, which is no award

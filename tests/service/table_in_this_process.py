@@ -44,8 +44,8 @@ from punto.messages.topics import CHANNELS
 from punto.reports.books import books_of_day
 from punto.runtime.broker_login import BrokerConfig
 from punto.simulators.shoe.order import shuffled
+from tests.baccarat.table.croupier import events_of
 from tests.deadline import DEADLINE, pauses
-from tests.table.croupier import events_of
 
 HERE = Path(__file__).parents[2]
 TABLE = "table-1"

@@ -15,8 +15,8 @@ from punto.controller.engine import HouseRules
 from punto.messages import topics
 from punto.runtime import clock
 from punto.runtime.gaming_days import Calendar
+from tests.baccarat.table.croupier import LONG, PLAYER_NATURAL, TIE, cards
 from tests.service.table_in_this_process import Table, eventually, settings, table
-from tests.table.croupier import LONG, PLAYER_NATURAL, TIE, cards
 
 OWN = settings("dragon-bonus-1", cards="keyed")
 OPENED = ("sign on", "change shoe", "open")

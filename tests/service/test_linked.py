@@ -24,6 +24,8 @@ from punto.controller.linked import GAME_SECONDS, GAMES_AT_ONCE
 from punto.drivers.base import LinkHealth
 from punto.messages.topics import METER_REQUEST, Topics, meter_answer
 from punto.runtime.broker_link import Received
+from tests.baccarat.table import linked_floor
+from tests.baccarat.table.croupier import settings as table_settings
 from tests.deadline import pauses
 from tests.operators.consoles import Browser
 from tests.ports import free_port
@@ -33,8 +35,6 @@ from tests.service.table_in_this_process import eventually, rows
 from tests.service.table_in_this_process import table as in_this_process
 from tests.service.table_on_a_machine import STAFF, Broker, Listener, inputs, wait_until
 from tests.share import soaked
-from tests.table import linked_floor
-from tests.table.croupier import settings as table_settings
 
 GAMES = Path(__file__).parents[2] / "configs" / "games"
 ALL = "2D KC 3D JC 4D KH"  # the whole meter

@@ -12,8 +12,8 @@ from punto.controller.accounts.roles import Role
 from punto.controller.orders import meter_answer
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import Peer
+from tests.baccarat.table.linked_floor import AUTHORITY, Node
 from tests.service.progressive_devices import NOTHING, AtATable, at_a_table, settings
-from tests.table.linked_floor import AUTHORITY, Node
 
 LINKED = settings(base_wagers="unseen", authority=AUTHORITY)
 

@@ -32,6 +32,7 @@ from punto.messages import topics
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 from punto.simulators.shoe.order import shuffled
+from tests.baccarat.table.croupier import LONG, PLAYER_NATURAL, Croupier
 from tests.service.table_in_this_process import (
     HERE,
     Ear,
@@ -56,7 +57,6 @@ from tests.service.table_on_a_machine import (
 )
 from tests.service.table_on_a_machine import Table as Service
 from tests.share import soaked
-from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier
 
 EDGE = topics.RESTRICTED_EDGE
 

@@ -51,6 +51,7 @@ from punto.controller import engine, heartbeat
 from punto.controller.engine import SHOE
 from punto.controller.journal import journal, store
 from punto.controller.journal.recovery import replay
+from tests.baccarat.table.croupier import settings as table_settings
 from tests.service.at_a_broker import online, wager, wager_answers
 from tests.service.table_in_this_process import (
     STAKE,
@@ -61,7 +62,6 @@ from tests.service.table_in_this_process import (
     rows,
     table,
 )
-from tests.table.croupier import settings as table_settings
 
 READER = """
 import sqlite3, sys

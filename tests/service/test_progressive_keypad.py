@@ -6,10 +6,10 @@ from punto.baccarat.table.order_kinds import SignOn
 from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices.keypad_door import KeypadDoor
 from punto.drivers.keypad.serial_line import SerialKeypad
+from tests.baccarat.table.croupier import settings as table_settings
 from tests.deadline import DEADLINE
 from tests.service.progressive_devices import SUITED, AtATable, at_a_table, switched_on
 from tests.service.table_in_this_process import table
-from tests.table.croupier import settings as table_settings
 
 
 async def refused(here: AtATable, keys: str) -> str:

@@ -8,8 +8,8 @@ import pytest
 
 from punto.baccarat.table.settings import Settings
 from punto.controller.journal.recovery import replay
+from tests.baccarat.table.croupier import settings as table_settings
 from tests.service.table_in_this_process import Table, rows, table
-from tests.table.croupier import settings as table_settings
 
 SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 

@@ -12,8 +12,8 @@ from punto.baccarat.progressive.state import Award
 from punto.baccarat.table.events import Event
 from punto.baccarat.table.order_kinds import CorrectCard, VoidCoup
 from punto.baccarat.table.state import RoundRecord, TableState
+from tests.baccarat.table.second_books import UNIT
 from tests.odds import oracle
-from tests.table.second_books import UNIT
 
 DECK: Final = [card.value for card in STANDARD_DECK]
 FEWEST: Final = 4

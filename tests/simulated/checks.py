@@ -52,6 +52,7 @@ from punto.controller.journal.recovery import MOST_DIFFERENCES, replay
 from punto.controller.journal.schema import SNAPSHOTS_KEPT
 from punto.controller.journal.snapshots import STATES
 from punto.messages.building import public_round
+from tests.baccarat.table.second_books import SecondBooks
 from tests.odds import oracle
 from tests.simulated.awards import LastGame, moves_an_award, wrong_with
 from tests.simulated.broker import Published
@@ -60,7 +61,6 @@ from tests.simulated.people import ANN, AUD, BOB, EVE, MAX, TIM
 from tests.simulated.plan import Wrong
 from tests.simulated.shoe import Memory
 from tests.simulated.shoe_checks import ShoeChecks
-from tests.table.second_books import SecondBooks
 
 _EXECUTIVES: Final = frozenset({EVE.name, MAX.name})
 _SUPERVISORS: Final = _EXECUTIVES | {BOB.name}

@@ -26,6 +26,7 @@ from punto.controller.journal.audit import audit, difference_between
 from punto.controller.orders.desk import Desk
 from punto.drivers.base import Devices
 from punto.runtime import clock
+from tests.baccarat.table.second_books import UNIT, SecondBooks
 from tests.simulated.broker import Published, Server
 from tests.simulated.checks import Record
 from tests.simulated.disk import PROCESS
@@ -34,7 +35,6 @@ from tests.simulated.people import BOB, EVE, MAX, Person, Staff
 from tests.simulated.plan import KINDS, OF_THE_SHOE, Fault, Outcome, Plan, Wrong, chance_of
 from tests.simulated.table_config import PROGRESSIVES, configuration
 from tests.simulated.world import World
-from tests.table.second_books import UNIT, SecondBooks
 
 AUTHORITY: Final = "meter-1"
 PROGRESSIVE: Final = "dragon"

@@ -27,6 +27,8 @@ from punto.drivers.base import Devices
 from punto.drivers.ishoe.serial_line import SerialShoe
 from punto.reports.books import books_of_day
 from punto.runtime.failures import errors_of
+from tests.baccarat.table.croupier import cards
+from tests.baccarat.table.linked_floor import HANDS
 from tests.simulated.broker import Published, Server
 from tests.simulated.checks import Public, Record
 from tests.simulated.defects import Defect
@@ -38,8 +40,6 @@ from tests.simulated.process import ServiceProcess
 from tests.simulated.serial_line import NOISE, PATH, Wire
 from tests.simulated.shoe import SERIAL, Line, Shoe
 from tests.simulated.table_config import TABLE, WHOLE_METER, configuration
-from tests.table.croupier import cards
-from tests.table.linked_floor import HANDS
 
 QUIET_SECONDS: Final = 75.0
 """After the last fault, everything is as it should be within this time."""

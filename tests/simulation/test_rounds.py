@@ -11,6 +11,7 @@ from punto.baccarat.wagers.settlement import PlacedWager, settle
 from punto.configs.game_files import load_game, shipped_games
 from punto.odds.exact import positions
 from punto.odds.simulation.simulator import ShoeRules, Simulation
+from tests.baccarat.table.croupier import Croupier
 from tests.odds.games import (
     COMBINATIONS,
     EACH_FEATURE,
@@ -21,7 +22,6 @@ from tests.odds.games import (
 )
 from tests.share import sampled, share
 from tests.simulation.model import deal, outcomes_of, shuffled
-from tests.table.croupier import Croupier
 
 MINI = load_game("mini-baccarat")
 NEW_SHOE = ("hello", "sign on", "change shoe")

@@ -9,7 +9,7 @@ from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.turn import RefusedError
 from punto.simulators.shoe.order import shuffled
 from punto.simulators.staff import Act, Seen, due, in_a_game, order_of, wrong_acts
-from tests.table.croupier import Croupier
+from tests.baccarat.table.croupier import Croupier
 
 METER = {"game_name": "progressive-2", "betting_closes": "order", "next_coup": "order"}
 AQUARIUS: dict[str, Any] = {**METER, "meter": {}}

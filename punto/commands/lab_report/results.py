@@ -75,7 +75,7 @@ class Results:
         return cls(runs, cases)
 
     def of(self, test: str) -> Result:
-        """The outcome of a test, such as `wagers/test_games.py::test_only_dai_bacc_has_no_tie_wager`."""
+        """The outcome of a test, such as `baccarat/wagers/test_games.py::test_only_dai_bacc_has_no_tie_wager`."""
         passed, failed, skipped = (self._cases[test, each] for each in ("passed", "failed", "skipped"))
         outcome: Outcome = (
             "failed" if failed else "passed" if passed else "skipped" if skipped else "not run here"
@@ -115,7 +115,7 @@ def _is_program(each: ET.Element) -> bool:
 
 
 def _test(case: ET.Element) -> str:
-    """The test of a case: `tests.wagers.test_games` and `test_it[9-0]` is `wagers/test_games.py::test_it`."""
+    """The test of a case: `tests.baccarat.wagers.test_games` and `test_it[9-0]` is `baccarat/wagers/test_games.py::test_it`."""
     path = case.get("classname", "").removeprefix("tests.").replace(".", "/")
     return f"{path}.py::{case.get('name', '').partition('[')[0]}"
 

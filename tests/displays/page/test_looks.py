@@ -4,11 +4,11 @@ import pytest
 from playwright.async_api import expect
 
 from tests.axe import faults_of
+from tests.baccarat.roads.shoes import rounds
 from tests.displays.meters import Meter
 from tests.displays.page.watching import dealt, expect_live, shown
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
-from tests.roads.shoes import rounds
 from tests.share import part, soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

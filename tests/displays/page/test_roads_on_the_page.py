@@ -10,11 +10,11 @@ from playwright.async_api import expect
 
 from punto.baccarat.roads.rounds import RoadRound
 from punto.messages.models import Scoreboard
+from tests.baccarat.roads.shoes import random_shoe, rounds
 from tests.displays.page.reading import READ_ASKS, READ_ROADS, ROADS, expected, expected_asks
 from tests.displays.page.watching import shown
 from tests.displays.parts import display
 from tests.displays.played import PlayedTable
-from tests.roads.shoes import random_shoe, rounds
 from tests.share import share
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -11,7 +11,7 @@ from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import PlacedWager, settle
 from punto.configs.game_files import load_game
 from punto.house.taken import Taken
-from tests.table.croupier import Croupier
+from tests.baccarat.table.croupier import Croupier
 
 BEGAN = datetime(2026, 11, 24, 5, 0, tzinfo=UTC)
 """An hour before a gaming day begins."""

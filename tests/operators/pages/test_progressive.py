@@ -17,12 +17,12 @@ from punto.baccarat.table.order_kinds import CloseBetting, ResumePlay
 from punto.baccarat.table.settings import Settings
 from punto.controller.orders.doors import Fitted
 from punto.drivers.base import CardAnswer
+from tests.baccarat.table.croupier import settings as table_settings
+from tests.baccarat.table.linked_floor import LinkedFloor
 from tests.operators.pages.parts import PASSWORD, TableWithConsoles, at_work, console_of, consoles, headline
 from tests.operators.pages.test_reach import hold_up
 from tests.service.table_in_this_process import eventually
 from tests.share import soaked
-from tests.table.croupier import settings as table_settings
-from tests.table.linked_floor import LinkedFloor
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

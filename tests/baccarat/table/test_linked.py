@@ -1,0 +1,483 @@
+"""Several tables on one progressive, whose meter an authority keeps."""
+
+from dataclasses import replace
+
+import pytest
+
+from punto.baccarat.progressive import events as books
+from punto.baccarat.progressive.effects import AwardBooked, AwardLocked, WagersCounted
+from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.baccarat.progressive.state import Award
+from punto.baccarat.table.events import (
+    MeterAnswered,
+    MeterClaimed,
+    MeterHeard,
+    Refused,
+    ServiceStarted,
+    TableAsked,
+    TableRefused,
+)
+from punto.baccarat.table.meter import MOST_LATER
+from punto.baccarat.table.turn import RefusedError
+from punto.baccarat.table.winners import can_win
+from punto.controller.journal.audit import Audited, difference_between
+from punto.controller.journal.recovery import Replayed
+from tests.baccarat.table.croupier import cards
+from tests.baccarat.table.croupier import settings as table_settings
+from tests.baccarat.table.linked_floor import AUTHORITY, LinkedFloor, Node, linked
+
+ALL = "2D KC 3D JC 4D KH"  # the whole meter
+
+
+def draw(floor: LinkedFloor, table: str, codes: str) -> None:
+    floor.do(table, *(f"draw {code}" for code in codes.split()))
+
+
+@pytest.fixture
+def floor():
+    made = LinkedFloor(2)
+    made.settle()
+    return made
+
+
+def test_wagers_of_all_tables_go_to_one_meter(floor):
+    floor.do("t1", "spot 1 2", "start game")
+    floor.do("t2", "spot 3", "start game")
+
+    for table in (floor.authority, *floor.tables.values()):
+        assert table.progressive.books.ledger.contributions == 3 * 20 * 1_000_000
+    assert floor.tables["t1"].step == floor.tables["t2"].step == "playing"
+    floor.check()
+
+
+def test_a_table_that_cannot_reach_its_authority_says_so_and_deals_the_base_game(floor):
+    floor.lose("t1")
+    floor.tables["t1"].do("spot 1", "start game")
+    assert floor.tables["t1"].refusals == ["meter_away"]
+    assert "meter_away" in [alarm.code for alarm in floor.tables["t1"].state.alarms]
+
+    floor.tables["t1"].do(*(f"draw {code}" for code in ALL.split()))
+
+    assert floor.tables["t1"].last_round == 1
+    assert floor.authority.progressive.books.locked == ()
+
+
+def test_two_tables_that_win_the_whole_meter_at_once_are_served_one_after_the_other(floor):
+    meter = floor.authority.progressive.books.shown
+    for table in ("t1", "t2"):
+        floor.do(table, "spot 1", "start game")
+        draw(floor, table, ALL)
+        floor.do(table, "hand 1", "turn jph")
+    grown = floor.authority.progressive.books.shown
+    for table in ("t1", "t2"):
+        floor.tables[table].do("j-pot")
+    floor.settle()
+
+    first, second = (each.award for each in floor.authority.entries if isinstance(each, AwardLocked))
+    assert (first.table, first.amount) == ("t1", grown)
+    assert (second.table, second.amount) == ("t2", meter)  # the seed of the next meter
+    for table in ("t2", "t1"):
+        floor.do(table, "turn run", "game over")
+    assert [each.award.id for each in floor.authority.entries if isinstance(each, AwardBooked)] == [2, 1]
+    floor.check()
+
+
+def test_a_start_that_is_confirmed_after_the_hand_has_begun_is_played_with_the_next_hand(floor):
+    table = floor.tables["t1"]
+    table.do("spot 1", "start game", "draw 2D")
+    floor.settle()
+    assert table.step == "playing"
+    for code in ALL.split()[1:]:
+        table.do(f"draw {code}")
+    assert table.last_round == 1
+    assert table.step == "playing"
+    assert table.state.alarms == ()  # START GAME was given
+
+    draw(floor, "t1", ALL)
+
+    assert table.step == "settling"
+    assert table.progressive.procedure.hand.won is not None
+
+
+def test_while_the_authority_is_away_a_hand_without_start_game_is_no_alarm_of_its_own(floor):
+    for name in ("t1", "t2"):
+        floor.do(name, "spot 1")
+    floor.lose("t1")
+    for table in floor.tables.values():
+        table.do("draw 2D")
+
+    codes = {name: [alarm.code for alarm in table.state.alarms] for name, table in floor.tables.items()}
+    assert codes == {"t1": ["meter_away"], "t2": ["game_not_started"]}
+
+
+def test_a_request_that_comes_twice_or_late_is_carried_out_once(floor):
+    floor.do("t1", "spot 1", "start game")
+    floor.ask("t1")
+    first = TableAsked("t1", "record of t1", 1, ())
+    floor.take_ask(first)
+    floor.answer("t1")
+    assert floor.authority.refusals == []
+    floor.settle()
+    assert floor.authority.progressive.books.ledger.contributions == 20 * 1_000_000
+    floor.check()
+
+
+@pytest.mark.parametrize(
+    ("ask", "code"),
+    [
+        (TableAsked("t1", "another record", 2, ()), "another_record"),
+        (TableAsked("t1", "record of t1", 3, ()), "out_of_order"),
+        (TableAsked("t9", "record of t9", 1, ()), "unknown_table"),
+    ],
+)
+def test_a_request_that_does_not_follow_the_last_one_is_refused(floor, ask, code):
+    floor.do("t1", "spot 1", "start game")
+    floor.take_ask(ask)
+    assert floor.authority.refusals == [code]
+
+
+SUPERVISOR = books.Authority("nobody at all", "key", "executive")
+WHOLE = books.Won("two_three_four_diamonds", (1,), player=cards("2D 3D 4D"), banker=cards("KC JC KH"))
+
+
+@pytest.mark.parametrize(
+    "orders",
+    [
+        *(
+            (books.Contribute("t1", 2, (books.SeatWager(seat, stake),)),)
+            for seat, stake in ((1, 5_000_000_000), (1, 99), (-1, 100), (100, 100))
+        ),
+        *(
+            (books.LockAward("t1", 1, won, SUPERVISOR), books.BookAward("t1"))
+            for won in (
+                replace(WHOLE, player=(), banker=()),
+                replace(WHOLE, player=cards("2D 3D 4H")),
+                replace(WHOLE, player=cards("2D 3D"), banker=cards("KC JC KH 4D")),
+                replace(WHOLE, player=cards("2D 3D 4D 4D")),
+                replace(WHOLE, rule="two_three_four_hearts"),
+            )
+        ),
+        (books.DenyAward("t1", 1, replace(WHOLE, player=()), "a reason", None, SUPERVISOR),),
+        # the end of a game and the next ones, in one request
+        (books.EndRound("t1", 1), books.Contribute("t1", 2, (books.SeatWager(1, 100),))),
+        (books.ReopenRound("t1", 1), books.EndRound("t1", 1)),
+        (books.LockAward("t1", 1, WHOLE, SUPERVISOR), books.BookAward("t1"), books.EndRound("t1", 1)),
+    ],
+)
+def test_what_no_honest_table_can_ask_moves_no_money_and_is_not_counted(floor, orders):
+    floor.do("t1", "spot 1", "start game")
+    before = floor.authority.state
+
+    floor.take_ask(TableAsked("t1", "record of t1", 2, orders))
+
+    assert floor.authority.refusals == ["not_possible"]
+    assert floor.authority.state is before
+
+
+def test_the_cards_of_an_award_are_those_that_win_it(floor):
+    settings = floor.authority.progressive.books.settings
+
+    assert can_win(settings, WHOLE)
+    floor.do("t1", "spot 1", "start game")
+    floor.take_ask(TableAsked("t1", "record of t1", 2, (books.LockAward("t1", 1, WHOLE, SUPERVISOR),)))
+    assert floor.authority.refusals == []
+
+
+def false_award(changes):
+    """An award of the books of `t1` with some other values."""
+    award = Award(
+        **{
+            "id": 1,
+            "table": "t1",
+            "round": 1,
+            "rule": WHOLE.rule,
+            "seats": (1,),
+            "amount": 100,
+            "meter": 100,
+            "shares": (),
+            "whole_meter": False,
+            "who": "x",
+            **changes,
+        }
+    )
+    return lambda extract: replace(extract, awards=(award,))
+
+
+@pytest.mark.parametrize(
+    ("entries", "change"),
+    [
+        ((WagersCounted("t1", 10**30, ()),), None),
+        ((WagersCounted("t1", 1, (books.SeatWager(2, 100),)),), None),
+        ((WagersCounted("t2", 1, (books.SeatWager(1, 100),)),), None),
+        ((), {"rule": "nonsense"}),
+        ((), {"seats": (-1,)}),
+        ((), {"amount": 10**15}),
+    ],
+)
+def test_what_no_authority_can_answer_completes_nothing(floor, entries, change):
+    table = floor.tables["t1"]
+    table.do("spot 1", "start game")
+    extract = floor.authority.progressive.books.extract("t1")
+    extract = extract if change is None else false_award(change)(extract)
+    before = table.state
+
+    table.handle(MeterAnswered(1, entries, None, extract))
+
+    assert table.state is before
+    floor.settle()
+    assert table.step == "playing"
+
+
+def test_an_audit_finds_what_the_authority_did_in_the_name_of_a_table(floor):
+    floor.do("t1", "spot 1", "start game")
+    floor.do("t2", "spot 2", "start game")
+    books, part = Audited(Replayed(), table="meter-1"), Audited(Replayed(), table="t1")
+    part.shared["dragon"] = list(enumerate(floor.tables["t1"].entries))
+    books.shared["dragon"] = list(enumerate(floor.authority.entries))
+    assert part.shared["dragon"]
+    assert difference_between(books, part) is None
+
+    last = part.shared["dragon"].pop()
+    assert difference_between(books, part) is None  # one request may wait for its answer
+
+    part.shared["dragon"].clear()
+    assert "has carried out 2 requests of t1" in (difference_between(books, part) or "")
+    del part.shared["dragon"]
+    assert "has carried out 2 requests of t1" in (difference_between(books, part) or "")
+    assert last
+
+
+def test_what_waits_for_an_answer_is_said_and_reports_are_kept(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    table = floor.tables["t1"]
+    table.do("hand 1", "turn jph", "j-pot")
+    table.do("j-pot")
+    assert table.refusals == ["meter_asked"]
+    table.do("turn run")  # the key is where it is: the table follows when the award is logged
+    assert table.step == "settling"
+    assert table.state.award_waits
+
+    floor.settle()
+
+    assert table.step == "adjusted"
+    assert floor.authority.progressive.books.locked == ()
+    assert not table.state.award_waits
+
+
+def test_no_more_reports_wait_than_a_table_keeps(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    table = floor.tables["t1"]
+    table.do("hand 1", "turn jph", "j-pot")
+    table.do(*["turn run", "turn jph"] * (MOST_LATER // 2), "turn run")
+
+    assert table.refusals == ["meter_asked"]
+    assert table.progressive.link is not None
+    assert len(table.progressive.link.later) == MOST_LATER
+    floor.settle()
+    assert table.step == "adjusted"
+
+
+def test_what_the_authority_refuses_changes_nothing_and_is_an_alarm(floor):
+    table = floor.tables["t1"]
+    table.do("spot 1", "start game")
+    floor.authority.do("retire")
+    floor.settle()
+
+    assert table.step == "betting"
+    (alarm,) = table.state.alarms
+    assert alarm.code == "meter_refused"
+    assert "retired" in alarm.text
+
+
+def test_an_award_that_the_authority_refuses_stays_open_and_is_an_alarm(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    table = floor.tables["t1"]
+    table.do("hand 1", "turn jph", "j-pot")
+    asked = floor.authority.progressive.books.extract("t1")
+    table.handle(MeterAnswered(2, (), Refused("other_version", "it does not know this order"), asked))
+
+    assert table.step == "settling"
+    assert [(each.code, each.text) for each in table.state.alarms] == [
+        ("meter_refused", "meter-1 refused jpot: it does not know this order")
+    ]
+    assert table.progressive.books.locked == ()
+
+
+def test_latched_wagers_of_a_refused_start_do_not_count_until_they_are_placed_again(floor):
+    table = floor.tables["t1"]
+    table.do("spot 1", "start game 1")
+    floor.authority.handle(MeterClaimed("t7 0123"))
+    floor.settle()
+    floor.authority.handle(MeterClaimed(None))
+
+    floor.do("t1", "start game")
+    assert (table.step, table.progressive.books.ledger.contributions) == ("playing", 0)
+
+
+def test_a_wager_that_is_placed_while_a_start_is_asked_for_does_not_count(floor):
+    table = floor.tables["t1"]
+    table.do("spot 1", "spot 2", "start game", "lift 2", "spot 3")
+    assert table.refusals == ["after_start"]
+
+    floor.settle()
+    assert table.progressive.books.ledger.contributions == 2 * 20 * 1_000_000  # seat 2's was counted before
+
+
+def test_a_wager_that_is_placed_while_an_award_is_asked_for_is_refused_as_in_any_game(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    table = floor.tables["t1"]
+    table.do("hand 1", "turn jph", "j-pot", "spot 2")
+    assert table.refusals == ["after_start"]
+
+
+def test_a_report_that_is_refused_when_its_turn_comes_is_an_alarm():
+    floor = LinkedFloor(1, {"procedure": "nexus"})
+    floor.settle()
+    table = floor.tables["t1"]
+    table.do("spot 1", "start game", "turn jph")  # a key switch belongs to the other procedure
+    assert not table.state.alarms
+
+    floor.settle()
+    assert [alarm.code for alarm in table.state.alarms] == ["meter_refused"]
+    assert table.step == "playing"
+
+
+def test_an_authority_that_stays_away_is_one_alarm(floor):
+    for reason in ("the connection was lost", "the connection was lost", "it was stopped"):
+        floor.tables["t1"].handle(MeterHeard(False, reason))
+    assert [alarm.times for alarm in floor.tables["t1"].state.alarms] == [2]
+
+
+def test_an_award_that_is_backed_out_at_the_authority_is_open_again_at_its_table(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    floor.do("t1", "hand 1", "turn jph", "j-pot", "turn run")
+    floor.authority.do("back out 1")
+    floor.settle()
+
+    assert floor.tables["t1"].step == "settling"
+    floor.check()
+
+
+def test_an_award_that_does_not_fit_cards_corrected_after_the_game_is_an_alarm(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    floor.do("t1", "hand 1", "turn jph", "j-pot", "turn run", "game over")
+    floor.do("t1", "correct round 2H 3H 4H over KC JC KD")
+
+    assert floor.tables["t1"].step == "settling"
+    assert "award_astray" in [alarm.code for alarm in floor.tables["t1"].state.alarms]
+    floor.check()
+
+
+def test_orders_for_the_meter_are_given_at_the_authority(floor):
+    floor.tables["t1"].do("add 500", "meter", "retire")
+    assert floor.tables["t1"].refusals == ["kept_elsewhere"] * 3
+
+
+def test_an_answer_that_nobody_waits_for_is_refused(floor):
+    extract = floor.authority.progressive.books.extract("t1")
+    with pytest.raises(RefusedError, match="no request 7 waits"):
+        floor.tables["t1"].table.handle(MeterAnswered(7, (), None, extract))
+
+
+def test_a_table_without_an_authority_refuses_what_only_links_say():
+    alone = Node("t1", linked(1, authority=None))
+    for event, code in (
+        (MeterHeard(True, ""), "not_linked"),
+        (TableAsked("t1", "", 1, ()), "not_authority"),
+    ):
+        alone.handle(event)
+        assert alone.refusals[-1] == code
+
+
+def test_an_authority_is_not_one_of_its_tables():
+    progressive = linked(2, authority="t1")
+    with pytest.raises(ValueError, match="remove it from tables"):
+        table_settings(game_name="progressive-2", table="t1", progressive=progressive)
+
+
+def test_no_game_is_started_while_another_service_keeps_the_meter_too(floor):
+    floor.authority.handle(MeterClaimed("t7 0123"))
+    floor.do("t1", "spot 1", "start game")
+    assert floor.tables["t1"].step == "betting"
+    assert [alarm.code for alarm in floor.authority.state.alarms] == ["second_meter"]
+    assert [alarm.code for alarm in floor.tables["t1"].state.alarms] == ["meter_refused"]
+
+    floor.authority.handle(MeterClaimed(None))
+    floor.do("t1", "start game")
+    assert floor.tables["t1"].step == "playing"
+    assert floor.authority.state.alarms == ()
+
+
+def test_a_table_that_keeps_its_own_meter_starts_no_game_beside_another_meter():
+    alone = Node("t1", linked(1, authority=None))
+    alone.do("meter", "hello", "sign on", "change shoe", "open", "spot 1")
+    alone.handle(MeterClaimed("t7 0123"))
+    alone.do("start game")
+    assert alone.refusals == ["second_meter"]
+
+
+def start_of(table: Node, progressive: ProgressiveSettings | None) -> ServiceStarted:
+    return ServiceStarted("0.1.0", replace(table.settings, progressive=progressive))
+
+
+def test_a_table_that_is_not_served_is_an_alarm_at_the_authority_alone(floor):
+    refused = TableRefused("t9", "t9 plays in EUR")
+    floor.authority.handle(refused)
+    (alarm,) = floor.authority.state.alarms
+    assert (alarm.code, alarm.text) == ("table_refused", "t9 is not served: t9 plays in EUR")
+
+    floor.tables["t1"].handle(refused)
+    assert floor.tables["t1"].refusals == ["not_authority"]
+
+
+@pytest.mark.parametrize("how_many", [2, 3])  # which tables are linked is the authority's to say
+def test_a_start_goes_on_with_the_link(floor, how_many):
+    table = floor.tables["t1"]
+    games = [table.progressive.game]
+    table.do("spot 1", "start game")
+    games.append(table.progressive.game)
+    floor.settle()
+    table.do("draw 2D", "void", "close table")
+    before = table.progressive
+    table.handle(start_of(table, linked(how_many)))
+    assert table.refusals == []
+    assert before.link is not None
+    silent = replace(before.link, online=False, reason="the service has just started")
+    assert table.progressive == replace(before, link=silent)
+    assert [*games, before.game] == [None, 1, 1]
+
+
+@pytest.mark.parametrize("progressive", [None, linked(2, authority="meter-2"), linked(2, authority=None)])
+def test_a_table_is_linked_otherwise_only_between_games(floor, progressive):
+    table = floor.tables["t1"]
+    floor.do("t1", "spot 1", "start game")
+    table.do("draw 2D", "void", "close table")
+    table.handle(start_of(table, progressive))
+    assert table.refusals[-1] == "in_game"
+
+    table.do("open")
+    draw(floor, "t1", ALL)
+    floor.do("t1", "hand 1", "turn jph", "j-pot", "turn run", "game over", "close table")
+    table.handle(start_of(table, progressive))
+    assert table.refusals == ["in_game"]
+    assert (table.state.progressive is None) is (progressive is None)
+
+
+@pytest.mark.parametrize(("name", "authority"), [("t1", None), (AUTHORITY, AUTHORITY)])
+def test_a_meter_that_holds_money_does_not_change_its_currency(name, authority):
+    keeper = Node(name, linked(1, authority=authority))
+    keeper.do("meter")
+    in_euros = ServiceStarted("0.1.0", replace(keeper.settings, currency="EUR"))
+    with pytest.raises(RefusedError, match="the meter of dragon holds money in USD") as refusal:
+        keeper.table.handle(in_euros)
+    assert refusal.value.code == "in_service"
+
+    keeper.do("retire")
+    keeper.table.handle(in_euros)
+    assert keeper.state.settings.currency == "EUR"
