@@ -36,9 +36,9 @@ from punto.simulators.card_reader import VirtualCardReader
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.keypad import VirtualKeypad
 from punto.simulators.line import Faults
-from tests.coin_spot.rig import Picture
 from tests.deadline import DEADLINE, pauses
-from tests.ishoe.model import LOG, SERIAL, ShoeOnALine
+from tests.drivers.coin_spot.rig import Picture
+from tests.drivers.ishoe.model import LOG, SERIAL, ShoeOnALine
 
 STUCK_SECONDS = 0.5
 

@@ -14,9 +14,9 @@ from punto.drivers.coin_spot import frames as coin_spot
 from punto.drivers.frame import Frame
 from punto.drivers.ishoe import frames as shoe
 from punto.drivers.keypad import frames as keypad
-from tests.coin_spot.rig import Rig
 from tests.drivers import page
 from tests.drivers.benches import Bench, CardReaderBench, CoinSpotBench, KeypadBench, ShoeBench
+from tests.drivers.coin_spot.rig import Rig
 from tests.drivers.ends import CardReaderEnds, Ends, KeypadEnds, ShoeEnds
 
 

@@ -22,7 +22,7 @@ from punto.drivers.seal import HostSeal
 from punto.simulators.card_reader.device import CardReaderDevice, NotTakenError
 from punto.simulators.keypad.device import KeypadDevice
 from punto.simulators.sealed import SealedEnd
-from tests.ishoe.model import LOG, SERIAL, ModelShoe
+from tests.drivers.ishoe.model import LOG, SERIAL, ModelShoe
 
 
 @dataclass

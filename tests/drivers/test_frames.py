@@ -18,8 +18,8 @@ from punto.drivers.framing import LONGEST, Decoder, encode
 from punto.drivers.ishoe import frames as shoe
 from punto.drivers.keypad import frames as keypad
 from tests.drivers.devices import DEVICES, EXAMPLES
+from tests.drivers.ishoe.model import READER
 from tests.drivers.page import in_words
-from tests.ishoe.model import READER
 
 EXAMPLE_OF = {type(frame): frame for frame in reversed(EXAMPLES)}  # the first of its page
 TYPES = parsers(*(kind for device in DEVICES for kind in device.frames))

@@ -117,7 +117,7 @@ async def test_a_silent_device_is_lost_with_a_reason_and_its_port_opened_anew(at
 
 async def test_a_line_that_babbles_is_not_read_for_a_while(at, monkeypatch):
     if at.device == "shoe":
-        pytest.skip("a shoe may send the cards of an hour at once: tests/ishoe/test_serial_line.py")
+        pytest.skip("a shoe may send the cards of an hour at once: tests/drivers/ishoe/test_serial_line.py")
     monkeypatch.setattr(serial_device, "REOPEN_SECONDS", 1.0)
     async with at.running():
         assert await at.does(0)

@@ -12,7 +12,7 @@ from punto.drivers.ishoe import frames
 from punto.drivers.ishoe.serial_line import SerialShoe
 from punto.drivers.serial_port import READ_BYTES
 from tests.drivers.benches import going
-from tests.ishoe.model import ShoeOnALine
+from tests.drivers.ishoe.model import ShoeOnALine
 from tests.service.table_in_this_process import eventually, rows, settings, table
 
 TWO_SHOES = 2 * 8 * 52

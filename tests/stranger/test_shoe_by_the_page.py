@@ -10,8 +10,8 @@ import pytest
 
 from punto.drivers.framing import encode
 from tests.drivers.devices import SHOE
+from tests.drivers.ishoe import test_page
 from tests.drivers.page import blocks, bytes_after, examples
-from tests.ishoe import test_page
 from tests.stranger.shoe import CARD, HELLO, Frame, Memory, Receiver, Shoe, Store, cobs_decode, cobs_encode
 
 LOG = 0x5EED0001

@@ -24,7 +24,7 @@ from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
 from punto.drivers.ishoe.link import MOST_TOLD, TOLD_SECONDS, IShoeLink
 from tests.drivers.devices import raw
-from tests.ishoe.model import LOG, READER, SERIAL
+from tests.drivers.ishoe.model import LOG, READER, SERIAL
 
 ORDERS = ShoeOrders(accept=SERIAL, log=LOG, taken=0, locked=False, lamps=Lamps(next="player"))
 HELLO = frames.Hello(SERIAL, LOG, 1, 1, 8, (READER,))

@@ -16,7 +16,7 @@ from punto.drivers.coin_spot.link import CoinSpotLink
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.framing import encode
 from punto.simulators.coin_spot.device import Concentrator
-from tests.coin_spot.rig import STUCK_SECONDS, Picture, Rig
+from tests.drivers.coin_spot.rig import STUCK_SECONDS, Picture, Rig
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from punto.drivers.card_reader import input_device
 from punto.drivers.card_reader.input_device import GAP_SECONDS, InputCardReader, SwipeReader
 from punto.drivers.input_device import EVENT
-from tests.card_reader.test_number import NUMBERS
 from tests.drivers.benches import CardReaderUser, until
+from tests.drivers.card_reader.test_number import NUMBERS
 from tests.drivers.input_devices import DROPPED, NAMES, REPORT, SCAN, Port, recorded, stroke
 
 SHIFT = ecodes.KEY_LEFTSHIFT

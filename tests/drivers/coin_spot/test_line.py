@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punto.drivers.base import WagerPlaced
-from tests.coin_spot.rig import STUCK_SECONDS, Rig
+from tests.drivers.coin_spot.rig import STUCK_SECONDS, Rig
 from tests.drivers.ends import BAD
 from tests.share import share
 
