@@ -20,8 +20,8 @@ from tests.odds.games import (
     SEVERAL_VALUES,
     game,
 )
+from tests.odds.simulation.model import deal, outcomes_of, shuffled
 from tests.share import sampled, share
-from tests.simulation.model import deal, outcomes_of, shuffled
 
 MINI = load_game("mini-baccarat")
 NEW_SHOE = ("hello", "sign on", "change shoe")

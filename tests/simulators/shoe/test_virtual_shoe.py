@@ -11,7 +11,7 @@ from punto.drivers.ishoe import frames
 from punto.simulators.shoe import ShoeOptions, VirtualShoe, shuffled
 from punto.simulators.shoe.faults import parse_faults
 from punto.simulators.shoe.scenario import Step
-from tests.virtual_shoe.host import Host, Table
+from tests.simulators.shoe.host import Host, Table
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from punto.odds.exact import GameOdds, WagerOdds
 from punto.odds.simulation.outcomes import Outcomes
 from punto.odds.simulation.simulator import ShoeRules, Simulation
 from punto.odds.simulation.tally import estimates
+from tests.odds.simulation.model import every_position
 from tests.share import sampled
-from tests.simulation.model import every_position
 
 GAMES = shipped_games()
 BOTH = pytest.mark.parametrize("shoe", [None, ShoeRules()], ids=["rounds", "shoes"])

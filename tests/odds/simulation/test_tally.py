@@ -10,7 +10,7 @@ from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 from punto.odds.simulation.simulator import ShoeRules
 from punto.odds.simulation.tally import Estimate, estimates
-from tests.simulation.model import deal, outcomes_of
+from tests.odds.simulation.model import deal, outcomes_of
 
 GAME = load_game("side-wagers")
 OUTCOMES = outcomes_of(GAME)

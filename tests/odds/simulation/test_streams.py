@@ -14,7 +14,7 @@ from punto.odds.simulation.simulator import (
     ShoeRules,
     Simulation,
 )
-from tests.simulation.model import deal, outcomes_of, rounds_of, shuffled
+from tests.odds.simulation.model import deal, outcomes_of, rounds_of, shuffled
 
 OUTCOMES = outcomes_of(load_game("progressive-3"))
 BOTH = pytest.mark.parametrize("shoe", [None, ShoeRules()], ids=["rounds", "shoes"])

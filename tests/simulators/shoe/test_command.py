@@ -13,8 +13,8 @@ from punto.simulators.shoe import shuffled
 from punto.simulators.shoe.store import Store
 from tests.deadline import DEADLINE
 from tests.share import soaked
+from tests.simulators.shoe.host import Host, Table
 from tests.started import Started
-from tests.virtual_shoe.host import Host, Table
 
 HERE = Path(__file__).parents[2]
 
