@@ -181,7 +181,7 @@ def test_of_shoes_without_end_the_last_are_remembered():
     ]
 
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_the_page_has_every_code_that_the_table_raises():

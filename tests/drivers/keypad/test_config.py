@@ -125,7 +125,7 @@ def test_a_mistake_is_reported_with_its_line(load, sections, reported):
 
 
 def test_the_configuration_of_a_whole_table_has_its_devices(tmp_path):
-    shutil.copy(Path(__file__).parents[2] / "configs" / "progressive-table.toml", tmp_path)
+    shutil.copy(Path(__file__).parents[3] / "configs" / "progressive-table.toml", tmp_path)
     for name in ("shoe", "keypad", "coin-spot"):
         (tmp_path / f"{name}.key").write_text("0" * 64, encoding="ascii")
     config = load_config(tmp_path / "progressive-table.toml")

@@ -16,7 +16,7 @@ from tests.share import soaked
 from tests.simulators.shoe.host import Host, Table
 from tests.started import Started
 
-HERE = Path(__file__).parents[2]
+HERE = Path(__file__).parents[3]
 
 
 @pytest.fixture

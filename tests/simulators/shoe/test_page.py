@@ -15,7 +15,7 @@ from punto.simulators.shoe.command import add_arguments
 from punto.simulators.shoe.faults import Faults, parse_faults
 from punto.simulators.shoe.scenario import ON_CARDS, Do, Step, parse_scenario, scenario_names
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "virtual-shoe.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "virtual-shoe.md").read_text("utf-8")
 
 
 def section(title):
