@@ -11,8 +11,8 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
+from tests.commands.demo.demos import demo
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
-from tests.service.demos import demo
 
 PICTURE = Path(__file__).parents[2] / "docs" / "images" / "demo-progressive.png"
 SIZE = ViewportSize(width=1920, height=1080)

@@ -18,9 +18,9 @@ from punto.commands.demo.simulate_floor import floor_line
 from punto.controller.journal.audit import audit, difference_between
 from punto.runtime.broker_login import BrokerConfig
 from tests.command import punto
+from tests.commands.demo.demos import demo, opened, started
 from tests.deadline import DEADLINE
 from tests.ports import free_port
-from tests.service.demos import demo, opened, started
 from tests.service.table_in_this_process import rows
 from tests.service.table_on_a_machine import Broker, Listener, wait_until
 
