@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from punto.controller.signing.keys import KeyFileError, SigningKey
-from tests.service.installed_machine import installation
+from tests.deploy.installed_machine import installation
 from tools import supply_chain
 from tools.lock_is_current import LOCKS
 

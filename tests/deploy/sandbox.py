@@ -1,6 +1,6 @@
 """Runs a program with the sandbox of a unit, as systemd does: its system calls, address families, and no executable memory.
 
-    python -m tests.service.sandbox '["@system-service", "~@privileged"]' AF_UNIX,AF_INET PROGRAM ARGUMENT...
+    python -m tests.deploy.sandbox '["@system-service", "~@privileged"]' AF_UNIX,AF_INET PROGRAM ARGUMENT...
 
 The sets of system calls are those of `systemd-analyze syscall-filter`. libseccomp is there with systemd, which needs it.
 """

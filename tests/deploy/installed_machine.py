@@ -214,7 +214,7 @@ class Unit(Program):
         program, *arguments = self.all("ExecStart")
         given = f"CREDENTIALS_DIRECTORY={self.credentials}"
         filters = [value for key, value in self._settings if key == "SystemCallFilter"]
-        sandbox = (sys.executable, "-m", "tests.service.sandbox", json.dumps(filters))
+        sandbox = (sys.executable, "-m", "tests.deploy.sandbox", json.dumps(filters))
         families = ",".join(self.all("RestrictAddressFamilies"))
         self._command = tuple(
             self._machine.inside(

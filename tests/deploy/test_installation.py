@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.deadline import DEADLINE
-from tests.service.installed_machine import INSTANCE, SUPERVISOR, TOOLS, Machine, Unit, namespaces_allowed
+from tests.deploy.installed_machine import INSTANCE, SUPERVISOR, TOOLS, Machine, Unit, namespaces_allowed
 from tests.service.table_on_a_machine import HERE, Program, wait_until
 
 pytestmark = [
