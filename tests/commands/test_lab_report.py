@@ -25,7 +25,7 @@ from punto.controller import components
 from punto.controller.signing import manifest
 from punto.controller.signing.keys import SigningKey
 from tests.command import punto
-from tests.config.test_sheets_page import names_in
+from tests.documents.test_sheets_page import names_in
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"

@@ -16,7 +16,7 @@ SOURCES = {
     "tests/baccarat/table/test_other.py": "import json\n",
     "tests/service/test_engine.py": "def test_it():\n    from punto.controller.engine import Engine\n",
     "tests/operators/pages/test_dealer.py": "import json\n",
-    "tests/config/test_sheets_page.py": 'PAGE = "sheets.md"\n',
+    "tests/documents/test_sheets_page.py": 'PAGE = "sheets.md"\n',
 }
 
 
@@ -29,7 +29,7 @@ SOURCES = {
         ("tests/baccarat/table/croupier.py", ["tests/baccarat/test_coup.py"]),
         ("tests/baccarat/table/test_other.py", ["tests/baccarat/table/test_other.py"]),
         ("punto/consoles/pages/dealer.js", ["tests/operators/pages/test_dealer.py"]),
-        ("docs/reference/sheets.md", ["tests/config/test_sheets_page.py"]),
+        ("docs/reference/sheets.md", ["tests/documents/test_sheets_page.py"]),
         ("tests/baccarat/table/removed.py", []),
         ("LICENSE", []),
     ],

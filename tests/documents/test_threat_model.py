@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.config.test_sheets_page import names_in, sections
+from tests.documents.test_sheets_page import names_in, sections
 
 TESTS = Path(__file__).parents[1]
 PAGE = (TESTS.parent / "docs" / "threat-model.md").read_text(encoding="utf-8")
