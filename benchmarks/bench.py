@@ -19,8 +19,8 @@ from punto.baccarat.table.events import Component
 from punto.commands.operator import ask
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
+from tests.controller.table_on_a_machine import STAFF, employ
 from tests.ports import free_port, takes_connections
-from tests.service.table_on_a_machine import STAFF, employ
 
 LOG = 0x5EED0001
 

@@ -15,7 +15,7 @@ from benchmarks.client import connected, ready
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.keypad import frames
 from punto.simulators.shoe.terminal import Terminal
-from tests.service.table_on_a_machine import STAFF
+from tests.controller.table_on_a_machine import STAFF
 
 Flood = Callable[[], object]
 """Asks once."""

@@ -19,10 +19,10 @@ from benchmarks.bench import Line, say
 from punto.house.store import Store
 from punto.house.taken import Taken
 from punto.runtime.gaming_days import Calendar
+from tests.controller.table_on_a_machine import Broker, wait_until
 from tests.game_manager.floor.house import GameManager
 from tests.game_manager.floor.tables import BEGAN, with_five_wagers
 from tests.postgresql import Cluster, cluster
-from tests.service.table_on_a_machine import Broker, wait_until
 
 AT_ONCE: Final = 500
 ROUNDS: Final = 20_000

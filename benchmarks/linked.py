@@ -10,8 +10,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks.bench import Line, say
-from tests.service.linked_services import Service
-from tests.service.table_on_a_machine import Broker
+from tests.controller.linked_services import Service
+from tests.controller.table_on_a_machine import Broker
 
 SAMPLES = 200
 WARM_UP = 10

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.bench import Floor, Helper, Line, Service, mosquitto, say
 from punto.commands.operator import ask
-from tests.service.table_on_a_machine import STAFF, employ
+from tests.controller.table_on_a_machine import STAFF, employ
 
 COUNTS = (10, 50, 200)
 PACE_SECONDS = 0.15

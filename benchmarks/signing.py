@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.bench import Line, mosquitto, say
 from benchmarks.latency import Table, alternate, compared
-from tests.service.table_on_a_machine import Program, wait_until
+from tests.controller.table_on_a_machine import Program, wait_until
 
 SAMPLES = 6000
 

@@ -26,7 +26,7 @@ from punto.controller.accounts import passwords
 from tests import cheap
 
 HERE: Final = Path(__file__).parents[1]
-FORKED: Final = ("punto", "punto.commands.cli", "tests.service.killed_at")
+FORKED: Final = ("punto", "punto.commands.cli", "tests.controller.killed_at")
 """The modules that a process forks for, when Python is asked to run them."""
 _COVERED: Final = any(name.startswith("COVERAGE_PROCESS") for name in os.environ)
 _ONE_AT_A_TIME: Final = threading.Lock()

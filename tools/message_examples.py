@@ -17,8 +17,8 @@ from typing import Any, Final
 from punto.messages import topics
 from punto.messages.schema import EXAMPLES, MESSAGES
 from punto.runtime.gaming_days import Calendar
-from tests.service.linked_services import Service
-from tests.service.table_on_a_machine import HERE, STAFF, TABLE, Broker, Listener, Shoe, Table, wait_until
+from tests.controller.linked_services import Service
+from tests.controller.table_on_a_machine import HERE, STAFF, TABLE, Broker, Listener, Shoe, Table, wait_until
 
 Payloads = list[dict[str, Any]]
 ROUNDS: Final = 3

@@ -6,7 +6,7 @@ python -m tools.shipped_expectations    # `make games` does it
 from punto.configs.expectations import FILE, as_json
 from punto.configs.game_files import load_game, shipped_games
 from punto.odds.expectations import expectations, in_floats, with_options
-from tests.service.table_in_this_process import HERE
+from tests.controller.table_in_this_process import HERE
 
 
 def text() -> str:

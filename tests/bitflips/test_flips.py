@@ -21,10 +21,10 @@ from punto.controller.signing.heads import HeadStatement, SignedHead
 from punto.controller.signing.keys import SigningKey
 from punto.version import __version__
 from tests.bitflips.flips import BY_HEAD, FOUND, OfRecord, Tally, bits_of, flip_each
-from tests.journal.records import take_snapshot
-from tests.service.table_in_this_process import TOPIC, table
-from tests.service.table_on_a_machine import HERE
-from tests.service.test_progressive_record import AWARD, settings, to_the_win
+from tests.controller.journal.records import take_snapshot
+from tests.controller.table_in_this_process import TOPIC, table
+from tests.controller.table_on_a_machine import HERE
+from tests.controller.test_progressive_record import AWARD, settings, to_the_win
 from tests.share import part
 
 RECORD = "table.db"

@@ -34,7 +34,7 @@ from punto.baccarat.table.state import TablesProgressive
 from punto.controller.journal.recovery import history
 from tests.cluster.machines import Machine, Network, Part
 from tests.command import punto
-from tests.service.table_on_a_machine import HERE, Program, Shoe, Table, rounds, wait_until
+from tests.controller.table_on_a_machine import HERE, Program, Shoe, Table, rounds, wait_until
 
 POSTGRESQL: Final = Path("/usr/lib/postgresql/15/bin")
 BRIDGE_PORT: Final = 8883

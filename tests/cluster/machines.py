@@ -22,8 +22,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
 
+from tests.controller.table_on_a_machine import HERE, wait_until
 from tests.ports import takes_connections
-from tests.service.table_on_a_machine import HERE, wait_until
 
 NET: Final = os.environ.get("PUNTO_TESTS_NET", "10.77.0")
 _TAG: Final = NET.split(".")[1]

@@ -10,7 +10,7 @@ import yaml
 
 from punto.commands.cli import main
 from punto.messages.topics import CHANNELS
-from tests.service.table_on_a_machine import HERE
+from tests.controller.table_on_a_machine import HERE
 
 DEPLOY = HERE / "deploy"
 TABLE = """version = 1

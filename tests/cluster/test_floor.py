@@ -7,7 +7,7 @@ import pytest
 
 from tests.cluster.floor import NEEDED, POSTGRESQL, Ear, Floor, FloorTable, deal, floor_folder, reach
 from tests.cluster.machines import Network, missing
-from tests.service.table_on_a_machine import rounds, wait_until
+from tests.controller.table_on_a_machine import rounds, wait_until
 
 ABSENT = [*missing(*NEEDED), *([] if POSTGRESQL.is_dir() else ["postgresql-15"])]
 pytestmark = [

@@ -22,7 +22,7 @@ from tests.cluster.floor import Floor, FloorTable, deal, floor_folder
 from tests.cluster.machines import Network, Part
 from tests.cluster.test_floor import pytestmark as of_a_floor
 from tests.cluster.test_floor import stored
-from tests.service.table_on_a_machine import replayed, rounds, wait_until
+from tests.controller.table_on_a_machine import replayed, rounds, wait_until
 
 pytestmark = of_a_floor
 TABLES: Final = int(os.environ.get("PUNTO_FLOOR_TABLES", "8"))

@@ -27,8 +27,8 @@ from punto.configs.game_files import load_game
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 from punto.simulators.shoe.order import shuffled
+from tests.controller.table_in_this_process import settings, table
 from tests.deadline import DEADLINE
-from tests.service.table_in_this_process import settings, table
 
 REPOSITORY = Path(__file__).parents[2]
 ORDER = shuffled("report", 1, 8)

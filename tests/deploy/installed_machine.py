@@ -19,8 +19,8 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tests.controller.table_on_a_machine import HERE, Program, wait_until
 from tests.deadline import DEADLINE
-from tests.service.table_on_a_machine import HERE, Program, wait_until
 
 NAMESPACES = ("unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc")
 TOOLS = ("unshare", "nsenter", "setpriv", "ip", "systemd-sysusers", "systemd-tmpfiles", "systemd-analyze")

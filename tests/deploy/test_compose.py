@@ -16,10 +16,10 @@ import pytest
 import yaml
 
 from punto.controller.journal.recovery import replay
+from tests.controller.table_in_this_process import rows
+from tests.controller.table_on_a_machine import HERE, Program, wait_until
 from tests.deadline import DEADLINE
 from tests.ports import free_port
-from tests.service.table_in_this_process import rows
-from tests.service.table_on_a_machine import HERE, Program, wait_until
 
 COMPOSE = yaml.safe_load((HERE / "compose.yaml").read_text(encoding="utf-8"))
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]

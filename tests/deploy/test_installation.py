@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.controller.table_on_a_machine import HERE, Program, wait_until
 from tests.deadline import DEADLINE
 from tests.deploy.installed_machine import INSTANCE, SUPERVISOR, TOOLS, Machine, Unit, namespaces_allowed
-from tests.service.table_on_a_machine import HERE, Program, wait_until
 
 pytestmark = [
     pytest.mark.soak,

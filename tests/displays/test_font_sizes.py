@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.service.table_in_this_process import HERE
+from tests.controller.table_in_this_process import HERE
 
 FONTS = HERE / "punto" / "web" / "shared" / "fonts"
 

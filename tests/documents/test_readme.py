@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.service.table_on_a_machine import HERE
+from tests.controller.table_on_a_machine import HERE
 
 EXAMPLE = re.search(r"```console\n\$ (.*\n.*)\n(.*\n)```", (HERE / "README.md").read_text(encoding="utf-8"))
 

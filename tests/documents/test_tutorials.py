@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.controller.table_on_a_machine import HERE
 from tests.ports import free_port
-from tests.service.table_on_a_machine import HERE
 from tests.share import soaked
 
 TUTORIALS = sorted((HERE / "docs" / "tutorials").glob("first-*.md"))

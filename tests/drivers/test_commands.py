@@ -12,9 +12,9 @@ import pytest
 
 from punto.drivers.base import CardAnswer
 from tests.command import punto
+from tests.controller.table_on_a_machine import HERE
 from tests.deadline import DEADLINE
 from tests.drivers.benches import Bench, CardReaderBench, CoinSpotBench, going, until
-from tests.service.table_on_a_machine import HERE
 
 PUNTO = [sys.executable, "-m", "punto"]
 

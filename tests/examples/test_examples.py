@@ -16,12 +16,12 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from punto.messages.models import State
+from tests.controller.guarded_brokers import GuardedBroker
 from tests.deadline import DEADLINE
 from tests.displays.page.watching import dealt
 from tests.displays.parts import Broker, Publisher, display, publisher
 from tests.displays.played import PlayedTable
 from tests.ports import free_port
-from tests.service.guarded_brokers import GuardedBroker
 
 HERE = Path(__file__).parents[2]
 EXAMPLES = HERE / "examples"

@@ -20,7 +20,7 @@ from random import Random
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from tests.service.table_in_this_process import HERE
+from tests.controller.table_in_this_process import HERE
 
 CORPUS: Final = Path(__file__).with_name("corpus")
 SECONDS: Final = 5.0

@@ -56,11 +56,11 @@ from punto.messages.models import Message
 from punto.messages.topics import CHANNELS
 from punto.runtime.broker_link import Received
 from punto.witness.config import load_witness
+from tests.controller.table_in_this_process import HERE, rows, table
+from tests.controller.test_progressive_record import AWARD, settings, to_the_win
 from tests.drivers.devices import SHOE
 from tests.fuzz.fuzzer import Target
 from tests.fuzz.http_bytes import HTTP
-from tests.service.table_in_this_process import HERE, rows, table
-from tests.service.test_progressive_record import AWARD, settings, to_the_win
 
 KEY: Final = bytes(range(32))
 TOKEN: Final = 1

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.controller.table_in_this_process import HERE
 from tests.fuzz.fuzzer import FaultError, Fuzzer, Target, corpus_of, run
 from tests.fuzz.targets import TARGETS
-from tests.service.table_in_this_process import HERE
 from tests.share import ALL, share
 
 CHANGES = 20_000

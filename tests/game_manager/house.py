@@ -24,7 +24,7 @@ from punto.baccarat.table.order_kinds import CloseTable, OpenBetting
 from punto.baccarat.table.settings import Settings
 from punto.runtime.gaming_days import Calendar
 from tests.baccarat.table.croupier import settings as table_settings
-from tests.service.table_in_this_process import Table, rows, table
+from tests.controller.table_in_this_process import Table, rows, table
 
 ZONE = ZoneInfo("Asia/Macau")
 CALENDAR = Calendar.of("06:00", "Asia/Macau")

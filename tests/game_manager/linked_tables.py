@@ -9,7 +9,7 @@ from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TablesProgressive
 from tests.baccarat.table.croupier import settings
 from tests.baccarat.table.linked_floor import AUTHORITY, Node, linked
-from tests.service.table_in_this_process import Table
+from tests.controller.table_in_this_process import Table
 
 
 def authority(**meter: Any) -> Settings:

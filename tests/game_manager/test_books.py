@@ -16,6 +16,7 @@ from punto.reports.books import MOST_PROGRESSIVES, books_of_day, shortened
 from punto.reports.periods import day_report, week_report
 from punto.reports.reconciliation import reconcile
 from punto.reports.record import opened
+from tests.controller.test_broker_limits import SHIPPED
 from tests.game_manager.house import (
     CALENDAR,
     a_change_of_meter,
@@ -23,7 +24,6 @@ from tests.game_manager.house import (
     a_weekend,
     at_the_house,
 )
-from tests.service.test_broker_limits import SHIPPED
 
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
 FRIDAY, SUNDAY, MONDAY = (date(2026, 11, day) for day in (20, 22, 23))

@@ -8,9 +8,9 @@ from punto.reports.awards import AWARDS_A_PAGE, awards
 from punto.reports.periods import day_report, week_report
 from punto.reports.reconciliation import reconcile
 from punto.reports.record import opened
+from tests.controller.table_in_this_process import table
 from tests.game_manager.house import CALENDAR, QUARTER, Clock
 from tests.game_manager.linked_tables import authority, open_tables, play
-from tests.service.table_in_this_process import table
 
 NATURALS = ("KS 2S 9H 3S", "KH 2D 9C 3C")  # 2 for 1, from the tray
 LATER = datetime(2100, 1, 1, tzinfo=UTC)

@@ -13,8 +13,8 @@ import punto
 from punto.baccarat.coup import Winner
 from punto.commands.simulate import ROUNDS, SEED
 from punto.controller.journal.schema import RecordError
+from tests.controller.journal.conftest import played  # noqa: F401 - a fixture
 from tests.deadline import DEADLINE
-from tests.journal.conftest import played  # noqa: F401 - a fixture
 
 COUP = ["9S", "KD", "3H", "4C", "8D"]
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "python.md").read_text("utf-8")

@@ -17,9 +17,9 @@ from punto.messages.building import progressive_message
 from punto.messages.topics import CHANNELS
 from punto.runtime.gaming_days import Calendar
 from tests.baccarat.table.croupier import settings
+from tests.controller.table_in_this_process import TABLE, TOPIC, Ear, Table, connected, ear, eventually, table
+from tests.controller.table_on_a_machine import Broker
 from tests.messages.test_hidden_hands import GAMES
-from tests.service.table_in_this_process import TABLE, TOPIC, Ear, Table, connected, ear, eventually, table
-from tests.service.table_on_a_machine import Broker
 from tests.share import part, sampled
 
 PUBLIC = [

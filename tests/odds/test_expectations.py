@@ -12,7 +12,7 @@ from punto.configs.game_files import load_game, shipped_games
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 from punto.odds.expectations import expectations, in_floats
-from tests.service.table_in_this_process import HERE
+from tests.controller.table_in_this_process import HERE
 from tools.shipped_expectations import text
 
 

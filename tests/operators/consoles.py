@@ -30,10 +30,10 @@ from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import NOTHING_FITTED, Fitted
 from punto.controller.supervisor import gate_of
+from tests.controller.table_in_this_process import HERE, Table, rows, settings, table
+from tests.controller.table_on_a_machine import Program, wait_until
 from tests.deadline import DEADLINE
 from tests.ports import free_port
-from tests.service.table_in_this_process import HERE, Table, rows, settings, table
-from tests.service.table_on_a_machine import Program, wait_until
 from tests.started import Started
 
 PASSWORD = "correct horse battery"  # noqa: S105 - a test's

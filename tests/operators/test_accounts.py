@@ -24,8 +24,8 @@ from punto.controller.accounts.passwords import verified
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
 from punto.messages.building import timestamp
+from tests.controller.table_in_this_process import HERE
 from tests.operators.consoles import NOW, PASSWORD
-from tests.service.table_in_this_process import HERE
 from tests.share import sampled
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from punto.baccarat.table.catalogue import CATALOGUE
+from tests.controller.table_on_a_machine import replayed
 from tests.operators.consoles import Browser, Service, consoles
-from tests.service.table_on_a_machine import replayed
 
 EXAMPLES = 2
 # Limits that a game's sheet does not allow, and games that are not there, are well-formed and yet no order.

@@ -9,9 +9,9 @@ from punto.controller.accounts.roles import Role
 from punto.controller.orders.countersigning import APPROVAL_SECONDS
 from tests.baccarat.table.croupier import PLAYER_NATURAL
 from tests.baccarat.table.croupier import settings as table_settings
+from tests.controller.table_in_this_process import settings
 from tests.operators.consoles import PASSWORD, consoles
 from tests.operators.test_orders import at_betting
-from tests.service.table_in_this_process import settings
 
 APPROVED = settings(next_coup="order", approval=("void_round", "correct_round", "resume_play", "change_game"))
 VOID = {"round": 1, "reason": "misdeal"}

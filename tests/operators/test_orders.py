@@ -14,8 +14,8 @@ from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import Peer
 from punto.runtime.pace import FEW_AT_ONCE, Pace
 from tests.baccarat.table.croupier import PLAYER_NATURAL
+from tests.controller.table_in_this_process import HERE, rows, settings
 from tests.operators.consoles import PASSWORD, Here, consoles
-from tests.service.table_in_this_process import HERE, rows, settings
 
 
 async def at_betting(here: Here) -> None:
@@ -90,7 +90,7 @@ UNREADABLE: list[tuple[Any, str]] = [
         "change_game: limits.player: the minimum 700 is not a multiple of the step 500: write a multiple of the step",
     ),
 ]
-"""What the requests at the socket do not show (`tests/service/test_operators.py`)."""
+"""What the requests at the socket do not show (`tests/controller/test_operators.py`)."""
 
 
 async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_trace(here, mei):

@@ -17,8 +17,8 @@ from punto.controller.engine import Handled
 from punto.controller.journal.recovery import replay
 from punto.controller.orders.doors import Fitted
 from tests.baccarat.table.croupier import settings as table_settings
+from tests.controller.table_in_this_process import rows
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
-from tests.service.table_in_this_process import rows
 
 
 def house(**meter: Any) -> Settings:

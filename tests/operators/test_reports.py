@@ -37,8 +37,8 @@ from punto.consoles.reports import MOST_LISTED, Reports
 from punto.controller.journal import store
 from punto.controller.journal.schema import RecordError
 from tests.baccarat.table.croupier import COMMANDS, LONG, PLAYER_NATURAL, TIE, Croupier
+from tests.controller.table_in_this_process import edited, rows, settings
 from tests.operators.consoles import Browser, Here, consoles
-from tests.service.table_in_this_process import edited, rows, settings
 
 
 async def deal(here: Here, *hands: str, seats: int = 0) -> None:

@@ -10,8 +10,8 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.settings import ApprovedOrder
 from punto.controller.accounts.roles import READS, Role, may_read, orders_of
 from tests.baccarat.table.croupier import settings as table_settings
+from tests.controller.test_operators import request_for
 from tests.operators.consoles import PASSWORD, consoles
-from tests.service.test_operators import request_for
 
 # As docs/reference/roles.md publishes it: a change of it is one of that page.
 _ROWS = re.findall(

@@ -13,9 +13,9 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from punto.consoles.guard import Guard
+from tests.controller.table_in_this_process import settings
 from tests.deadline import DEADLINE
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
-from tests.service.table_in_this_process import settings
 from tests.share import sampled
 
 ORDER = {"order": "change_shoe"}

@@ -4,8 +4,8 @@ import pytest
 
 from punto.controller.accounts.accounts import Account
 from punto.controller.accounts.refusals import NotLetInError
+from tests.controller.table_in_this_process import eventually
 from tests.operators.consoles import PASSWORD, Here, consoles
-from tests.service.table_in_this_process import eventually
 
 WRONG = "incorrect horse"
 CARD, ANOTHER = "6000170042=2912", "6000170043=2912"

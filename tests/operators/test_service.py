@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.controller.table_on_a_machine import Program, inputs, replayed, wait_until
 from tests.deadline import DEADLINE
 from tests.operators.consoles import Browser, Service
 from tests.ports import free_port
-from tests.service.table_on_a_machine import Program, inputs, replayed, wait_until
 from tests.share import sampled, soaked
 
 LOADED = (

@@ -19,9 +19,9 @@ from punto.controller.accounts.gate import Gate
 from punto.controller.accounts.refusals import NotLetInError
 from punto.controller.accounts.roles import Read, Role, orders_of
 from punto.runtime.pace import Pace
+from tests.controller.table_in_this_process import eventually, settings
 from tests.deadline import DEADLINE
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
-from tests.service.table_in_this_process import eventually, settings
 
 WRONG = "incorrect horse"
 

@@ -17,9 +17,9 @@ from punto.controller.accounts.roles import Role
 from punto.controller.orders.doors import Fitted, Peer
 from punto.drivers.base import LinkHealth
 from tests.baccarat.table.croupier import LONG, PLAYER_NATURAL, Croupier
+from tests.controller.table_in_this_process import eventually, rows, settings, table
 from tests.deadline import DEADLINE
 from tests.operators.consoles import Browser, Here, consoles
-from tests.service.table_in_this_process import eventually, rows, settings, table
 from tests.share import sampled
 
 KEYED = {"cards": "keyed"}

@@ -18,10 +18,10 @@ from punto.runtime import broker_link
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import Connection, Link, Sender
 from punto.runtime.broker_login import BrokerConfig
+from tests.controller.table_in_this_process import eventually
+from tests.controller.table_on_a_machine import Broker
 from tests.deadline import DEADLINE
 from tests.ports import free_port
-from tests.service.table_in_this_process import eventually
-from tests.service.table_on_a_machine import Broker
 from tests.share import sampled
 
 CONNACK = bytes.fromhex("20 02 00 00")

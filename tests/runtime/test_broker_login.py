@@ -9,7 +9,7 @@ from punto.controller.config.file import load_config
 from punto.controller.config.sections import MqttConfig
 from punto.displays.options import MqttOptions, read_options
 from punto.runtime.broker_login import BrokerConfig
-from tests.config.test_config import check
+from tests.controller.config.test_config import check
 
 CREDENTIAL = "$CREDENTIALS_DIRECTORY/mqtt-password"
 HERE = Path(__file__).parents[2]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.controller.table_on_a_machine import Shoe, Table, rounds, wait_until
 from tests.deadline import DEADLINE
 from tests.ports import free_port
-from tests.service.table_on_a_machine import Shoe, Table, rounds, wait_until
 
 HERE = Path(__file__).parents[2]
 

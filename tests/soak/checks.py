@@ -15,7 +15,7 @@ from punto.baccarat.table.state import RoundRecord, TableState
 from punto.controller.components import own_version
 from punto.controller.journal.audit import audit, difference_between
 from punto.controller.journal.recovery import replay
-from tests.service.table_on_a_machine import (
+from tests.controller.table_on_a_machine import (
     STAFF,
     cards,
     expected_cards,

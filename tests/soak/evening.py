@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 
-from tests.service.table_on_a_machine import rounds, wait_until
+from tests.controller.table_on_a_machine import rounds, wait_until
 from tests.simulated.plan import Wrong
 from tests.soak.checks import check
 from tests.soak.faults import AtBroker, AtCable, AtService, Ledger, Place, mend

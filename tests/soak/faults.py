@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from random import Random
 from typing import Any, Final
 
-from tests.service.table_on_a_machine import wait_until
+from tests.controller.table_on_a_machine import wait_until
 from tests.simulated.plan import Wrong
 from tests.soak.house import House, Service
 from tests.soak.people import Hall, Subscriber

@@ -24,8 +24,8 @@ from punto.controller.journal import rows
 from punto.controller.journal.entries import Head
 from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
+from tests.controller.table_on_a_machine import Program, wait_until
 from tests.ports import free_port
-from tests.service.table_on_a_machine import Program, wait_until
 from tests.simulated.plan import Wrong
 from tests.soak.house import Service
 

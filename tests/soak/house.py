@@ -25,8 +25,8 @@ from punto.controller.journal.recovery import history
 from punto.simulators.shoe.faults import parse_faults
 from punto.simulators.shoe.options import ShoeOptions
 from punto.simulators.shoe.virtual_shoe import VirtualShoe
-from tests.service.linked_services import METER
-from tests.service.table_on_a_machine import Broker, Table
+from tests.controller.linked_services import METER
+from tests.controller.table_on_a_machine import Broker, Table
 from tests.soak.shim import NAME, Shim
 
 AUTHORITY: Final = "meter-1"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.table_on_a_machine import HERE
+from tests.controller.table_on_a_machine import HERE
 from tests.soak.house import missing
 from tests.soak.shim import NAME, Failing, Shim, compiled
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from punto.simulators.shoe import shuffled
-from tests.service.table_on_a_machine import (
+from tests.controller.table_on_a_machine import (
     Dealt,
     Table,
     expected_cards,

@@ -14,7 +14,7 @@ SOURCES = {
     "tests/baccarat/test_coup.py": "from tests.baccarat.table.croupier import Croupier\n",
     "tests/baccarat/table/croupier.py": "from punto.baccarat.coup import Coup\n",
     "tests/baccarat/table/test_other.py": "import json\n",
-    "tests/service/test_engine.py": "def test_it():\n    from punto.controller.engine import Engine\n",
+    "tests/controller/test_engine.py": "def test_it():\n    from punto.controller.engine import Engine\n",
     "tests/operators/pages/test_dealer.py": "import json\n",
     "tests/documents/test_sheets_page.py": 'PAGE = "sheets.md"\n',
 }
@@ -25,7 +25,7 @@ SOURCES = {
     [
         ("punto/baccarat/cards.py", ["tests/baccarat/test_cards.py"]),
         ("punto/baccarat/coup.py", ["tests/baccarat/test_coup.py"]),
-        ("controller/deep.py", ["tests/service/test_engine.py"]),
+        ("controller/deep.py", ["tests/controller/test_engine.py"]),
         ("tests/baccarat/table/croupier.py", ["tests/baccarat/test_coup.py"]),
         ("tests/baccarat/table/test_other.py", ["tests/baccarat/table/test_other.py"]),
         ("punto/consoles/pages/dealer.js", ["tests/operators/pages/test_dealer.py"]),

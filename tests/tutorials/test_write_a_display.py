@@ -3,7 +3,7 @@
 import re
 import sys
 
-from tests.service.table_on_a_machine import HERE, Broker, Program, wait_until
+from tests.controller.table_on_a_machine import HERE, Broker, Program, wait_until
 
 PAGE = (HERE / "docs" / "how-to" / "write-a-display.md").read_text(encoding="utf-8")
 STATE = {

@@ -17,9 +17,9 @@ from punto.witness.config import WitnessConfig
 from punto.witness.service import Witness
 from punto.witness.store import WitnessStore, heads_of, restores_of
 from tests.command import punto
-from tests.service.table_in_this_process import rows
-from tests.service.table_on_a_machine import Broker, Listener, Program, Table, wait_until
-from tests.signing.test_signer import said
+from tests.controller.signing.test_signer import said
+from tests.controller.table_in_this_process import rows
+from tests.controller.table_on_a_machine import Broker, Listener, Program, Table, wait_until
 
 
 def test_a_record_that_was_exchanged_with_the_signers_memory_is_found(tmp_path):

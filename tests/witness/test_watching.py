@@ -6,7 +6,7 @@ from punto.controller.signing.heads import SignedHead
 from punto.controller.signing.keys import SigningKey
 from punto.witness.store import WitnessStore, heads_of
 from punto.witness.watching import Seen, Watch
-from tests.signing.test_signer import TS, said
+from tests.controller.signing.test_signer import TS, said
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from pathlib import Path
 import structlog
 
 from tests.command import punto
-from tests.service.table_in_this_process import HERE
+from tests.controller.table_in_this_process import HERE
 from tests.started import Started
 
 QUICK = ("--pace", "0.01", "--between", "0.1", "--port", "0", "--console-port", "0")

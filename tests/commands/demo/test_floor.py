@@ -19,10 +19,10 @@ from punto.controller.journal.audit import audit, difference_between
 from punto.runtime.broker_login import BrokerConfig
 from tests.command import punto
 from tests.commands.demo.demos import demo, opened, started
+from tests.controller.table_in_this_process import rows
+from tests.controller.table_on_a_machine import Broker, Listener, wait_until
 from tests.deadline import DEADLINE
 from tests.ports import free_port
-from tests.service.table_in_this_process import rows
-from tests.service.table_on_a_machine import Broker, Listener, wait_until
 
 
 @pytest.mark.soak

@@ -7,7 +7,7 @@ import pytest
 from punto.baccarat.cards import Card
 from punto.baccarat.table.order_kinds import CorrectRound
 from punto.drivers.base import SensorFailed, SensorsFound, WagerLifted, WagersLatched
-from tests.service.progressive_devices import NOTHING, at_a_table, settings
+from tests.controller.progressive_devices import NOTHING, at_a_table, settings
 
 UNSEEN = settings(base_wagers="unseen")
 

@@ -15,7 +15,7 @@ from punto.drivers.keypad.configuration import ConfigurationKeypad
 from punto.drivers.keypad.input_device import InputKeypad
 from punto.drivers.keypad.keys import KeyedOrder
 from punto.drivers.keypad.serial_line import SerialKeypad
-from tests.service.table_on_a_machine import HERE
+from tests.controller.table_on_a_machine import HERE
 
 TABLE = """\
 version = 1

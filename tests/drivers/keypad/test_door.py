@@ -13,7 +13,7 @@ from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices.keypad_door import KeypadDoor
 from punto.drivers.base import KeyAnswer, KeypadLamps
 from punto.drivers.keypad.serial_line import SerialKeypad
-from tests.service.table_in_this_process import Table, documented, rows, settings, table
+from tests.controller.table_in_this_process import Table, documented, rows, settings, table
 
 BY_ORDER = {"betting_closes": "order", "next_coup": "order"}
 

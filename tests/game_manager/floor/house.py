@@ -19,10 +19,10 @@ from punto.messages.topics import HEALTH, ROUND, Topics, response
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import Connection, Link, Sender
 from punto.runtime.broker_login import BrokerConfig
+from tests.controller.table_on_a_machine import Program
 from tests.deadline import DEADLINE
 from tests.game_manager.floor.told import Told
 from tests.ports import free_port
-from tests.service.table_on_a_machine import Program
 
 
 class GameManager(Program):

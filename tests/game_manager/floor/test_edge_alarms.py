@@ -17,8 +17,8 @@ from punto.house.store import Store, StoreAwayError
 from punto.messages.building import timestamp
 from punto.messages.restricted import Edge, PositionEdge
 from punto.reports.sheets import csv_lines
+from tests.controller.table_in_this_process import eventually
 from tests.game_manager.floor.tables import BEGAN, played, told
-from tests.service.table_in_this_process import eventually
 
 DAY = date(2026, 11, 24)
 

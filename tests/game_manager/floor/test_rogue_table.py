@@ -36,11 +36,11 @@ from punto.messages.requests import (
     RoundsResponse,
 )
 from punto.runtime.broker_login import BrokerConfig
+from tests.controller.table_in_this_process import eventually
 from tests.game_manager.floor.bookkeeping import Keeper
 from tests.game_manager.floor.conftest import CALENDAR
 from tests.game_manager.floor.tables import played, told
 from tests.game_manager.floor.told import Told
-from tests.service.table_in_this_process import eventually
 
 WON = Settlement(seat=1, wager="player", outcome=Outcome.WIN, stake=100, returned=200, net=100, rule="win")
 TS = "2026-11-25T20:00:00.000000+00:00"

@@ -26,13 +26,8 @@ from punto.messages.books import Books
 from punto.messages.metering import metered
 from punto.messages.topics import progressive
 from punto.reports.books import books_of_day
-from tests.deadline import DEADLINE
-from tests.game_manager.floor.conftest import CALENDAR
-from tests.game_manager.floor.house import GameManager, Tables, is_made, reading, stored, stored_incidents
-from tests.game_manager.house import Clock, House, house
-from tests.postgresql import Cluster, cluster
-from tests.service.linked_services import Service
-from tests.service.table_in_this_process import (
+from tests.controller.linked_services import Service
+from tests.controller.table_in_this_process import (
     TOPIC,
     Table,
     broker_of,
@@ -42,7 +37,12 @@ from tests.service.table_in_this_process import (
     settings,
     table,
 )
-from tests.service.table_on_a_machine import Broker, wait_until
+from tests.controller.table_on_a_machine import Broker, wait_until
+from tests.deadline import DEADLINE
+from tests.game_manager.floor.conftest import CALENDAR
+from tests.game_manager.floor.house import GameManager, Tables, is_made, reading, stored, stored_incidents
+from tests.game_manager.house import Clock, House, house
+from tests.postgresql import Cluster, cluster
 from tests.share import soaked
 
 NAMES = [f"table-{number}" for number in range(1, 5)]

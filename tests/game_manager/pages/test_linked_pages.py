@@ -4,10 +4,10 @@ import pytest
 from playwright.async_api import expect
 
 from punto.baccarat.progressive.events import OpenMeter
+from tests.controller.table_in_this_process import rows
 from tests.game_manager.house import QUARTER
 from tests.game_manager.linked_tables import authority, carry, open_tables, play
 from tests.game_manager.pages.office import EXECUTIVE, approve, confirm, manage, office, printed, show
-from tests.service.table_in_this_process import rows
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -25,9 +25,9 @@ from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import NOTHING_FITTED, Fitted
 from punto.controller.supervisor import gate_of
 from punto.messages.building import timestamp
+from tests.controller.table_in_this_process import Table, settings, table
 from tests.displays.parts import CALM, listening
 from tests.ports import free_port
-from tests.service.table_in_this_process import Table, settings, table
 
 PASSWORD = "a long enough password"  # noqa: S105 - of nobody who exists
 PEOPLE = {

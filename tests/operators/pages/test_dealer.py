@@ -15,6 +15,7 @@ from punto.baccarat.table.order_kinds import CorrectRound, OpenBetting, VoidCoup
 from punto.baccarat.table.state import Phase
 from punto.controller.orders.doors import Fitted
 from punto.drivers.base import LinkHealth
+from tests.controller.table_in_this_process import eventually, rows
 from tests.operators.pages.parts import (
     NOTE_CHANGES,
     PLAYER_NATURAL,
@@ -25,7 +26,6 @@ from tests.operators.pages.parts import (
     house,
 )
 from tests.operators.pages.test_reach import hold_up
-from tests.service.table_in_this_process import eventually, rows
 from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

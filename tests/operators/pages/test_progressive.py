@@ -19,9 +19,9 @@ from punto.controller.orders.doors import Fitted
 from punto.drivers.base import CardAnswer
 from tests.baccarat.table.croupier import settings as table_settings
 from tests.baccarat.table.linked_floor import LinkedFloor
+from tests.controller.table_in_this_process import eventually
 from tests.operators.pages.parts import PASSWORD, TableWithConsoles, at_work, console_of, consoles, headline
 from tests.operators.pages.test_reach import hold_up
-from tests.service.table_in_this_process import eventually
 from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -10,9 +10,9 @@ import pytest
 from playwright.async_api import expect
 
 from punto.runtime.pace import AT_ONCE, Pace, pages_of
+from tests.controller.table_on_a_machine import HERE, Shoe, Table, wait_until
 from tests.operators.pages.parts import NOTE_CHANGES, PASSWORD, at_work, console_of
 from tests.ports import free_port
-from tests.service.table_on_a_machine import HERE, Shoe, Table, wait_until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -11,6 +11,7 @@ from punto.baccarat.table.meters import every
 from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable
 from punto.baccarat.table.state import Phase
 from punto.consoles.reports import MOST_LISTED
+from tests.controller.table_in_this_process import edited
 from tests.operators.pages.parts import (
     PASSWORD,
     PLAYER_NATURAL,
@@ -20,7 +21,6 @@ from tests.operators.pages.parts import (
     headline,
     house,
 )
-from tests.service.table_in_this_process import edited
 from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -17,9 +17,9 @@ from punto.house import following
 from punto.house.config import GameManagerConfig
 from punto.house.service import serve
 from punto.messages.topics import HEALTH, RESTRICTED_EDGE, STATE
+from tests.controller.table_in_this_process import connected, settings
+from tests.controller.table_in_this_process import table as table_of
 from tests.displays.parts import Broker
-from tests.service.table_in_this_process import connected, settings
-from tests.service.table_in_this_process import table as table_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
