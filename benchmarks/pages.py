@@ -11,10 +11,10 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from benchmarks.bench import Line, say
 from punto.runtime import log
+from tests.consoles.pages.parts import at_work, consoles, headline
 from tests.displays.page.watching import expect_live
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS, Broker, display, publisher
 from tests.displays.played import PlayedTable
-from tests.operators.pages.parts import at_work, consoles, headline
 
 LOADS = 3
 UPDATES = 60

@@ -100,7 +100,7 @@ def costly_passwords(monkeypatch, cheap_passwords):
 
 @pytest.fixture
 def quick_refusals(monkeypatch):
-    """A request that came too soon waits little for its refusal; tests/operators/test_flood.py is about that wait."""
+    """A request that came too soon waits little for its refusal; tests/consoles/test_flood.py is about that wait."""
     monkeypatch.setattr(answers, "FLOOD_WAITS_SECONDS", 0.05)
 
 

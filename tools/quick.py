@@ -24,8 +24,8 @@ RESULTS: Final = HERE / "build" / "results"
 SECONDS: Final = 60.0
 """What the modules may have taken together, when other tests ran beside them: alone, they take a fraction of it."""
 PAGES: Final = {
-    "punto/consoles": ("tests/operators/pages",),
-    "punto/web/shared": ("tests/operators/pages", "tests/displays/page"),
+    "punto/consoles": ("tests/consoles/pages",),
+    "punto/web/shared": ("tests/consoles/pages", "tests/displays/page"),
     "punto/displays": ("tests/displays/page",),
     "punto/house": ("tests/game_manager/floor/pages",),
     "punto/reports": ("tests/game_manager/pages",),

@@ -14,10 +14,10 @@ from punto.controller.journal.answers import MOST_KEPT
 from punto.controller.journal.schema import SNAPSHOTS_KEPT
 from punto.controller.mqtt_requests import LONGEST_REQUEST
 from punto.runtime.pace import AT_ONCE, DEAR, SUMMED_SECONDS, Pace
+from tests.consoles.test_orders import UNSEEN
 from tests.controller.at_a_broker import Cable, online, wager, wager_answers
 from tests.controller.table_in_this_process import STAKE, TOPIC, connected, documented, ear, eventually, table
 from tests.controller.table_on_a_machine import inputs
-from tests.operators.test_orders import UNSEEN
 
 WAGERS: list[tuple[str, Any, str | None]] = [
     ("3", wager(), None),

@@ -26,13 +26,13 @@ from punto.messages.topics import METER_REQUEST, Topics, meter_answer
 from punto.runtime.broker_link import Received
 from tests.baccarat.table import linked_floor
 from tests.baccarat.table.croupier import settings as table_settings
+from tests.consoles.consoles import Browser
 from tests.controller.linked_services import Service
 from tests.controller.progressive_devices import switched_on
 from tests.controller.table_in_this_process import eventually, rows
 from tests.controller.table_in_this_process import table as in_this_process
 from tests.controller.table_on_a_machine import STAFF, Broker, Listener, inputs, wait_until
 from tests.deadline import pauses
-from tests.operators.consoles import Browser
 from tests.ports import free_port
 from tests.share import soaked
 

@@ -13,9 +13,9 @@ from playwright.async_api import Browser, CDPSession, Page, async_playwright
 
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
+from tests.consoles.consoles import NOW, PASSWORD
 from tests.controller.table_on_a_machine import Broker, Shoe, Table
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS, DisplayProcess
-from tests.operators.consoles import NOW, PASSWORD
 from tests.ports import free_port
 
 SHOES = 72

@@ -1,5 +1,5 @@
 """A page of the browser, and sign-ons at next to no cost, as the consoles' tests have them."""
 
-from tests.operators.pages.conftest import page
+from tests.consoles.pages.conftest import page
 
 __all__ = ["page"]

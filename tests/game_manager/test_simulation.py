@@ -11,10 +11,10 @@ import pytest
 
 from punto.messages.building import progressive_message
 from tests.command import punto
+from tests.consoles.consoles import consoles
 from tests.game_manager import test_web
 from tests.game_manager.house import House, a_weekend, at_the_house, house
 from tests.game_manager.test_win_page_command import CONFIG
-from tests.operators.consoles import consoles
 
 printer = test_web.printer
 MARK = "Table 1 · SIMULATION"

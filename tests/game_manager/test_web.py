@@ -24,10 +24,10 @@ from punto.reports import sheets, web
 from punto.reports.slip import PrinterError
 from punto.runtime.gaming_days import WEEKDAYS
 from punto.runtime.pace import AT_ONCE, DEAR, Pace
+from tests.consoles.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.controller.table_in_this_process import rows
 from tests.deadline import DEADLINE
 from tests.game_manager.house import a_weekend, at_the_house, house
-from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.share import sampled
 
 pytestmark = pytest.mark.usefixtures("cheap_passwords", "quick_refusals")

@@ -13,8 +13,8 @@ from punto.runtime.pace import (
     SUMMED_SECONDS,
     Pace,
 )
+from tests.consoles.consoles import Clock
 from tests.controller.table_in_this_process import HERE
-from tests.operators.consoles import Clock
 
 
 def test_a_client_may_ask_so_often_at_once_and_again_after_a_pause():

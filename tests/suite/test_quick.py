@@ -15,7 +15,7 @@ SOURCES = {
     "tests/baccarat/table/croupier.py": "from punto.baccarat.coup import Coup\n",
     "tests/baccarat/table/test_other.py": "import json\n",
     "tests/controller/test_engine.py": "def test_it():\n    from punto.controller.engine import Engine\n",
-    "tests/operators/pages/test_dealer.py": "import json\n",
+    "tests/consoles/pages/test_dealer.py": "import json\n",
     "tests/documents/test_sheets_page.py": 'PAGE = "sheets.md"\n',
 }
 
@@ -28,7 +28,7 @@ SOURCES = {
         ("controller/deep.py", ["tests/controller/test_engine.py"]),
         ("tests/baccarat/table/croupier.py", ["tests/baccarat/test_coup.py"]),
         ("tests/baccarat/table/test_other.py", ["tests/baccarat/table/test_other.py"]),
-        ("punto/consoles/pages/dealer.js", ["tests/operators/pages/test_dealer.py"]),
+        ("punto/consoles/pages/dealer.js", ["tests/consoles/pages/test_dealer.py"]),
         ("docs/reference/sheets.md", ["tests/documents/test_sheets_page.py"]),
         ("tests/baccarat/table/removed.py", []),
         ("LICENSE", []),

@@ -15,8 +15,7 @@ from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.table.events import LidMoved
 from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable, ResumePlay
 from tests.baccarat.table.croupier import settings as table_settings
-from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
-from tests.operators.pages.parts import (
+from tests.consoles.pages.parts import (
     PASSWORD,
     TableWithConsoles,
     at_work,
@@ -25,6 +24,7 @@ from tests.operators.pages.parts import (
     headline,
     house,
 )
+from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 SCREENS = {"1080p": (1920, 1080), "4k": (3840, 2160)}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from playwright.async_api import Page, async_playwright, expect
 
+from tests.consoles.pages.parts import TableWithConsoles, console_of
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 from tests.game_manager.house import House, a_weekend
 from tests.game_manager.pages.office import EXECUTIVE, manage, office, show
-from tests.operators.pages.parts import TableWithConsoles, console_of
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 SUNDAY = "2026-11-21"  # the gaming day in UTC, which this table's office goes by

@@ -31,9 +31,9 @@ from punto.runtime.broker_login import BrokerConfig
 from punto.simulators.players import Players, PlayersOptions
 from tests.command import punto
 from tests.commands.demo.demos import QUICK, UNHURRIED, consoles_of, demo, opened, played, rounds_of, started
+from tests.consoles.consoles import Browser
 from tests.controller.table_in_this_process import HERE, edited, rows
 from tests.deadline import DEADLINE
-from tests.operators.consoles import Browser
 from tests.share import soaked
 
 

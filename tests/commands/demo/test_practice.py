@@ -23,10 +23,10 @@ from punto.runtime.broker_login import BrokerConfig
 from punto.simulators.shoe.scenario import scenario_names
 from tests.command import punto
 from tests.commands.demo.demos import UNHURRIED, consoles_of, demo, opened, played, rounds_of
+from tests.consoles.consoles import Browser
+from tests.consoles.pages.parts import console_of
 from tests.controller.table_in_this_process import rows
 from tests.deadline import DEADLINE
-from tests.operators.consoles import Browser
-from tests.operators.pages.parts import console_of
 from tests.ports import free_ports
 
 HOUSE = {"demo-executive", "demo-second"}

@@ -9,10 +9,10 @@ import pytest
 from punto.configs.problems import ConfigError
 from punto.controller.config.file import load_config
 from tests.command import punto
+from tests.consoles.consoles import consoles
 from tests.controller.table_in_this_process import rows
 from tests.controller.table_on_a_machine import Table as Service
 from tests.controller.table_on_a_machine import inputs, wait_until
-from tests.operators.consoles import consoles
 
 TABLE = """\
 version = 1

@@ -16,7 +16,7 @@ from punto.controller.accounts.roles import Role
 from punto.house import schema
 from punto.house.config import load_game_manager
 from punto.house.service import serve
-from tests.operators.consoles import NOW, PASSWORD, Answer, Browser, Clock
+from tests.consoles.consoles import NOW, PASSWORD, Answer, Browser, Clock
 from tests.ports import free_port
 
 PEOPLE = {

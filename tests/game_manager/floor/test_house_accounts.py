@@ -4,10 +4,10 @@ import pytest
 
 from punto.controller.accounts.house import HouseKey
 from punto.messages.topics import house_accounts
+from tests.consoles.consoles import Browser, Service
 from tests.controller.table_in_this_process import eventually, rows
 from tests.controller.table_on_a_machine import Broker
 from tests.game_manager.floor.behind_sign_on import house
-from tests.operators.consoles import Browser, Service
 
 KEY = 'house_key = "house.key"'
 

@@ -6,10 +6,10 @@ import pytest
 
 from punto.configs.problems import ConfigError
 from punto.house.config import load_game_manager
+from tests.consoles.consoles import PASSWORD
 from tests.controller.table_in_this_process import eventually
 from tests.deadline import DEADLINE
 from tests.game_manager.floor.behind_sign_on import house
-from tests.operators.consoles import PASSWORD
 
 READERS = ["Ada", "Tom", "Sue", "Eve"]
 ADDRESSES = [

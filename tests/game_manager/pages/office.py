@@ -12,8 +12,8 @@ from playwright.async_api import Locator, Page, Route, expect
 
 from punto.baccarat.table.settings import Settings
 from punto.controller.accounts.roles import Role
+from tests.consoles.pages.parts import PASSWORD, TableWithConsoles, consoles, sign_on
 from tests.game_manager.house import Clock, House, house
-from tests.operators.pages.parts import PASSWORD, TableWithConsoles, consoles, sign_on
 
 EXECUTIVE = "vera"
 ANOTHER_EXECUTIVE = "nils"

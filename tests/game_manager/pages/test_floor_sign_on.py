@@ -7,9 +7,9 @@ from playwright.async_api import Route, expect
 
 from punto.house.store import Store
 from punto.runtime.gaming_days import Calendar
+from tests.consoles.consoles import PASSWORD
 from tests.game_manager.floor.behind_sign_on import house
 from tests.game_manager.floor.pages.house import fill_all
-from tests.operators.consoles import PASSWORD
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,8 @@ from playwright.async_api import Page, expect
 
 from punto.consoles import console
 from tests.axe import faults_of
+from tests.consoles.pages.parts import at_work
+from tests.consoles.pages.test_reach import OUTLINE, OUTSIDE, TARGETS
 from tests.controller.table_in_this_process import rows
 from tests.game_manager.house import CALENDAR, QUARTER, Books, a_change_of_meter, a_weekend
 from tests.game_manager.pages.office import (
@@ -21,8 +23,6 @@ from tests.game_manager.pages.office import (
     printed,
     show,
 )
-from tests.operators.pages.parts import at_work
-from tests.operators.pages.test_reach import OUTLINE, OUTSIDE, TARGETS
 from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -9,9 +9,9 @@ from playwright.async_api import Page, expect
 from punto.house.alarms import alarms, see_to
 from punto.house.store import Store, StoreAwayError
 from tests.axe import faults_of
+from tests.consoles.pages.test_reach import OUTLINE
 from tests.game_manager.floor.pages.house import OF_SUE, Floor, fill_all, incidents, served, table
 from tests.game_manager.floor.tables import BEGAN
-from tests.operators.pages.test_reach import OUTLINE
 from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

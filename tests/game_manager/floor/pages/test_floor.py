@@ -10,9 +10,9 @@ from playwright.async_api import Page, expect
 from punto.house import web
 from punto.messages.models import Notice
 from tests.axe import faults_of
+from tests.consoles.pages.test_reach import OUTLINE
 from tests.game_manager.floor.pages.frames import TABLES, frames
 from tests.game_manager.floor.pages.house import AGO, DEVIATION, Floor, an_evening, meter, served, shoe, table
-from tests.operators.pages.test_reach import OUTLINE
 from tests.ports import free_port
 from tests.share import soaked
 

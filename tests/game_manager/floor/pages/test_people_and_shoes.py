@@ -7,8 +7,8 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.axe import faults_of
+from tests.consoles.pages.test_reach import OUTLINE
 from tests.game_manager.floor.pages.house import Floor, fill, fill_all, served, table
-from tests.operators.pages.test_reach import OUTLINE
 from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

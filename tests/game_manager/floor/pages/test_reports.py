@@ -10,8 +10,8 @@ from playwright.async_api import Page, expect
 
 from punto.house.store import Store, StoreAwayError
 from tests.axe import faults_of
+from tests.consoles.pages.test_reach import OUTLINE
 from tests.game_manager.floor.pages.house import Floor, an_evening, fill, served, table
-from tests.operators.pages.test_reach import OUTLINE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

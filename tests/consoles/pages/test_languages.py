@@ -1,0 +1,124 @@
+"""The consoles in each of their languages."""
+
+import re
+
+import pytest
+from playwright.async_api import expect
+
+from tests.consoles.pages.parts import PASSWORD, PLAYER_NATURAL, console_of, consoles, headline, house
+from tests.share import soaked
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+FIXED = {"Baccarat", "Mini", "Dragon", "Bonus", "mei", "Esc"}
+"""The names of table, game, dealer and a key."""
+OVERFLOWING = """
+[document.documentElement, ...document.querySelectorAll("button, .pay, .seat *, #now *, .facts *, .person *, dialog *")]
+  .filter(each => each.checkVisibility() && !each.matches(".unseen") && each.scrollWidth > each.clientWidth + 1
+    && getComputedStyle(each).display !== "inline")
+  .map(each => each.outerHTML)
+"""
+
+
+async def at_the_dealers_page(page, address):
+    """Sign on as a dealer at the sign-on page of this address, whatever its language."""
+    await page.goto(address)
+    await page.locator("#name").fill("mei")
+    await page.locator("#password").fill(PASSWORD)
+    await page.locator("#go").click()
+    await page.wait_for_selector("body.live")
+
+
+async def latin(page, where="body"):
+    """The words in Latin letters that this part of the page shows."""
+    shown = await page.locator(where).inner_text()
+    return {word for word in re.findall(r"[A-Za-z]{2,}", shown) if not re.fullmatch(r"F\d", word)} - FIXED
+
+
+async def expect_chinese(page, where="body"):
+    """Nothing is English here, nor wider than its place."""
+    assert await latin(page, where) == set()
+    assert await page.evaluate(OVERFLOWING) == []
+
+
+async def test_a_dealers_day_in_chinese_has_no_english_word_and_fits_the_screen(browser, tmp_path):
+    own = house(betting_closes="order")
+    async with consoles(tmp_path, own, lang="zh-Hans") as here, console_of(browser, 1280, 720) as page:
+        await page.goto(here.address)
+        await expect(page.locator("#go")).to_have_text("登录")
+        await expect_chinese(page)
+        await at_the_dealers_page(page, here.address)
+        await expect(page.locator("html")).to_have_attribute("lang", "zh-Hans")
+        await headline(page, "赌台已关闭")
+        await expect_chinese(page)
+
+        await here.load()
+        await here.wager(
+            (1, "player", 2500), (3, "banker", 10_000), (4, "player", 5000), (4, "dragon_bonus_player", 5500)
+        )
+        await expect(page.locator('[data-seat="4"] .wagers li')).to_have_text(["闲 $50", "闲龙宝 $55"])
+        await headline(page, "请下注")
+        await expect(page.locator("#detail")).to_have_text("全部下注后停止下注")
+        await expect_chinese(page)
+        await page.keyboard.press("F2")
+        await expect(page.locator("#main-order")).to_contain_text("再按一次\N{FULLWIDTH COLON}停止下注")
+        await page.wait_for_timeout(400)
+        await page.keyboard.press("F2")
+        await headline(page, "第一张牌给闲家")
+        await expect(page.locator("#phase")).to_have_text("停止下注")
+
+        await here.draw(PLAYER_NATURAL)
+        await expect(page.locator("#result")).to_have_text("闲赢\N{FULLWIDTH COMMA}9 比 5 · 例牌")
+        await expect(page.locator('[data-seat="1"] .owed p')).to_have_text("本金保留 赔 $25.00")
+        await expect(page.locator("#pays .pay").first).to_have_text("闲1 赔 1")
+        await expect_chinese(page)
+
+        await page.keyboard.press("F9")
+        await expect(page.get_by_role("dialog")).to_contain_text("第 1 局")
+        await expect_chinese(page, "dialog")
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("F8")
+        await expect(page.get_by_role("dialog")).to_contain_text("召唤主管到赌台")
+        await page.get_by_role("button", name="牌张不明").click()
+        await expect_chinese(page, "dialog")
+        await page.get_by_role("dialog").get_by_role("button", name="召唤主管").click()
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        assert [each.text for each in here.table.state.alarms] == ["牌张不明"]
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("zh-Hant", "賭枱已關閉"), *soaked(("tlh", "The table is closed"))]
+)
+@pytest.mark.soak
+async def test_the_address_names_a_language_and_the_tab_keeps_it(page, here, language, words):
+    await at_the_dealers_page(page, f"{here.address}/?lang={language}")
+
+    await headline(page, words)
+    await page.reload()
+    await headline(page, words)
+
+
+@pytest.mark.soak
+async def test_a_page_that_is_not_live_says_so_in_its_language(page, here):
+    await at_the_dealers_page(page, f"{here.address}/?lang=zh-Hans")
+
+    await here.close()
+
+    await expect(page.locator("#not-live")).to_have_text("非实时画面 无法连接赌台服务")
+
+
+@pytest.mark.soak
+async def test_the_supervisors_page_is_in_the_language_too(page, here):
+    await here.load()
+    await page.goto(f"{here.address}/?lang=zh-Hans")
+    await page.locator("#name").fill("omar")
+    await page.locator("#password").fill(PASSWORD)
+    await page.locator("#go").click()
+    await page.wait_for_selector("body.live")
+
+    await headline(page, "请下注")
+    for part in ("#orders", "#trouble", "#parts", "#seats"):
+        assert await latin(page, part) == set()
+    await page.keyboard.press("F8")
+    await expect(page.locator("#shift-report caption").first).to_have_text("警报、停顿与召唤")
+    assert await latin(page, "#shift-hours") == set()

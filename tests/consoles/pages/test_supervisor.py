@@ -1,0 +1,593 @@
+"""The supervisor's day at the supervisor's page, as docs/how-to/consoles.md tells it."""
+
+import asyncio
+import re
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from punto.baccarat.table.events import LidMoved
+from punto.baccarat.table.meters import every
+from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable
+from punto.baccarat.table.state import Phase
+from punto.consoles.reports import MOST_LISTED
+from tests.consoles.pages.parts import (
+    PASSWORD,
+    PLAYER_NATURAL,
+    at_work,
+    console_of,
+    consoles,
+    headline,
+    house,
+)
+from tests.controller.table_in_this_process import edited
+from tests.share import soaked
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+WAGERS = ((1, "player", 2500), (3, "banker", 10_000), (4, "tie", 500))
+
+
+async def order(page: Page, name: str):
+    """Press an order and return its dialog."""
+    await page.get_by_role("button", name=name, exact=True).click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_be_visible()
+    return dialog
+
+
+async def confirm(dialog, name: str) -> None:
+    """Confirm an order that is ready, and wait until it is done."""
+    await dialog.get_by_role("button", name=name, exact=True).click()
+    await expect(dialog).to_have_count(0)
+
+
+async def pick(dialog, place: str, card: str) -> None:
+    """Choose a card of a hand and key what it really is."""
+    await dialog.get_by_role("button", name=re.compile(f"^{place} card")).click()
+    await dialog.page.keyboard.type(card)
+
+
+async def due(dialog) -> dict[str, str]:
+    """What is due to each seat, by the dialog."""
+    found = await dialog.locator(".preview tbody tr").evaluate_all(
+        "rows => rows.map(row => [row.cells[0].textContent, row.cells[2].textContent])"
+    )
+    return dict(found)
+
+
+async def test_the_table_is_opened_played_closed_and_locked_each_after_a_confirmation(page, here):
+    await at_work(page, here, "omar")
+    assert here.phase() is Phase.CLOSED
+    await here.table.hello()
+    for name, phase in (
+        ("Change the shoe", Phase.SHOE_CHANGE),
+        ("Open betting", Phase.BETTING),
+        ("Close betting", Phase.DEALING),
+    ):
+        dialog = await order(page, name)
+        before = here.table.engine.seq
+        await dialog.get_by_role("button", name="Cancel").click()
+        assert here.table.engine.seq == before
+        await confirm(await order(page, name), name)
+        assert here.phase() is phase
+    await here.draw(PLAYER_NATURAL)
+    await confirm(await order(page, "Close the table"), "Close the table")
+    assert here.phase() is Phase.CLOSED
+
+    await confirm(await order(page, "Lock the table"), "Lock the table")
+    assert here.phase() is Phase.LOCKED
+    await headline(page, "The table is locked")
+
+    await confirm(await order(page, "Unlock the table"), "Unlock the table")
+    assert (here.phase(), here.table.state.operator) == (Phase.CLOSED, "omar")
+
+
+async def test_a_shoe_change_says_what_it_ends_and_then_what_to_burn(browser, tmp_path):
+    async with consoles(tmp_path, house(burn="first_card")) as here, console_of(browser) as page:
+        await at_work(page, here, "omar")
+        await here.table.hello()
+        dialog = await order(page, "Change the shoe")
+        await expect(dialog).to_contain_text("The first shoe is loaded.")
+        await confirm(dialog, "Change the shoe")
+        await headline(page, "Turn the first card")
+        await here.draw("2D")
+        await headline(page, "Burn 2 cards")
+        await here.draw("2D 2D")
+        await here.draw(PLAYER_NATURAL)
+        await here.wager((1, "player", 2500))
+        await page.reload()
+        await page.wait_for_selector("body.live")
+
+        dialog = await order(page, "Change the shoe")
+        await expect(dialog).to_contain_text("Shoe 1 ends after 1 hands")
+        await expect(dialog).to_contain_text("Wagers on the table are returned: those of 1 seat.")
+        await confirm(dialog, "Change the shoe")
+        assert (here.table.state.shoe.number, here.table.state.round.wagers) == (2, ())
+
+
+async def test_a_void_shows_what_goes_back_and_wants_a_reason(page, here):
+    await here.load()
+    await here.wager(*WAGERS)
+    await here.draw("KS 2S")
+    await at_work(page, here, "omar")
+    dialog = await order(page, "Void the hand")
+    go = dialog.get_by_role("button", name="Void the hand")
+    await expect(dialog).to_contain_text("Say why: the reason goes on the record.")
+    await expect(go).to_be_disabled()
+
+    await dialog.get_by_role("button", name="Misdeal").click()
+
+    await expect(go).to_be_enabled()
+    assert await due(dialog) == {"1": "Return $25.00", "3": "Return $100.00", "4": "Return $5.00"}
+    await confirm(dialog, "Void the hand")
+    last = here.table.state.history.last
+    assert last is not None
+    assert (last.status, last.who, last.reason) == ("void", "omar", "Misdeal")
+
+
+async def test_a_card_is_corrected_before_settlement_and_how_the_hand_then_ends_is_shown_first(page, here):
+    await here.load()
+    await here.wager(*WAGERS)
+    await here.draw("KS 2S 5S 3S")  # 5 against 5: Player is to draw
+    await at_work(page, here, "omar")
+    dialog = await order(page, "Correct a card")
+    await pick(dialog, "Player's second", "9s")
+    await dialog.get_by_role("button", name="Keyed wrongly").click()
+    await expect(dialog).to_contain_text("The hand ends: Player wins, 9 to 5.")
+    assert await due(dialog) == {"1": "Return $50.00", "3": "Return $0.00", "4": "Return $0.00"}
+    assert here.table.state.round.coup is not None
+
+    await confirm(dialog, "Correct the card")
+
+    last = here.table.state.history.last
+    assert last is not None
+    assert [(each.position, each.before, each.after, each.who) for each in last.corrections] == [
+        (3, "5S", "9S", "omar")
+    ]
+
+
+@pytest.mark.soak
+async def test_the_third_cards_are_corrected_in_the_order_they_were_dealt(page, here):
+    await here.load()
+    await here.draw("KS 2S KS 3S 6D")  # Player 6 after three, Banker 5 draws on a 6
+    await at_work(page, here, "omar")
+    dialog = await order(page, "Correct a card")
+    await pick(dialog, "Player's third", "7d")
+    await dialog.get_by_role("button", name="Keyed wrongly").click()
+    await expect(dialog).to_contain_text("The hand goes on with this card.")
+    await confirm(dialog, "Correct the card")
+    assert here.table.state.round.coup is not None
+    assert [str(card) for card in here.table.state.round.coup.cards] == ["KS", "2S", "KS", "3S", "7D"]
+
+
+async def test_a_settled_round_is_corrected_only_after_its_pay_difference_is_shown(page, here):
+    await here.load()
+    await here.wager(*WAGERS)
+    await here.draw(PLAYER_NATURAL)
+    await at_work(page, here, "omar")
+    dialog = await order(page, "Correct the last round")
+    go = dialog.get_by_role("button", name="Correct round 1")
+    await expect(go).to_be_disabled()
+    await dialog.get_by_role("button", name="Misread by the shoe").click()
+    await expect(go).to_be_disabled()
+    await pick(dialog, "Player's second", "4h")
+    await expect(dialog).to_contain_text(
+        "because by the rules these hands need one more card, which was not drawn"
+    )
+    await expect(go).to_be_disabled()
+
+    await pick(dialog, "Player's second", "9h")  # as it was
+    await expect(dialog).to_contain_text("Choose a card, then its rank and suit.")
+    await pick(dialog, "Banker's second", "7d")  # 9 over 9
+    await expect(dialog).to_contain_text("Round 1 corrected: Tie, 9 all")
+    assert await due(dialog) == {
+        "1": "Take back $25.00",
+        "3": "Pay $100.00",
+        "4": "Pay $45.00",
+    }
+    assert here.table.state.round.number == 2
+    await confirm(dialog, "Correct round 1")
+
+    await page.keyboard.press("F4")
+    await page.get_by_role("link", name=re.compile("Round 1 corrected: Tie")).click()
+    entry = page.locator("#hand-shown article")
+    await expect(entry).to_contain_text("By omar: Misread by the shoe")
+    assert await entry.locator("tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
+    ) == [["1", "Player", "-$25.00"], ["3", "Banker", "+$100.00"], ["4", "Tie", "+$45.00"]]
+
+
+@pytest.mark.soak
+async def test_a_settled_round_is_voided_after_its_pay_difference_is_shown(page, here):
+    await here.load()
+    await here.wager(*WAGERS)
+    await here.draw(PLAYER_NATURAL)
+    await at_work(page, here, "omar")
+    dialog = await order(page, "Void the last round")
+    await dialog.get_by_label("Reason").fill("Wrong hand dealt")
+    await expect(dialog.get_by_role("button", name="Void round 1")).to_be_enabled()
+    assert await due(dialog) == {"1": "Take back $25.00", "3": "Pay $100.00", "4": "Pay $5.00"}
+
+    await confirm(dialog, "Void round 1")
+
+    last = here.table.state.history.last
+    assert last is not None
+    assert last.status == "void"
+    await expect(page.get_by_role("button", name="Void the last round")).to_be_disabled()
+
+
+@pytest.mark.soak
+async def test_an_order_for_a_hand_is_off_when_the_table_has_gone_on(page, here):
+    await here.load()
+    await here.draw("KS 2S")
+    await at_work(page, here, "omar")
+    dialog = await order(page, "Void the hand")
+    await dialog.get_by_role("button", name="Misdeal").click()
+    go = dialog.get_by_role("button", name="Void the hand")
+    await expect(go).to_be_enabled()
+
+    await here.draw("9H 3S")
+    await here.draw("KS")
+
+    await expect(dialog).to_contain_text("The table has changed in the meantime.")
+    await expect(go).to_be_disabled()
+
+
+async def test_nothing_can_be_confirmed_while_the_table_is_not_live(page, here):
+    await here.load()
+    await here.draw("KS 2S")
+    await at_work(page, here, "omar")
+    dialog = await order(page, "Void the hand")
+    await dialog.get_by_role("button", name="Misdeal").click()
+    go = dialog.get_by_role("button", name="Void the hand")
+    await expect(go).to_be_enabled()
+
+    await here.close()
+
+    await expect(go).to_be_disabled()
+    await expect(dialog).to_contain_text("NOT LIVE: no order can be given")
+
+
+@pytest.mark.soak
+async def test_another_shoe_is_accepted_by_the_serial_number_on_its_plate(page, here):
+    await here.load()
+    await at_work(page, here, "omar")
+    await here.another_shoe("IS-2")
+    await headline(page, "Stop: a supervisor is needed")
+    dialog = await order(page, "Accept the shoe")
+    await dialog.get_by_label("Serial number").fill("IS-3")
+    await expect(dialog).to_contain_text("The shoe that waits is IS-2, not IS-3")
+    await expect(dialog.get_by_role("button", name="Accept the shoe")).to_be_disabled()
+
+    await dialog.get_by_label("Serial number").fill("IS-2")
+    await confirm(dialog, "Accept the shoe")
+
+    assert (here.table.state.link.serial, here.table.state.waiting.stops) == ("IS-2", ())
+    await headline(page, "Place your wagers")
+
+
+@pytest.mark.soak
+async def test_play_is_resumed_by_somebody_who_says_what_they_saw(page, here):
+    await here.load()
+    await here.draw("KS")
+    await at_work(page, here, "omar")
+    await here.table.shoe(LidMoved(here.table.state.link.expected, open=True))
+    await here.table.shoe(LidMoved(here.table.state.link.expected, open=False))
+    await expect(page.locator(".stop")).to_contain_text("lid")
+    dialog = await order(page, "Resume play")
+    await dialog.get_by_role("button", name="Lid closed, cards undisturbed").click()
+    await expect(dialog).to_contain_text("This order is possible now.")
+
+    await confirm(dialog, "Resume play")
+
+    await headline(page, "First card to Banker")
+
+
+async def test_an_alarm_stands_until_it_is_acknowledged(page, here):
+    await here.load()
+    await at_work(page, here, "omar")
+    for _ in range(2):
+        await here.table.order(CallSupervisor("mei", "A dispute at the table"))
+    alarm = page.locator(".alarm")
+    await expect(alarm).to_contain_text("A dispute at the table (2 times)")
+    await alarm.get_by_role("button", name="Acknowledge").click()
+
+    await confirm(page.get_by_role("dialog"), "Acknowledge")
+
+    await expect(alarm).to_have_count(0)
+    await expect(page.locator("#trouble-list")).to_have_text("Nothing stops play, and there is no alarm.")
+    assert here.table.state.alarms == ()
+
+
+@pytest.mark.soak
+async def test_a_second_person_signs_in_the_same_dialog_where_the_house_asks_for_it(browser, tmp_path):
+    own = house(approval=("void_coup", "correct_round"))
+    async with consoles(tmp_path, own) as here, console_of(browser) as page:
+        await here.load()
+        await here.draw("KS 2S")
+        await at_work(page, here, "omar")
+        dialog = await order(page, "Void the hand")
+        await dialog.get_by_role("button", name="Misdeal").click()
+        go = dialog.get_by_role("button", name="Void the hand")
+        second = dialog.get_by_role("group", name="Second person's approval")
+        refused = dialog.get_by_role("alert").first
+        for name, password, reason in (
+            ("ana", "not the password", "The name or the password is wrong"),
+            ("mei", PASSWORD, "the roles of mei do not allow void_coup"),
+            ("omar", PASSWORD, "second person"),
+        ):
+            await second.get_by_label("Name").fill(name)
+            await second.get_by_label("Password").fill(password)
+            await go.click()
+            await expect(refused).to_contain_text(re.compile(reason, re.IGNORECASE))
+        assert here.table.state.round.coup is not None
+
+        await second.get_by_label("Name").fill("ana")
+        await second.get_by_label("Password").fill(PASSWORD)
+        await confirm(dialog, "Void the hand")
+
+        last = here.table.state.history.last
+        assert last is not None
+        assert (last.status, last.who, last.approved_by) == ("void", "omar", "ana")
+        assert page.url == f"{here.address}/supervisor"
+
+
+@pytest.mark.parametrize("said", ["something else", *soaked("the same", "no more")])
+@pytest.mark.soak
+async def test_a_press_while_the_service_says_anew_what_an_order_would_do_waits_for_it(said, page, here):
+    await here.load()
+    await here.draw("KS 2S")
+    await at_work(page, here, "omar")
+    dialog = await order(page, "Void the hand")
+    await dialog.get_by_role("button", name="Misdeal").click()
+    go = dialog.get_by_role("button", name="Void the hand", exact=True)
+    await expect(go).to_be_enabled()
+    asked, pressed = asyncio.Event(), asyncio.Event()
+
+    async def answered_late(route: Route) -> None:
+        answer = await route.fetch()
+        asked.set()
+        await pressed.wait()
+        body = await answer.json()
+        if said == "something else":
+            body["round"]["settlements"] = [
+                {"seat": 1, "wager": "player", "outcome": "void", "stake": 77, "returned": 77, "net": 0}
+            ]
+        elif said == "no more":
+            body = {"accepted": False, "code": "no_coup", "reason": "there is no hand any more"}
+        await route.fulfill(response=answer, json=body)
+
+    await page.route("**/api/preview", answered_late)
+    await here.table.order(CallSupervisor("mei", "a dispute"))
+    await asked.wait()
+    await go.click()
+    await page.wait_for_timeout(200)
+    assert here.table.state.round.coup is not None
+
+    pressed.set()
+    if said == "the same":
+        await expect(dialog).to_have_count(0)
+    elif said == "something else":
+        await expect(dialog.get_by_role("alert").first).to_have_text(re.compile("has changed"))
+    else:
+        await expect(dialog).to_contain_text("there is no hand any more", ignore_case=True)
+        await expect(go).to_be_disabled()
+    assert (here.table.state.round.coup is None) is (said == "the same")
+
+
+@pytest.mark.soak
+async def test_game_and_limits_change_between_shoes_only(page, here):
+    await here.load()
+    await at_work(page, here, "omar")
+    await page.keyboard.press("F9")
+    change = page.get_by_role("button", name="Change the game")
+    await expect(page.locator("#games-when")).to_contain_text("the table must be closed")
+    await expect(change).to_be_disabled()
+    await here.table.order(CloseTable("omar"))
+    await expect(change).to_be_enabled()
+
+    await page.get_by_label("Game", exact=True).select_option(label="EZ Baccarat")
+    await page.get_by_label("Player: Minimum").fill("fifty")
+    await change.click()
+    await expect(page.locator("#game-fault")).to_contain_text(
+        "Player, minimum: write an amount such as 1,234.50."
+    )
+    await page.get_by_label("Player: Minimum").fill("50")
+    await page.get_by_label("Player: Maximum").fill("25")
+    await change.click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog.locator(".fault").first).not_to_be_empty()
+    await expect(dialog.get_by_role("button", name="Change the game")).to_be_disabled()
+    await dialog.get_by_role("button", name="Cancel").click()
+    await page.get_by_label("Player: Maximum").fill("2500")
+    await change.click()
+    await expect(dialog).to_contain_text("From the next shoe on, the table plays EZ Baccarat.")
+    await confirm(dialog, "Change the game")
+
+    game = here.table.state.settings.game
+    assert game.title == "EZ Baccarat"
+    assert (game.wager("player").limits.minimum, game.wager("player").limits.maximum) == (5000, 250_000)
+    await expect(page.locator("#game")).to_have_text("EZ Baccarat · operator mei")
+
+
+async def test_the_report_of_the_shift_has_the_money_by_wager_and_who_did_what(page, here):
+    await here.load()
+    await here.wager(*WAGERS)
+    await here.draw(PLAYER_NATURAL)
+    await here.draw("KS 2S")
+    await at_work(page, here, "omar")
+    dialog = await order(page, "Void the hand")
+    await dialog.get_by_role("button", name="Card exposed").click()
+    await confirm(dialog, "Void the hand")
+
+    await page.keyboard.press("F8")
+
+    report = page.locator("#shift-report")
+    await expect(report.get_by_role("table", name="Wagers").locator("tbody tr")).to_have_count(4)
+    assert await report.get_by_role("table", name="Wagers").locator("tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
+    ) == [
+        ["Banker", "1", "$100.00", "$0.00", "-$100.00"],
+        ["Player", "1", "$25.00", "$50.00", "+$25.00"],
+        ["Tie", "1", "$5.00", "$0.00", "-$5.00"],
+        ["All", "3", "$130.00", "$50.00", "-$80.00"],
+    ]
+    await expect(report.get_by_role("table", name="Void hands")).to_contain_text("Card exposed")
+    await expect(report.get_by_role("table", name="Sign-ons and refusals")).to_contain_text("omar")
+    await page.get_by_role("button", name="24 hours").click()
+    await expect(page.get_by_role("button", name="24 hours")).to_have_attribute("aria-pressed", "true")
+
+
+async def test_the_report_of_the_shift_has_each_rules_hits_beside_their_expectation_and_fits_the_page(
+    page, here
+):
+    await here.load()
+    for _ in range(2):
+        await here.wager(*WAGERS)
+        await here.draw(PLAYER_NATURAL)
+    with edited(here.record) as record:
+        record.execute("UPDATE rounds SET ts = '2026-01-01T00:00:00.000000+00:00' WHERE round = 1")
+    await at_work(page, here, "omar")
+    await page.keyboard.press("F8")
+    report = page.locator("#shift-report")
+    title = here.table.state.settings.game.title
+
+    counts = report.get_by_role("table", name=f"{title}: 1 hands, 2 in all")
+    await expect(counts.locator("tbody tr")).to_have_count(len(every(here.table.state.settings.game)))
+    found = await counts.locator("tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    assert ["Hand", "Tie", "0", "0.10", "-0.32", "0", "0.19", "-0.46"] in found
+    assert ["Player", "player wins", "1", "0.45", "1.11", "2", "0.89", "1.58"] in found
+    holds = report.get_by_role("table", name=f"{title}: drop and hold")
+    await expect(holds.get_by_role("row", name="Player")).to_have_text(
+        "Player$25.00-$25.00+$0.31-1.06$50.00-$50.00+$0.62-1.51"
+    )
+    assert await report.locator("table").evaluate_all(
+        "all => all.every(each => each.scrollWidth <= each.parentElement.clientWidth)"
+    )
+
+
+@pytest.mark.soak
+async def test_the_report_of_the_shift_says_of_a_round_that_was_voided_after_settlement_that_it_was(
+    page, here
+):
+    await here.load()
+    await here.wager(*WAGERS)
+    await here.draw(PLAYER_NATURAL)
+    await at_work(page, here, "omar")
+    dialog = await order(page, "Void the last round")
+    await dialog.get_by_role("button", name="Card exposed").click()
+    await confirm(dialog, "Void round 1")
+
+    await page.keyboard.press("F8")
+
+    report = page.locator("#shift-report")
+    figures = report.locator(".figures > div")
+    await expect(figures.filter(has_text="Hands played")).to_have_text("Hands played0")
+    await expect(figures.filter(has_text="Void")).to_have_text("Void1")
+    await expect(report).to_contain_text("Wagers: none")
+    void = report.get_by_role("table", name="Void hands")
+    await expect(void.locator("tbody")).to_contain_text("after settlement, by entry 2")
+    await expect(void.locator("tbody a").first).to_have_text("1")
+    correction = report.get_by_role("table", name="Corrections")
+    await expect(correction.locator("tbody")).to_contain_text("round 1 voided")
+    await expect(correction.locator("tbody")).to_contain_text("+$80.00")
+
+
+@pytest.mark.soak
+async def test_the_report_says_of_a_list_that_it_has_only_the_last(page, here):
+    await here.load()
+    calls = [CallSupervisor("mei", str(number)) for number in range(MOST_LISTED + 1)]
+    await here.table.engine.submit(calls, "test")
+    await at_work(page, here, "omar")
+
+    await page.keyboard.press("F8")
+
+    report = page.locator("#shift-report")
+    await expect(report).to_contain_text(
+        "Only the last entries of this list are shown: alarms, stops and calls."
+    )
+    await expect(report).not_to_contain_text("this list are shown: void hands")
+
+
+@pytest.mark.soak
+async def test_a_round_that_ends_while_the_list_is_fetched_is_in_it_once(page, here):
+    await here.load()
+    await here.table.play(3)
+    await at_work(page, here, "omar")
+    held = asyncio.Event()
+
+    async def hold_up(route):
+        if not held.is_set():
+            held.set()
+            answer = await route.fetch()
+            await here.table.play(1)
+            await page.wait_for_timeout(300)  # the page hears of the round, and asks again
+            await route.fulfill(response=answer)
+        else:
+            await route.continue_()
+
+    await page.route("**/api/rounds?*", hold_up)
+    await page.keyboard.press("F4")
+    await held.wait()
+    await page.wait_for_timeout(500)
+
+    await expect(page.locator("#hand-list a b")).to_have_text(["4", "3", "2", "1"])
+
+
+@pytest.mark.soak
+async def test_any_round_is_shown_with_the_events_that_made_it(page, here):
+    await here.load()
+    await here.table.play(30)
+    await here.draw("KS 9S")
+    await here.draw_unread()
+    await at_work(page, here, "omar")
+    await page.keyboard.press("F4")
+    await expect(page.locator("#hand-list a")).to_have_count(20)
+    await page.get_by_role("button", name="Older").click()
+    await expect(page.locator("#hand-list a")).to_have_count(30)
+
+    await page.get_by_role("textbox", name="Round").fill("7")
+    await page.keyboard.press("Enter")
+
+    await expect(page.locator("#hand-shown article")).to_contain_text("Round 7,")
+    events = page.get_by_role("table", name="Events")
+    cards = await page.locator("#hand-shown .card").count()
+    await expect(events.locator("tbody tr", has_text="card drawn")).to_have_count(cards)
+
+    await page.get_by_role("textbox", name="Round").fill("700")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#hand-shown")).to_contain_text("There is no round 700 on the record")
+
+
+@pytest.mark.soak
+async def test_a_round_says_how_many_of_its_events_are_not_listed(page, here):
+    await here.load()
+    await here.table.engine.submit([CallSupervisor("mei", "again")] * MOST_LISTED, "test")
+    await here.draw(PLAYER_NATURAL)
+    await at_work(page, here, "omar")
+
+    await page.goto(f"{here.address}/supervisor#hands/1")
+
+    shown = page.locator("#hand-shown")
+    await expect(shown).to_contain_text(
+        re.compile(r"This list has the last 1000 events of the hand. The record has [1-9]\d* earlier events")
+    )
+    await expect(shown.get_by_role("table", name="Events").locator("tbody tr")).to_have_count(MOST_LISTED)
+
+
+@pytest.mark.parametrize(("name", "may"), [("tove", ["resume_play"]), *soaked(("ike", []))])
+async def test_an_auditor_orders_nothing_and_a_technician_no_money(page, here, name, may):
+    await here.load()
+    await here.draw(PLAYER_NATURAL + " KS")
+    await here.table.shoe(LidMoved(here.table.state.link.expected, open=True))
+    await at_work(page, here, name)
+    await headline(page, "Stop: a supervisor is needed")
+
+    enabled = await page.locator("#orders button:enabled").evaluate_all(
+        "all => all.map(each => each.dataset.order)"
+    )
+
+    assert enabled == may
