@@ -15,7 +15,7 @@ BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance test
 WAITING := $(addprefix tests/,consoles displays controller stranger interface)
 OTHERS := $(WAITING) $(filter-out $(COVERED) $(WAITING) tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/))) $(BY_CHANCE)
 # The tests that measure the way of the money to the disk: a simulated world reaches most of it, and the others what faults and people do.
-OF_THE_PATH := tests/simulated/test_simulated.py tests/game_manager/floor/test_store.py $(patsubst %,tests/controller/accounts/test_%.py,accounts house_accounts) \
+OF_THE_PATH := tests/simulated/test_simulated.py tests/house/test_store.py $(patsubst %,tests/controller/accounts/test_%.py,accounts house_accounts) \
   $(patsubst %,tests/controller/test_%.py,incidents progressive_audit progressive_record) \
   $(patsubst %,tests/controller/journal/test_%.py,backup evidence failure outcomes schema snapshots wal) \
   $(patsubst %,tests/consoles/test_%.py,accounts api countersigning house_accounts orders progressive_orders second_factor security_keys)

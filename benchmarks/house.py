@@ -20,8 +20,8 @@ from punto.house.store import Store
 from punto.house.taken import Taken
 from punto.runtime.gaming_days import Calendar
 from tests.controller.table_on_a_machine import Broker, wait_until
-from tests.game_manager.floor.house import GameManager
-from tests.game_manager.floor.tables import BEGAN, with_five_wagers
+from tests.house.house import GameManager
+from tests.house.tables import BEGAN, with_five_wagers
 from tests.postgresql import Cluster, cluster
 
 AT_ONCE: Final = 500

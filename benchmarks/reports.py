@@ -24,7 +24,7 @@ from punto.house import schema
 from punto.house.reports import floor_report
 from punto.house.store import Store
 from punto.runtime.gaming_days import Calendar
-from tests.game_manager.floor.tables import BEGAN
+from tests.house.tables import BEGAN
 from tests.postgresql import cluster
 
 TABLES: Final = 600

@@ -20,8 +20,8 @@ from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import Connection, Link, Sender
 from punto.runtime.broker_login import BrokerConfig
 from punto.runtime.pace import Pace
-from tests.game_manager.floor.tables import BEGAN, with_five_wagers
-from tests.game_manager.floor.told import Told
+from tests.house.tables import BEGAN, with_five_wagers
+from tests.house.told import Told
 
 RECORD = "0123456789abcdef"
 HANDS = 3000

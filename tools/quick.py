@@ -27,8 +27,8 @@ PAGES: Final = {
     "punto/consoles": ("tests/consoles/pages",),
     "punto/web/shared": ("tests/consoles/pages", "tests/displays/page"),
     "punto/displays": ("tests/displays/page",),
-    "punto/house": ("tests/game_manager/floor/pages",),
-    "punto/reports": ("tests/game_manager/pages",),
+    "punto/house": ("tests/house/pages",),
+    "punto/reports": ("tests/reports/pages",),
 }
 _PAGE: Final = {".js", ".css", ".html", ".json", ".svg", ".woff2"}
 _IMPORT: Final = re.compile(

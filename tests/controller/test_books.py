@@ -29,7 +29,7 @@ from tests.controller.table_in_this_process import (
     table,
 )
 from tests.deadline import DEADLINE
-from tests.game_manager.house import house
+from tests.reports.house import house
 
 OWN = "request/books/by/game-manager"
 

@@ -8,8 +8,8 @@ from playwright.async_api import Page, async_playwright, expect
 
 from tests.consoles.pages.parts import TableWithConsoles, console_of
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
-from tests.game_manager.house import House, a_weekend
-from tests.game_manager.pages.office import EXECUTIVE, manage, office, show
+from tests.reports.house import House, a_weekend
+from tests.reports.pages.office import EXECUTIVE, manage, office, show
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 SUNDAY = "2026-11-21"  # the gaming day in UTC, which this table's office goes by

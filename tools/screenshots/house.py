@@ -9,8 +9,8 @@ from playwright.async_api import Browser, async_playwright
 
 from punto.house.store import Store
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
-from tests.game_manager.floor.bookkeeping import CALENDAR, taken
-from tests.game_manager.floor.pages.house import OF_SUE, Floor, an_evening, fill_all, meters, served
+from tests.house.bookkeeping import CALENDAR, taken
+from tests.house.pages.house import OF_SUE, Floor, an_evening, fill_all, meters, served
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 REPORTS = "reports?since=2026-11-18&until=2026-11-24"

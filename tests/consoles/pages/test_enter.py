@@ -25,8 +25,8 @@ from tests.consoles.pages.parts import (
     house,
 )
 from tests.consoles.pages.test_progressive import SUITED, progressive_house
-from tests.game_manager.house import QUARTER
-from tests.game_manager.pages.office import ANOTHER_EXECUTIVE, EXECUTIVE, manage, office, show
+from tests.reports.house import QUARTER
+from tests.reports.pages.office import ANOTHER_EXECUTIVE, EXECUTIVE, manage, office, show
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

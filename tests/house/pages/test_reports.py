@@ -1,0 +1,135 @@
+"""The reports' page: what is far from its expectation is marked and comes first, and its figures are the report's."""
+
+import csv
+import io
+import re
+from contextlib import asynccontextmanager
+
+import pytest
+from playwright.async_api import Page, expect
+
+from punto.house.store import Store, StoreAwayError
+from tests.axe import faults_of
+from tests.consoles.pages.test_reach import OUTLINE
+from tests.house.pages.house import Floor, an_evening, fill, served, table
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+WEEK = "reports?since=2026-11-18&until=2026-11-24"
+
+
+@asynccontextmanager
+async def reports(page: Page, folder, floor: Floor | None = None, path: str = WEEK, fill=fill):
+    """The reports' page over a store with rounds; gives the server's address."""
+    floor = floor or Floor()
+    async with served(folder, floor.view, fill=fill) as address:
+        await page.goto(f"{address}{path}")
+        await expect(page.locator("main")).to_have_attribute("aria-busy", "false")
+        yield address
+
+
+async def test_the_last_hours_are_a_report_too(page, tmp_path):
+    async with reports(page, tmp_path, path="reports?hours=168") as address:
+        await expect(page.locator(".span")).to_contain_text("From ")
+        assert await page.locator("#csv").get_attribute("href") == "/api/shift.csv?hours=168"
+        sheet = await (await page.request.get(f"{address}api/shift.csv?hours=168")).text()
+        assert sheet.startswith("table,game,rules,line,")
+        await page.get_by_role("button", name="Last 8 hours").click()
+        await page.wait_for_url("**/reports?hours=8")
+        for hours in ("0", "169", "x"):
+            answer = await page.request.get(f"{address}api/shift?hours={hours}")
+            assert (answer.status, (await answer.json())["detail"].startswith("hours: ")) == (422, True)
+
+
+async def test_a_table_outside_three_standard_errors_is_marked_and_first(page, tmp_path):
+    floor = Floor()
+    floor.tables = [table(1), table(2, name="<b>Baccarat</b> 2")]
+    async with reports(page, tmp_path, floor) as address:
+        report = await (await page.request.get(f"{address}api/reports/2026-11-18/2026-11-24")).json()
+        await expect(page.locator("summary h3")).to_have_text(["<b>Baccarat</b> 2", "Baccarat 1", "table-3"])
+        suspect = page.locator("details").first
+        figures = next(each for each in report["tables"] if each["table"] == "table-2")["meters"]
+        outside = [each for each in [*figures["wagers"], *figures["counts"]] if abs(each["errors"] or 0) >= 3]
+        assert outside
+        await expect(suspect.locator("tr.outside")).to_have_count(len(outside))
+        await expect(suspect.locator("summary")).to_contain_text(f"{len(outside)} outside 3 standard errors")
+        await expect(page.locator(".found")).to_contain_text(f"{len(outside)} of ")
+
+        tie = next(each for each in figures["counts"] if (each["wager"], each["rule"]) == (None, "tie"))
+        row = suspect.locator("tr.outside", has_text="Hand").filter(has_text="tie")
+        await expect(row).to_have_text(
+            f"Handtie{tie['hits']}{tie['expected']:.1f}outside {tie['errors']:+.2f}"
+        )
+        hold = next(each["wager"] for each in report["wagers"] if each["wager"]["wager"] == "player")
+        await expect(page.locator("#report > .scrolling tr", has_text="Player").last).to_have_text(
+            f"Player{hold['wagers']:,}{hold['drop'] / 100:,.2f}{hold['hold'] / 100:+,.2f}"
+            f"{round(hold['expected']) / 100:+,.2f}{hold['errors']:+.2f}"
+        )
+
+        closed = page.locator("details").last
+        await expect(closed.locator("table")).to_have_count(0)
+        await closed.locator("summary").press("Enter")
+        await expect(closed.locator("table")).to_have_count(2)
+        assert await page.evaluate(OUTLINE) == "solid"
+
+
+async def test_days_are_picked_and_the_newest_is_shown_at_first(page, tmp_path):
+    async with reports(page, tmp_path, path="reports"):
+        await expect(page.get_by_label("First gaming day")).to_have_value("2026-11-24")
+        await page.get_by_role("button", name="7 days").click()
+        await expect(page).to_have_url(re.compile(re.escape(WEEK)))
+        await expect(page.get_by_label("First gaming day")).to_have_value("2026-11-18")
+        await page.get_by_label("Last gaming day").fill("2026-11-23")
+        await page.get_by_role("button", name="Show").click()
+        await expect(page).to_have_url(re.compile("until=2026-11-23"))
+        await expect(page.get_by_label("Last gaming day")).to_have_value("2026-11-23")
+        await page.get_by_label("First gaming day").fill("2026-11-24")
+        await page.get_by_role("button", name="Show").click()
+        await expect(page.get_by_role("alert")).to_contain_text("2026-11-23 is before 2026-11-24")
+
+
+async def test_the_csv_has_the_figures_of_the_report(page, tmp_path):
+    async with reports(page, tmp_path) as address:
+        async with page.expect_download() as offered:
+            await page.get_by_role("link", name="CSV").click()
+        download = await offered.value
+        assert download.suggested_filename == "floor-2026-11-18-2026-11-24.csv"
+        rows = list(csv.DictReader(io.StringIO((await download.path()).read_text())))
+        report = await (await page.request.get(f"{address}api/reports/2026-11-18/2026-11-24")).json()
+    counts = [each for each in rows if each["line"] == "count"]
+    assert [int(each["number"]) for each in counts] == [
+        each["hits"] for of in report["tables"] for each in of["meters"]["counts"]
+    ]
+    floors = [each for each in rows if each["table"] == ""]
+    assert [(each["wager"], each["drop"], each["hold"], each["errors"]) for each in floors] == [
+        (each["wager"], f"{each['drop'] / 100:.2f}", f"{each['hold'] / 100:.2f}", f"{each['errors']:.2f}")
+        for each in (of["wager"] for of in report["wagers"])
+    ]
+    played = {each["table"]: each["number"] for each in rows if each["rule"] == "played"}
+    assert played == {of["table"]: str(of["rounds"]["played"]) for of in report["tables"]}
+
+
+async def test_a_store_that_is_away_or_empty_is_said(page, tmp_path, monkeypatch):
+    async with reports(page, tmp_path, path="reports", fill=None):
+        await expect(page.get_by_role("alert")).to_have_text("The store has no rounds yet.")
+
+        def refuse(_: Store):
+            raise StoreAwayError("the disk is full")
+
+        monkeypatch.setattr(Store, "reading", refuse)
+        await page.reload()
+        await expect(page.get_by_role("alert")).to_have_text("The store is away: the disk is full.")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("dark", 1280), pytest.param("light", 390, marks=pytest.mark.soak)]
+)
+async def test_everybody_can_use_it_in_light_and_in_dark(page, tmp_path, scheme, width):
+    await page.emulate_media(color_scheme=scheme)
+    await page.set_viewport_size({"width": width, "height": 800})
+    floor = Floor()
+    floor.tables = an_evening()
+    async with reports(page, tmp_path, floor):
+        await expect(page.locator("tr.outside").first).to_be_visible()
+        assert await faults_of(page) == []
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,139 @@
+"""Months as files, and the end of what was exported."""
+
+import re
+import subprocess
+from collections.abc import Hashable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import partial
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from punto.house.export import drop_month, export_month
+from punto.house.reports import floor_report
+from punto.house.store import StoreError
+from tests.bitflips.flips import FOUND, bits_of, flip_each
+from tests.command import punto
+from tests.house.house import stored
+from tests.house.tables import played, told
+
+NOVEMBER, OCTOBER = date(2026, 11, 1), date(2026, 10, 1)
+LATER = date(2027, 1, 1)
+
+
+@pytest.fixture
+def filled(open_store):
+    """A store with the rounds of a table, thirty of October and as many of November at least."""
+    at = played(9, 60)
+    store = open_store()
+    moved = [
+        each._replace(ts=each.ts - timedelta(days=30 if each.round.round <= 30 else 0))
+        for each in told(at.rounds, at)
+    ]
+    store.take(moved)
+    return store
+
+
+def total(file: Path, what: str) -> int:
+    ((found,),) = duckdb.execute(f"SELECT {what} FROM '{file}'").fetchall()  # noqa: S608 - of this test
+    return int(found)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_month_is_whole_in_its_files(filled, tmp_path, kind):
+    files = export_month(filled, OCTOBER, tmp_path, kind)
+
+    assert [each.name for each in files] == [
+        f"{name}-2026-10.{kind}" for name in ("rounds", "settlements", "incidents", "books")
+    ]
+    assert total(files[0], "count(DISTINCT round)") == 30
+    with filled.reading() as connection:
+        asked = "SELECT count(*), sum(net) FROM settlements WHERE day < '2026-11-01'"
+        count, net = connection.exec_driver_sql(asked).one()
+    assert (total(files[1], "count(*)"), total(files[1], "sum(net)")) == (count, net)
+    assert duckdb.execute(f"SELECT DISTINCT \"table\" FROM '{files[0]}'").fetchall() == [("table-1",)]  # noqa: S608
+
+
+def test_what_was_not_exported_is_not_dropped(filled, tmp_path, url):
+    before = floor_report(filled, OCTOBER, LATER)
+    with pytest.raises(StoreError, match="was not exported"):
+        drop_month(filled, OCTOBER, LATER)
+    export_month(filled, OCTOBER, tmp_path, "parquet")
+    with pytest.raises(StoreError, match="less than 30 days"):
+        drop_month(filled, OCTOBER, date(2026, 11, 29))
+    rounds = len(stored(url))
+
+    assert drop_month(filled, OCTOBER, LATER) > 30
+    assert [number for _, number, _ in stored(url)] == list(range(31, rounds + 1))
+    assert floor_report(filled, OCTOBER, LATER) == before
+    with pytest.raises(StoreError, match=r"was dropped: it is in the file rounds-2026-10\.parquet"):
+        export_month(filled, OCTOBER, tmp_path, "parquet")
+
+
+def test_a_month_that_grew_since_is_exported_again_first(filled, tmp_path):
+    export_month(filled, NOVEMBER, tmp_path, "parquet")
+    at = played(9, 80)
+    filled.take(told(at.rounds, at))
+    with pytest.raises(StoreError, match="export the month again"):
+        drop_month(filled, NOVEMBER, LATER)
+    export_month(filled, NOVEMBER, tmp_path, "parquet")
+    assert drop_month(filled, NOVEMBER, LATER)
+
+
+def test_the_command_exports_and_drops(filled, tmp_path, url):
+    if not url.startswith("sqlite"):
+        pytest.skip("the same command")
+    config = tmp_path / "gm.toml"
+    config.write_text(f'version = 1\n[store]\npath = "{filled.engine.url.database}"\n')
+    for arguments, message in (
+        (("export", "--month", "2026-13"), "is not a month"),
+        (
+            ("export", "--month", "2026-10", "--out", str(tmp_path / "none")),
+            "cannot be written: No such file",
+        ),
+        (("drop", "--month", "2026-10"), "ended less than 30 days ago"),
+    ):
+        out = () if arguments[0] == "drop" or "--out" in arguments else ("--out", str(tmp_path))
+        ended = punto("house", *arguments, *out, "--config", str(config))
+        assert (ended.returncode > 0, message in ended.stderr) == (True, True), ended.stderr
+    done = punto("house", "export", "--month", "2026-10", "--out", str(tmp_path), "--config", str(config))
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 4)
+
+
+@dataclass(frozen=True)
+class OfExport:
+    """Reads a file, or what `sha256sum` reads of a digest, and checks the export as the guide says."""
+
+    folder: Path
+    name: str
+
+    def content(self) -> Hashable:
+        content = (self.folder / self.name).read_bytes()
+        if not self.name.endswith(".sha256"):
+            return content
+        read = re.fullmatch(rb"([0-9a-fA-F]{64}) [ *](.+)\n", content)
+        return None if read is None else (read[1].lower(), read[2])
+
+    def found(self) -> str | None:
+        command = ["sha256sum", "--check", "--strict", f"{self.name.removesuffix('.sha256')}.sha256"]
+        ran = subprocess.run(
+            command, cwd=self.folder, capture_output=True, text=True, errors="replace", check=False
+        )
+        return None if ran.returncode == 0 else FOUND
+
+
+@pytest.mark.timeout(12 * 3600)
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+@pytest.mark.parametrize("end", ["", ".sha256"])
+def test_each_flip_of_a_bit_of_an_export_is_found_or_changes_nothing(filled, tmp_path, kind, end):
+    file = export_month(filled, OCTOBER, tmp_path, kind)[0]
+    name = f"{file.name}{end}"
+    tally = flip_each(
+        tmp_path, name, bits_of(tmp_path / name, 20), partial(OfExport, name=name), in_place=True
+    )
+    print(tally)
+
+    assert tally.missed == []
+    assert tally.counts[FOUND] > 0

@@ -1,0 +1,245 @@
+"""What is followed of tables, over a network that loses, repeats and delays, between crashes of either side."""
+
+from random import Random
+
+import pytest
+
+from punto.house.following import ASKS_AT_ONCE, Following
+from punto.house.taken import Cursor, Taken, TakenIncidents
+from punto.messages.building import timestamp
+from punto.messages.models import Health, Message, Round
+from punto.messages.requests import (
+    IncidentsResponse,
+    RecordedIncident,
+    RoundsRequest,
+    RoundsResponse,
+)
+from tests.house.told import Told
+from tests.share import soaked
+
+
+class House:
+    """The store, and what is followed since the program was started."""
+
+    def __init__(self) -> None:
+        self.stored: list[Taken | TakenIncidents] = []
+        self.heard: list[Taken | TakenIncidents] = []
+        self.start()
+
+    def start(self) -> None:
+        """Start again: what was heard and not stored is lost."""
+        self.heard = []
+        cursors: dict[tuple[str, str], Cursor] = {}
+        for each in self.stored:
+            before = cursors.get(("t", each.record), Cursor(1, 0, None, 0))
+            if isinstance(each, Taken):
+                after = before._replace(rounds=each.round.round, ended=each.ts)
+            else:
+                after = before._replace(incidents=each.until)
+            cursors["t", each.record] = after
+        self.following = Following(cursors)
+        self.following.meet("t")
+
+    def store(self) -> None:
+        self.stored += self.heard
+        self.heard = []
+
+    def hear(self, message: Message) -> None:
+        match message:
+            case Round():
+                self.heard += self.following.hear("t", message)
+            case RoundsResponse():
+                self.heard += self.following.hear_answer("t", message)
+            case IncidentsResponse():
+                found = self.following.hear_incidents("t", message)
+                self.heard += [] if found is None else [found]
+            case Health():
+                self.following.meet("t", message.rounds, message.inputs)
+
+    def numbers(self, record: str) -> list[int]:
+        return [each.round.round for each in self.rounds(record)]
+
+    def rounds(self, record: str) -> list[Taken]:
+        return [each for each in self.stored if isinstance(each, Taken) and each.record == record]
+
+    def incidents(self, record: str) -> list[RecordedIncident]:
+        told = [each for each in self.stored if isinstance(each, TakenIncidents) and each.record == record]
+        return [incident for each in told for incident in each.incidents]
+
+
+class Network:
+    """What is on its way between the tables and the house."""
+
+    def __init__(self, dice: Random) -> None:
+        self.dice = dice
+        self.house, self.table, self.now = House(), Told(), 0.0
+        self.earlier: list[Told] = []
+        self.sent: list[Message] = []
+
+    def play(self) -> None:
+        self.sent.append(self.table.play(self.dice))
+
+    def say_how_it_is(self) -> None:
+        self.sent.append(self.table.health())
+
+    def ask(self) -> None:
+        self.sent += [self.table.answer(asked) for _, asked in self.house.following.to_ask(self.now)]
+
+    def arrive(self) -> None:
+        for _ in range(min(len(self.sent), self.dice.randint(1, 4))):
+            self.house.hear(self.sent.pop(0))
+
+    def lose(self) -> None:
+        if self.sent:
+            self.sent.pop(self.dice.randrange(len(self.sent)))
+
+    def repeat(self) -> None:
+        if self.sent:
+            self.sent.insert(self.dice.randrange(len(self.sent)), self.dice.choice(self.sent))
+
+    def store(self) -> None:
+        self.house.store()
+
+    def crash(self) -> None:
+        self.house.start()
+
+    def connect(self) -> None:
+        self.house.following.compare_again()
+
+    def begin_record(self) -> None:
+        """The table's record is another one, after all of the one before was told."""
+        if not self.sent:
+            self.store()
+            self.earlier.append(self.table)
+            self.table = Told(f"record {len(self.earlier)}")
+
+
+STEPS = [Network.play] * 6 + [Network.ask] * 4 + [Network.arrive] * 6 + [Network.store] * 3
+STEPS += [Network.say_how_it_is] * 2 + [
+    Network.lose,
+    Network.repeat,
+    Network.crash,
+    Network.connect,
+    Network.begin_record,
+]
+
+
+@pytest.mark.parametrize("seed", [*range(10), *soaked(*range(10, 500))])
+def test_every_round_is_taken_in_once_and_in_order(seed):
+    at = Network(Random(seed))
+    house = at.house
+    for _ in range(400):
+        at.now += at.dice.random()
+        at.dice.choice(STEPS)(at)
+        for record in {each.record for each in house.stored}:
+            assert house.numbers(record) == list(range(1, len(house.numbers(record)) + 1))
+    at.play()
+    at.connect()
+    for _ in range(80):
+        at.now += 5
+        house.hear(at.table.health())
+        for _, asked in house.following.to_ask(at.now):
+            house.hear(at.table.answer(asked))
+    at.store()
+    assert house.following.faults() == {}
+    assert house.incidents(at.table.record) == [*at.table.incidents(0, at.table.inputs)]
+    assert [(timestamp(each.ts), each.round) for each in house.rounds(at.table.record)] == [
+        (told.ts, told.round) for told in map(at.table.tell, range(1, len(at.table.rounds) + 1))
+    ]
+
+
+def followed(rounds: int) -> tuple[House, Told]:
+    dice, house, table = Random(0), House(), Told()
+    for _ in range(rounds):
+        table.play(dice)
+    for now in range(0, 100, 10):
+        for _, asked in house.following.to_ask(now):
+            house.hear(table.answer(asked))
+    house.store()
+    assert house.numbers("aa") == list(range(1, rounds + 1))
+    return house, table
+
+
+def test_a_table_that_was_followed_is_asked_for_nothing():
+    house, _ = followed(250)
+    house.following.meet("t", 250)
+
+    assert [*house.following.to_ask(1000.0)] == []
+    house.following.meet("t", 251)
+    assert [asked for _, asked in house.following.to_ask(1000.0)] == [
+        RoundsRequest(id="rounds-5", after=250, limit=100)
+    ]
+
+
+@pytest.mark.parametrize("played_on", [0, 3, 30])
+def test_a_restored_backup_is_found_and_nothing_of_it_is_taken_in(played_on):
+    house, table = followed(20)
+    before = [*house.stored]
+    del table.rounds[10:]
+    table.moments = 100
+    for _ in range(played_on):
+        table.play(Random(1))
+    house.start()
+    for now in range(0, 100, 10):
+        for _, asked in house.following.to_ask(now):
+            house.hear(table.answer(asked))
+    house.hear(table.play(Random(2)))
+    house.store()
+
+    assert house.stored == before
+    assert "round 20" in house.following.faults()["t"]
+
+    new = Told("bb")
+    house.hear(new.play(Random(3)))
+    for now in range(200, 300, 10):
+        for _, asked in house.following.to_ask(now):
+            house.hear(new.answer(asked))
+    house.store()
+    assert house.numbers("bb") == [1]
+    assert house.following.faults() == {}
+
+
+def test_no_more_is_asked_than_a_table_answers():
+    following = Following({})
+    following.meet("t")
+    asked = []
+    for tick in range(1000):  # a hundred seconds
+        for _ in following.to_ask(tick / 10):
+            asked.append(tick / 10)
+            following.refuse("u")
+            following.compare_again()
+    assert ASKS_AT_ONCE <= len(asked) <= ASKS_AT_ONCE + 50
+
+
+def test_an_answer_to_somebody_else_is_not_heard():
+    house, table = followed(5)
+    asked = RoundsRequest(id="rounds-None", after=0)
+    house.hear(table.answer(asked))
+    house.store()
+    assert house.numbers("aa") == [1, 2, 3, 4, 5]
+
+
+def test_an_answer_that_is_late_each_time_is_heard():
+    dice, house, table = Random(0), House(), Told()
+    table.play(dice)
+    late: list[Message] = []
+    for now in range(0, 40, 5):
+        asked = [each for _, each in house.following.to_ask(now)]
+        for message in late:
+            house.hear(message)
+        late = [table.answer(each) for each in asked]
+    house.store()
+    assert house.numbers("aa") == [1]
+
+
+def test_a_table_that_is_heard_of_while_requests_are_sent_holds_up_none():
+    following = Following({})
+    for name in ("t1", "t2"):
+        following.meet(name, 1, 1)
+
+    asked = []
+    for name, _ in following.to_ask(1.0):
+        asked.append(name)
+        following.meet(f"{name} too", 1, 1)
+
+    assert set(asked) >= {"t1", "t2"}

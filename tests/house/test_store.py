@@ -1,0 +1,271 @@
+"""The house's store: what tables told is there once, and its sums are the tables' own meters."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import date, timedelta
+from random import Random
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import func, select, text
+
+from punto.baccarat.table.meters import of_game
+from punto.house import reports, schema
+from punto.house.people import signed_on
+from punto.house.reports import FloorReport, ShiftReport, floor_report, shift_report
+from punto.house.rows import TooManyRoundsError
+from punto.house.store import GapError, Store, StoreError
+from punto.house.taken import TakenIncidents
+from punto.house.tally import as_settled
+from punto.messages.building import timestamp
+from punto.messages.requests import RecordedIncident
+from tests.house.conftest import CALENDAR
+from tests.house.tables import BEGAN, played, told
+from tests.share import soaked
+
+
+def rows(store: Store, table) -> list[tuple[Any, ...]]:
+    with store.engine.connect() as connection:
+        return [tuple(row) for row in connection.execute(select(table))]
+
+
+def summed(store: Store, table, *keys: str) -> dict[tuple[Any, ...], tuple[int, ...]]:
+    """The sums of a table over all days, by these columns."""
+    values = [each for each in table.columns if not each.primary_key]
+    asked = select(*(table.c[key] for key in keys), *(func.sum(each) for each in values)).group_by(
+        *(table.c[key] for key in keys)
+    )
+    with store.engine.connect() as connection:
+        found = {
+            tuple(row[: len(keys)]): tuple(map(int, row[len(keys) :])) for row in connection.execute(asked)
+        }
+    return {key: value for key, value in found.items() if any(value)}
+
+
+def assert_is_what_the_table_counted(store: Store, at) -> None:
+    meters = of_game(at.state.history.meters, at.settings.game)
+    drops = {(each.wager,): (each.wagers, each.staked, each.returned, each.squares) for each in meters.drop}
+    assert summed(store, schema.DROPS, "wager") == drops
+    hits = {(each.wager or "", each.rule): (each.hits,) for each in meters.hits}
+    assert summed(store, schema.HITS, "wager", "rule") == hits
+
+
+@pytest.mark.parametrize("seed", [0, *soaked(1, 2)])
+def test_the_sums_are_what_the_table_counted_itself(open_store, seed):
+    at = played(seed, 120)
+    store = open_store()
+    store.take(told(at.rounds, at))
+
+    assert_is_what_the_table_counted(store, at)
+    statuses = Counter(each.status for each in at.rounds)
+    taken_back = sum(each.status == "correction" and each.winner is None for each in at.rounds)
+    assert statuses["correction"] > taken_back > 0
+    statuses.update({"played": -taken_back, "void": taken_back})
+    assert summed(store, schema.COUNTS, "status") == {(name,): (n,) for name, n in statuses.items()}
+
+
+@pytest.mark.parametrize("seed", [0, *soaked(*range(1, 20))])
+def test_rounds_are_there_once_however_they_come(tmp_path, seed):
+    """In any pieces, repeated, with gaps, and with the program started again in between."""
+    dice = Random(seed)
+    at = played(7, 60)
+    all_told = told(at.rounds, at)
+    url = f"sqlite:///{tmp_path}/store.db"
+    store, has = Store(url, CALENDAR), 0
+    while has < len(all_told):
+        first = dice.randint(0, min(has + 2, len(all_told) - 1))
+        last = min(first + dice.randint(1, 12), len(all_told))
+        if first > has:
+            with pytest.raises(GapError):
+                store.take(all_told[first:last])
+        else:
+            store.take(all_told[first:last])
+            has = max(has, last)
+        if dice.random() < 0.2:
+            store.close()
+            store = Store(url, CALENDAR)
+        assert store.cursors()["table-1", "aa"].rounds == has if has else store.cursors() == {}
+    assert [row[2] for row in rows(store, schema.ROUNDS)] == list(range(1, len(all_told) + 1))
+    assert_is_what_the_table_counted(store, at)
+    store.close()
+
+
+def test_a_round_counts_on_its_gaming_day_and_a_correction_on_the_day_of_its_round(open_store):
+    at = played(1, 120)
+    store = open_store()
+    store.take(told(at.rounds, at))
+
+    with store.engine.connect() as connection:
+        by_day = dict(
+            connection.execute(select(schema.ROUNDS.c.day, func.count()).group_by(schema.ROUNDS.c.day)).all()
+        )
+    assert by_day == {date(2026, 11, 23): 59, date(2026, 11, 24): len(at.rounds) - 59}
+
+
+def test_a_table_that_begins_a_new_record_is_counted_on(open_store):
+    at = played(2, 20)
+    store = open_store()
+    store.take([*told(at.rounds, at), *told(at.rounds, at, record="bb")])
+
+    assert {key: each.rounds for key, each in store.cursors().items()} == {
+        ("table-1", "aa"): len(at.rounds),
+        ("table-1", "bb"): len(at.rounds),
+    }
+
+
+def test_a_games_hits_are_counted_when_it_becomes_known(open_store):
+    at = played(3, 60)
+    unknown = replace(at.settings.game, name="own_game")
+    store = open_store()
+    store.take([each._replace(game="own_game") for each in told(at.rounds, at)])
+    assert rows(store, schema.HITS) == []
+
+    other = open_store()
+    store.learn(unknown)
+    assert_is_what_the_table_counted(store, at)
+    store.learn(unknown)
+    other.learn(unknown)
+    open_store().learn(unknown)
+    assert_is_what_the_table_counted(store, at)
+
+
+def test_nothing_is_taken_in_if_anything_is_not(open_store):
+    at = played(4, 30)
+    store = open_store()
+    first, second = told(at.rounds[:5], at), told(at.rounds[:5], at, table="table-2")
+    with pytest.raises(GapError):
+        store.take([*first, second[0], second[2]])
+    assert rows(store, schema.ROUNDS) == rows(store, schema.COUNTS) == []
+    assert store.cursors() == {}
+
+
+def test_a_correction_after_a_start_finds_its_round(open_store):
+    at = played(5, 15)
+    for each in told(at.rounds, at):
+        store = open_store()
+        store.take([each])
+        store.close()
+    assert_is_what_the_table_counted(open_store(), at)
+
+
+def test_the_migrations_make_the_tables_that_the_program_knows(open_store):
+    store = open_store()
+    with store.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"include_object": _is_whole})
+        assert compare_metadata(context, schema.METADATA) == []
+
+
+def _is_whole(_object: object, name: str, kind: str, *_: object) -> bool:
+    """Whether it is not a partition, or of one."""
+    return not (kind == "table" and name.rpartition("_")[2].isdecimal())
+
+
+def test_a_store_of_a_later_version_is_not_touched(open_store, url):
+    store = open_store()
+    with store.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(StoreError, match="another version"):
+        Store(url, CALENDAR)
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("nothing", "write sqlite"),
+        ("mysql://here/there", "write sqlite"),
+        ("sqlite:////no/such/folder/s.db", "unable to open"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_refused(address, message):
+    with pytest.raises(StoreError, match=message):
+        Store(address, CALENDAR)
+
+
+def test_who_is_signed_on_follows_from_the_entrances(open_store):
+    store = open_store()
+
+    def entrance(seq: int, kind: str, who: str | None) -> RecordedIncident:
+        return RecordedIncident(
+            seq=seq, place=0, ts=timestamp(BEGAN), kind=kind, source="console", who=who, text="", where=None
+        )
+
+    told = [
+        entrance(2, "session_begun", "ann"),
+        entrance(3, "session_begun", "bob"),
+        entrance(5, "session_ended", "ann"),
+        entrance(9, "service_started", None),
+        entrance(11, "session_begun", "eve"),
+    ]
+    for until, people in ((3, ("ann", "bob")), (5, ("bob",)), (9, ()), (11, ("eve",))):
+        after = max((each.incidents for each in store.cursors().values()), default=0)
+        new = tuple(each for each in told if after < each.seq <= until)
+        store.take_incidents([TakenIncidents("table-1", "aa", False, after, until, new)])
+        assert signed_on(store, date(2026, 11, 1)) == {"table-1": people}
+    with pytest.raises(GapError):
+        store.take_incidents([TakenIncidents("table-1", "aa", False, 5, 11, ())])
+
+
+def test_the_report_of_a_shift_over_all_rounds_is_the_report_of_their_days(open_store):
+    at, other = played(4, 60), played(5, 60)
+    store = open_store()
+    store.take(told(at.rounds, at) + told(other.rounds, other, "table-2"))
+
+    whole = shift_report(store, 24, BEGAN + timedelta(hours=12))
+    by_days = floor_report(store, date(2026, 11, 1), date(2026, 12, 1))
+    assert len(whole.tables) == 2
+    assert (_counted(whole), whole.wagers) == (_counted(by_days), by_days.wagers)
+
+
+def _counted(report: FloorReport | ShiftReport) -> list[tuple[Any, ...]]:
+    return [
+        (each.table, each.meters, {status: n for status, n in each.rounds.items() if n})
+        for each in report.tables
+    ]
+
+
+def test_the_report_of_a_shift_has_its_rounds_only_and_no_correction_of_one_before(open_store):
+    at = played(6, 120)
+    rounds = told(at.rounds, at)
+    begins = next(each for each in rounds[5:] if each.round.status == "correction").ts
+    ends = begins + timedelta(hours=1)
+    store = open_store()
+    store.take(rounds)
+    (shown,) = shift_report(store, 1, ends).tables
+
+    within = [each.round for each in rounds if begins <= each.ts < ends]
+    corrections = [each for each in within if each.status == "correction"]
+    settled = [
+        as_settled(each, [later for later in corrections if later.corrects == each.round])
+        for each in within
+        if each.status == "played"
+    ]
+    assert within[0].corrects not in {each.round for each in within}
+    assert shown.rounds["played"] == len(settled) - settled.count(None)
+    assert shown.rounds["correction"] == len(corrections)
+    assert sum(each.drop for each in shown.meters.wagers) == sum(
+        wager.stake for each in settled if each is not None for wager in each.settlements
+    )
+
+
+def test_too_many_rounds_for_a_shift_are_refused(open_store, monkeypatch):
+    at = played(4, 20)
+    store = open_store()
+    store.take(told(at.rounds, at))
+    monkeypatch.setattr(reports, "MOST_ROUNDS", 10)
+
+    with pytest.raises(TooManyRoundsError, match="rounds are more than 10"):
+        shift_report(store, 24, BEGAN + timedelta(hours=12))
+
+
+def test_a_report_holds_up_nothing_and_is_of_one_moment(open_store):
+    at = played(2, 20)
+    store = open_store()
+    store.take(told(at.rounds[:10], at))
+    count = select(func.count()).select_from(schema.ROUNDS)
+    with store.reading() as connection:
+        assert connection.execute(count).scalar_one() == 10
+        store.take(told(at.rounds[:15], at))
+        if not store.is_postgresql:
+            assert connection.execute(count).scalar_one() == 10
