@@ -12,13 +12,14 @@ COVERED := tests/baccarat tests/drivers
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
 # What waits most for a disk, a page or a clock comes first, so that there is work left for the processors until the end.
-WAITING := $(addprefix tests/,consoles displays controller stranger interface)
+WAITING := $(addprefix tests/,consoles house reports displays controller deploy commands stranger)
 OTHERS := $(WAITING) $(filter-out $(COVERED) $(WAITING) tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/))) $(BY_CHANCE)
 # The tests that measure the way of the money to the disk: a simulated world reaches most of it, and the others what faults and people do.
-OF_THE_PATH := tests/simulated/test_simulated.py tests/house/test_store.py $(patsubst %,tests/controller/accounts/test_%.py,accounts house_accounts) \
+OF_THE_PATH := tests/simulated/test_simulated.py tests/house/test_store.py \
   $(patsubst %,tests/controller/test_%.py,incidents progressive_audit progressive_record) \
+  $(patsubst %,tests/controller/accounts/test_%.py,accounts house_accounts) \
   $(patsubst %,tests/controller/journal/test_%.py,backup evidence failure outcomes schema snapshots wal) \
-  $(patsubst %,tests/consoles/test_%.py,accounts api countersigning house_accounts orders progressive_orders second_factor security_keys)
+  $(patsubst %,tests/consoles/test_%.py,api countersigning orders progressive_orders second_factor security_keys)
 PATH_COVERAGE := --rcfile=tests/ordered_path.toml
 # They wait for most of their time, so there are more of them at a time than processors.
 WORKERS ?= $(shell expr 8 + 2 '*' $$(nproc))
