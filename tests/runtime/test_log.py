@@ -62,7 +62,7 @@ def test_what_is_logged_can_be_chosen(tmp_path, level, events):
 def test_what_a_library_logs_is_a_line_as_all_others():
     program = """
 import asyncio, logging
-from punto.controller import log
+from punto.runtime import log
 log.set_up()
 async def main():
     asyncio.get_running_loop().call_soon(lambda: 1 / 0)
@@ -89,7 +89,7 @@ logging.getLogger("a.library").info("not logged")
 def test_a_log_that_nobody_reads_holds_nothing_up_and_says_what_it_dropped():
     program = """
 import sys, structlog
-from punto.controller import log
+from punto.runtime import log
 log.set_up()
 for number in range(5000):
     structlog.get_logger().info("line", number=number)
