@@ -2,9 +2,9 @@
 FROM python:3.12-slim-bookworm
 WORKDIR /src
 # requirements.lock also has what the Game Manager of a house needs (deploy/compose.yaml).
-ARG LOCK=table.lock
-COPY $LOCK .
-RUN pip install --no-cache-dir --require-hashes -r $LOCK
+ARG LOCK=table
+COPY locks/$LOCK.lock .
+RUN pip install --no-cache-dir --require-hashes -r $LOCK.lock
 COPY . .
 RUN pip install --no-cache-dir --no-deps --no-build-isolation . \
  && useradd --system punto \

@@ -1,4 +1,4 @@
-# Everything runs from .venv, which is made from requirements.lock. `make demo` and `make test` are all a newcomer needs.
+# Everything runs from .venv, which is made from locks/requirements.lock. `make demo` and `make test` are all a newcomer needs.
 
 PYTHON ?= python3
 VENV := .venv
@@ -136,17 +136,17 @@ screenshots: $(READY) system
 docs: $(DOCS)/.ready
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
 
-$(DOCS)/.ready: docs.lock
+$(DOCS)/.ready: locks/docs.lock
 	$(PYTHON) -m venv $(DOCS)
-	$(DOCS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r docs.lock
+	$(DOCS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r locks/docs.lock
 	touch $@
 
 # What a signer needs whose key is in a TPM. It is compiled, so only `make soak` has it; the other packages are those of $(VENV).
-$(TPM)/.ready: tpm.lock tpm-build.lock
+$(TPM)/.ready: locks/tpm.lock locks/tpm-build.lock
 	./tools/install-system-packages tpm
 	$(PYTHON) -m venv $(TPM)
-	$(TPM)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r tpm-build.lock
-	$(TPM)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-build-isolation -r tpm.lock
+	$(TPM)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r locks/tpm-build.lock
+	$(TPM)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-build-isolation -r locks/tpm.lock
 	touch $@
 
 # What users get, built and tried, is then in dist/. It uploads nothing.
@@ -171,9 +171,9 @@ $(NODE): package.json package-lock.json
 	npm ci --loglevel error --ignore-scripts --no-audit --no-fund
 	touch $@
 
-$(READY): requirements.lock pyproject.toml
+$(READY): locks/requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r locks/requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 

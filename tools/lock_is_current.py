@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 
 LOCKS = {
-    Path("requirements.lock"): ["pyproject.toml", "--all-extras", "--group", "dev"],
-    Path("table.lock"): [
+    Path("locks/requirements.lock"): ["pyproject.toml", "--all-extras", "--group", "dev"],
+    Path("locks/table.lock"): [
         "pyproject.toml",
         "--extra",
         "console",
@@ -21,9 +21,9 @@ LOCKS = {
         "--group",
         "build",
     ],
-    Path("docs.lock"): ["--group", "docs"],
-    Path("tpm.lock"): ["--group", "tpm"],
-    Path("tpm-build.lock"): ["--group", "tpm-build"],
+    Path("locks/docs.lock"): ["--group", "docs"],
+    Path("locks/tpm.lock"): ["--group", "tpm"],
+    Path("locks/tpm-build.lock"): ["--group", "tpm-build"],
 }
 """What each file locks: a developer's machine, a table's PC, the documents' site, a key in a TPM and what compiles its package."""
 FLAGS = [

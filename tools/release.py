@@ -207,7 +207,7 @@ def try_extra(extra: str, wheel: Path, version: str, folder: Path) -> None:
     name = f"punto[{extra}]" if extra else "punto"
     environment = folder / "environment"
     run(sys.executable, "-m", "venv", "--without-pip", environment)  # so that it has what punto brings alone
-    requirements = locked(name, wheel, (ROOT / "requirements.lock").read_text(encoding="utf-8"))
+    requirements = locked(name, wheel, (ROOT / "locks" / "requirements.lock").read_text(encoding="utf-8"))
     listed = folder / "requirements.txt"
     listed.write_text(requirements, encoding="utf-8")
     pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python")
@@ -265,7 +265,7 @@ def try_table(source: Path, version: str, folder: Path) -> None:
     for command in commands:
         run("sh", "-ec", command, cwd=source, PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     size = on_disk_of_a_table(environment)
-    extras = [word for word in LOCKS[Path("table.lock")] if word in PROMISES]
+    extras = [word for word in LOCKS[Path("locks/table.lock")] if word in PROMISES]
     try_installed(environment, version, [name for extra in extras for name in PROMISES[extra]])
     print(
         f"a table PC by docs/how-to/install.md: {megabytes(size)}, less than {megabytes(TABLE_LIMIT)}",

@@ -32,7 +32,7 @@ from packaging.version import InvalidVersion, Version
 from tools.lock_is_current import LOCKS
 
 ROOT: Final = Path(__file__).parents[1]
-LOCK: Final = ROOT / "table.lock"
+LOCK: Final = ROOT / "locks" / "table.lock"
 PAGE: Final = ROOT / "docs" / "reference" / "licences.md"
 ADVISORIES: Final = "PUNTO_ADVISORIES"
 ALLOWED: Final = frozenset(
@@ -188,7 +188,7 @@ def bill(lock: str, version: str, time: int) -> dict[str, Any]:
     packages = locked(lock)
     purls = {each.name: each.purl for each in packages}
     own = Package("punto", version, ())
-    extras = frozenset(LOCKS[Path(LOCK.name)])
+    extras = frozenset(LOCKS[LOCK.relative_to(ROOT)])
     depends = [(own.purl, needs("punto", extras))]
     depends += [(each.purl, needs(each.name)) for each in packages]
     return {

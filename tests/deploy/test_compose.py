@@ -118,8 +118,7 @@ def test_what_the_image_copies_is_what_its_context_has():
         "punto",
         "compose",
         "pyproject.toml",
-        "table.lock",
-        "requirements.lock",
+        "locks",
         "README.md",
         "LICENSE",
     }

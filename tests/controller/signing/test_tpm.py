@@ -93,8 +93,12 @@ def test_a_sealed_key_is_not_read_without_its_tpm_and_a_key_on_the_disk_not_with
 
 
 def test_what_the_packages_of_a_tpm_share_with_a_table_has_the_same_version():
-    table = {each.name: each.version for each in locked((HERE / "table.lock").read_text())}
-    ours = [each for name in ("tpm.lock", "tpm-build.lock") for each in locked((HERE / name).read_text())]
+    table = {each.name: each.version for each in locked((HERE / "locks" / "table.lock").read_text())}
+    ours = [
+        each
+        for name in ("tpm.lock", "tpm-build.lock")
+        for each in locked((HERE / "locks" / name).read_text())
+    ]
 
     assert {"cffi", "cryptography"} <= {each.name for each in ours}
     assert [each for each in ours if table.get(each.name, each.version) != each.version] == []
