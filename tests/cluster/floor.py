@@ -221,7 +221,7 @@ class Floor:
         self.certificates = self.folder / "certificates"
         names = [f"{each.name}={each.address}" for each in self.nodes]
         names += [*(each.name for each in self.pcs), "replica", "game-manager"]
-        subprocess.run([HERE / "deploy" / "certificates", self.certificates, *names], check=True)
+        subprocess.run([HERE / "deploy" / "house" / "certificates", self.certificates, *names], check=True)
         self.certificates.chmod(0o711)
 
     def _make_machines(self) -> None:
@@ -231,7 +231,7 @@ class Floor:
         made = punto("broker-users", *(str(each.config) for each in self.pcs), "--out", str(users), *nodes)
         assert made.returncode == 0, made.stderr
         names = [each.name for each in self.nodes]
-        subprocess.run([HERE / "deploy" / "machines", self.folder, *names], check=True)
+        subprocess.run([HERE / "deploy" / "house" / "machines", self.folder, *names], check=True)
         for name in (*names, *(each.name for each in self.pcs)):
             folder = self.folder / name
             config = folder / "conf.d" / "punto.conf"
@@ -292,7 +292,7 @@ class Floor:
                 each.chmod(0o700)
         part = self.nodes[number].run(
             home.with_suffix(".log"),
-            HERE / "deploy" / "database",
+            HERE / "deploy" / "house" / "database",
             *role,
             *("-c", "fsync=off", "-c", f"unix_socket_directories={home}"),
             user="postgres",

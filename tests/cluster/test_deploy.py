@@ -12,7 +12,7 @@ from punto.commands.cli import main
 from punto.messages.topics import CHANNELS
 from tests.controller.table_on_a_machine import HERE
 
-DEPLOY = HERE / "deploy"
+DEPLOY = HERE / "deploy" / "house"
 TABLE = """version = 1
 [table]
 id = "{id}"
@@ -131,7 +131,7 @@ def test_a_name_that_cannot_be_a_file_is_refused(name, tmp_path):
 def test_what_compose_mounts_is_there_or_is_made_by_the_document():
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))["services"]
     mounted = [volume.split(":")[0] for each in services.values() for volume in each.get("volumes", ())]
-    made = {name.removeprefix("../floor/") for name in mounted if name.startswith("../floor/")}
+    made = {name.removeprefix("../../floor/") for name in mounted if name.startswith("../../floor/")}
 
     assert all((DEPLOY / name).exists() for name in mounted if name.startswith("./"))
     assert made == {

@@ -20,7 +20,7 @@ from tests.ports import free_port, takes_connections
 
 
 class CertificatesBroker(HousesBroker):
-    """Mosquitto of the table `table-1` with certificates of deploy/certificates; `folder`/other has another authority's."""
+    """Mosquitto of the table `table-1` with certificates of deploy/house/certificates; `folder`/other has another authority's."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -29,7 +29,9 @@ class CertificatesBroker(HousesBroker):
             (folder, ("table-1=127.0.0.1", "table-2", "surveillance", "stranger")),
             (folder / "other", ("table-1=127.0.0.1",)),
         ):
-            subprocess.run([HERE / "deploy" / "certificates", where, *names], check=True, capture_output=True)
+            subprocess.run(
+                [HERE / "deploy" / "house" / "certificates", where, *names], check=True, capture_output=True
+            )
         config = folder / "conf.d" / "punto.conf"
         lines = config.read_text(encoding="utf-8").splitlines()
         first = lines.index("# listener 8883")
@@ -141,7 +143,7 @@ def test_what_was_stolen_with_a_pc_never_speaks_for_the_table_again(tmp_path):
         assert connects(tmp_path / "stolen")
         assert publishes(broker.port, login, folder=tmp_path)
 
-        certificates = [HERE / "deploy" / "certificates", tmp_path]
+        certificates = [HERE / "deploy" / "house" / "certificates", tmp_path]
         for each in (["--revoke", "table-1"], ["table-1=127.0.0.1"]):
             subprocess.run([*certificates, *each], check=True, capture_output=True)
         (broker.passwords / "table-1").unlink()

@@ -1,4 +1,4 @@
-"""compose.yaml: what each of its services runs, run on this machine with other ports. No test builds the image or runs Docker."""
+"""deploy/trial/compose.yaml: what each of its services runs, run on this machine with other ports. No test builds the image or runs Docker."""
 
 import json
 import os
@@ -21,9 +21,9 @@ from tests.controller.table_on_a_machine import HERE, Program, wait_until
 from tests.deadline import DEADLINE
 from tests.ports import free_port
 
-COMPOSE = yaml.safe_load((HERE / "compose.yaml").read_text(encoding="utf-8"))
+COMPOSE = yaml.safe_load((HERE / "deploy" / "trial" / "compose.yaml").read_text(encoding="utf-8"))
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
-IMAGE = (HERE / "Dockerfile").read_text(encoding="utf-8")
+IMAGE = (HERE / "deploy" / "Dockerfile").read_text(encoding="utf-8")
 PORTS = re.compile(r"\b(1884|80\d\d)\b")
 
 
@@ -35,7 +35,7 @@ def fetched(address: str) -> Any:
 @pytest.fixture
 def ports() -> dict[str, str]:
     """A free port for each that the file names, so that all services find each other."""
-    text = (HERE / "compose.yaml").read_text(encoding="utf-8")
+    text = (HERE / "deploy" / "trial" / "compose.yaml").read_text(encoding="utf-8")
     return {port: str(free_port()) for port in PORTS.findall(text)}
 
 
@@ -111,12 +111,16 @@ def test_its_services_are_a_broker_two_tables_that_deal_and_a_display_of_both(tm
 
 
 def test_what_the_image_copies_is_what_its_context_has():
-    allowed = {line[1:] for line in (HERE / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    allowed = {
+        line[1:]
+        for line in (HERE / "deploy" / "Dockerfile.dockerignore").read_text().splitlines()
+        if line.startswith("!")
+    }
     rooms = {each.name for each in (HERE / "punto").iterdir() if each.is_symlink()}
 
     assert allowed == rooms | {
         "punto",
-        "compose",
+        "deploy/trial",
         "pyproject.toml",
         "locks",
         "README.md",
@@ -127,5 +131,5 @@ def test_what_the_image_copies_is_what_its_context_has():
 
 def test_every_service_is_on_the_loopback_alone():
     assert {each["network_mode"] for each in SERVICES.values()} == {"host"}
-    assert "listener 1884 127.0.0.1" in (HERE / "compose" / "mosquitto.conf").read_text()
+    assert "listener 1884 127.0.0.1" in (HERE / "deploy" / "trial" / "mosquitto.conf").read_text()
     assert not any("--host" in each.get("command", ()) for each in SERVICES.values())
