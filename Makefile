@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 NODE := node_modules/.ready
 DOCS := .venv-docs
 TPM := .venv-tpm
-SOURCES := docs/site_links.py punto configs controller drivers simulators tests tools benchmarks examples
+SOURCES := punto configs controller drivers simulators tests tools benchmarks examples
 COVERED := tests/baccarat tests/drivers
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
@@ -108,7 +108,7 @@ fmt: $(READY) $(NODE)
 
 lock: $(READY)
 	$(BIN)/python -m tools.lock_is_current --write
-	npm install --package-lock-only --ignore-scripts --no-audit --no-fund
+	npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts --no-audit --no-fund
 
 schema: $(READY)
 	$(BIN)/punto schema --out docs/reference --acl configs/mosquitto.acl
@@ -134,7 +134,7 @@ screenshots: $(READY) system
 
 # The site is in site/; links are checked, those between headings too. Its tools have an environment of their own.
 docs: $(DOCS)/.ready
-	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --config-file tools/mkdocs.yml
 
 $(DOCS)/.ready: locks/docs.lock
 	$(PYTHON) -m venv $(DOCS)

@@ -24,11 +24,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of the checkout's root, and the files that any page links to."""
     for name, page in PAGES.items():
         files.append(File.generated(config, page, abs_src_path=str(ROOT / name)))
-    for page in [ROOT / name for name in PAGES] + [
+    for source in [ROOT / name for name in PAGES] + [
         Path(each.abs_src_path) for each in files.documentation_pages()
     ]:
-        for link in LINK.findall(CODE.sub("", page.read_text(encoding="utf-8"))):
-            found = (page.parent / link).resolve()
+        for link in LINK.findall(CODE.sub("", source.read_text(encoding="utf-8"))):
+            found = (source.parent / link).resolve()
             to = _in_site(found)
             if found.is_file() and ROOT in found.parents and to not in files.src_uris:
                 files.append(File.generated(config, to, abs_src_path=str(found)))
