@@ -13,7 +13,8 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
-from punto.consoles import api, reports, view
+from punto.consoles import api, view
+from punto.reports import shift as reports
 from punto.controller.orders.doors import OrderAnswer, Preview
 from punto.house import alarms, edge_alarms, live, people
 from punto.house import books as house_books

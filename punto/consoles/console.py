@@ -9,7 +9,7 @@ import structlog
 
 from punto.baccarat.progressive.events import PrintWinPage
 from punto.consoles.guard import Guard
-from punto.consoles.reports import Reports
+from punto.reports.shift import Reports
 from punto.consoles.web import Parts, application
 from punto.controller.accounts.gate import Gate
 from punto.controller.accounts.refusals import AccountsError

@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 from punto.consoles import api
 from punto.consoles.answers import OF_JSON, answer_refusals, answers, order_answers
 from punto.consoles.guard import own_origin
-from punto.consoles.reports import Reports, RoundInputs, Rounds, Shift
+from punto.reports.shift import Reports, RoundInputs, Rounds, Shift
 from punto.consoles.sessions import Callers, Place, add_sessions, json_body
 from punto.consoles.view import Moments, View, view_of, waiting_of
 from punto.controller.accounts.gate import Session

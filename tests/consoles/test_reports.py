@@ -32,8 +32,8 @@ from punto.baccarat.table.events import (
 from punto.baccarat.table.meters import every
 from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting
 from punto.configs.expectations import HOLD, shipped
-from punto.consoles import reports
-from punto.consoles.reports import MOST_LISTED, Reports
+from punto.reports import shift as reports
+from punto.reports.shift import MOST_LISTED, Reports
 from punto.controller.journal import store
 from punto.controller.journal.schema import RecordError
 from tests.baccarat.table.croupier import COMMANDS, LONG, PLAYER_NATURAL, TIE, Croupier

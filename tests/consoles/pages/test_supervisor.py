@@ -10,7 +10,7 @@ from punto.baccarat.table.events import LidMoved
 from punto.baccarat.table.meters import every
 from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable
 from punto.baccarat.table.state import Phase
-from punto.consoles.reports import MOST_LISTED
+from punto.reports.shift import MOST_LISTED
 from tests.consoles.pages.parts import (
     PASSWORD,
     PLAYER_NATURAL,

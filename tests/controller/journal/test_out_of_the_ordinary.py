@@ -13,7 +13,7 @@ from punto.baccarat.cards import Card
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table import events as ev
 from punto.baccarat.table import order_kinds
-from punto.consoles.reports import Reports, Shift
+from punto.reports.shift import Reports, Shift
 from punto.controller.journal import out_of_the_ordinary
 from punto.controller.journal.out_of_the_ordinary import MOST_OF_ONE, incidents_after
 from punto.messages.requests import LONGEST_INCIDENT, RecordedIncident
