@@ -29,7 +29,7 @@ from punto.controller.journal.answers import Answer, Answers
 from punto.controller.journal.execution import Step
 from punto.controller.outbox import Outbox
 from punto.messages import topics
-from punto.messages.building import event_message, wager_answer
+from punto.messages.building import event_message
 from punto.messages.restricted import RestrictedCard
 from punto.runtime import clock
 
@@ -100,7 +100,7 @@ class Publication:
         """Send the answer to a wager on the record: the same message each time. Without a broker it waits."""
         if self._outbox.connected:
             topic = self._topic(topics.wager_result(answer.asked.seat))
-            self._outbox.put(topic, wager_answer(settings, answer).wire(), answer.was_taken)
+            self._outbox.put(topic, answer.message(settings).wire(), answer.was_taken)
 
     def _publish(self, step: Step) -> None:
         for row in step.rows:

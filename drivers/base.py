@@ -2,11 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeVar
 
 from punto.baccarat.table.events import ShoeEvent
 from punto.baccarat.table.shoe_orders import ShoeOrders
+
+if TYPE_CHECKING:  # codecs and links take the answers from here, and have no clock
+    from datetime import datetime
 
 BAUD: Final = 115_200  # the default rate of a serial device
 
@@ -23,7 +25,7 @@ class LinkHealth:
     port: str
     connected: bool
     reason: str
-    since: datetime
+    since: "datetime"
     serial: str | None
     counters: Mapping[str, int]
     unproven: bool = False

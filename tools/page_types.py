@@ -14,7 +14,6 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from punto.consoles import api, view
-from punto.reports import shift as reports
 from punto.controller.orders.doors import OrderAnswer, Preview
 from punto.house import alarms, edge_alarms, live, people
 from punto.house import books as house_books
@@ -23,6 +22,7 @@ from punto.house import web as floor_web
 from punto.messages import books
 from punto.messages.models import Progressive, Scoreboard, State
 from punto.reports import awards, web
+from punto.reports import shift as reports
 
 SENT: Final[dict[str, Sequence[type[BaseModel]]]] = {
     "consoles": [

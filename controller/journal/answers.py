@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from punto.baccarat.table.events import SetWager
+from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.turn import RefusedError
 from punto.controller.journal.execution import Step
+from punto.messages.models import WagerAnswer
 
 MOST_KEPT: Final = 2000
 """Two rounds of seats that each ask as fast as they may. Of more, the oldest are forgotten."""
@@ -34,6 +36,21 @@ class Answer:
         """The answer to the wager that the step executed."""
         return cls(
             seq=step.seq, ts=step.entry.ts, round=step.state.round.number, asked=asked, refusal=step.refusal
+        )
+
+    def message(self, settings: Settings) -> WagerAnswer:
+        """The answer as it is published."""
+        refusal = self.refusal
+        return WagerAnswer(
+            id=f"{settings.table}/wager/{self.seq}",
+            seq=self.seq,
+            ts=self.ts,
+            simulation=settings.simulation,
+            request=self.asked.id,
+            seat=self.asked.seat,
+            accepted=refusal is None,
+            code=None if refusal is None else refusal.code,
+            reason=None if refusal is None else str(refusal),
         )
 
     def was_taken(self) -> None:

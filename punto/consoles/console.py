@@ -9,13 +9,13 @@ import structlog
 
 from punto.baccarat.progressive.events import PrintWinPage
 from punto.consoles.guard import Guard
-from punto.reports.shift import Reports
 from punto.consoles.web import Parts, application
 from punto.controller.accounts.gate import Gate
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.config.sections import ConsoleConfig, ProgressiveConfig
 from punto.controller.engine import Engine
 from punto.controller.orders.desk import Desk
+from punto.reports.shift import Reports
 from punto.reports.web import House
 from punto.runtime.gaming_days import Calendar
 from punto.runtime.pace import pages_of

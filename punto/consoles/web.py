@@ -18,7 +18,6 @@ from starlette.staticfiles import StaticFiles
 from punto.consoles import api
 from punto.consoles.answers import OF_JSON, answer_refusals, answers, order_answers
 from punto.consoles.guard import own_origin
-from punto.reports.shift import Reports, RoundInputs, Rounds, Shift
 from punto.consoles.sessions import Callers, Place, add_sessions, json_body
 from punto.consoles.view import Moments, View, view_of, waiting_of
 from punto.controller.accounts.gate import Session
@@ -29,6 +28,7 @@ from punto.controller.orders.doors import OrderAnswer, Preview
 from punto.controller.orders.games import games_on_offer
 from punto.controller.orders.requests import Name, Password, read_request
 from punto.messages.building import wager_limits
+from punto.reports.shift import Reports, RoundInputs, Rounds, Shift
 from punto.reports.web import House, add_game_manager
 from punto.version import __version__
 from punto.web.server import SHARED

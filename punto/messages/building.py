@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, Side, total
@@ -40,13 +40,9 @@ from punto.messages.models import (
     ScoreStreak,
     ShoeStatus,
     State,
-    WagerAnswer,
     WagerLimits,
 )
 from punto.messages.restricted import RestrictedHead
-
-if TYPE_CHECKING:  # most programs that make a message do not load the record
-    from punto.controller.journal.answers import Answer
 
 _title = cache(words)  # there are few conditions, and each change of a meter needs the words of all of them
 
@@ -95,22 +91,6 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
         limits=wager_limits(settings.game),
         maximum_wagers=settings.game.maximum_wagers,
         revealing_seat=state.revealing_seat,
-    )
-
-
-def wager_answer(settings: Settings, answer: "Answer") -> WagerAnswer:
-    """The answer to a wager on the record."""
-    refusal = answer.refusal
-    return WagerAnswer(
-        id=f"{settings.table}/wager/{answer.seq}",
-        seq=answer.seq,
-        ts=answer.ts,
-        simulation=settings.simulation,
-        request=answer.asked.id,
-        seat=answer.asked.seat,
-        accepted=refusal is None,
-        code=None if refusal is None else refusal.code,
-        reason=None if refusal is None else str(refusal),
     )
 
 

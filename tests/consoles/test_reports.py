@@ -32,10 +32,10 @@ from punto.baccarat.table.events import (
 from punto.baccarat.table.meters import every
 from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting
 from punto.configs.expectations import HOLD, shipped
-from punto.reports import shift as reports
-from punto.reports.shift import MOST_LISTED, Reports
 from punto.controller.journal import store
 from punto.controller.journal.schema import RecordError
+from punto.reports import shift as reports
+from punto.reports.shift import MOST_LISTED, Reports
 from tests.baccarat.table.croupier import COMMANDS, LONG, PLAYER_NATURAL, TIE, Croupier
 from tests.consoles.consoles import Browser, Here, consoles
 from tests.controller.table_in_this_process import edited, rows, settings

@@ -12,10 +12,10 @@ import pytest
 
 from punto.baccarat.table.events import AccessRefused, LidMoved, LinkNoise, SessionBegun
 from punto.baccarat.table.order_kinds import CallSupervisor
-from punto.reports.shift import Reports
 from punto.controller.journal import out_of_the_ordinary, store
 from punto.controller.journal.out_of_the_ordinary import MOST_OF_ONE
 from punto.messages.requests import LONGEST_INCIDENT, IncidentsResponse, RecordedIncident
+from punto.reports.shift import Reports
 from punto.runtime.pace import AT_ONCE, DEAR, Pace
 from tests.controller.at_a_broker import online, wager
 from tests.controller.guarded_brokers import GuardedBroker, HousesBroker

@@ -24,7 +24,7 @@ from punto.controller.journal import schema, store
 from punto.controller.journal.answers import Answer
 from punto.controller.journal.execution import Execution, Step
 from punto.controller.journal.recovery import replay
-from punto.messages.building import event_message, round_message, state_message, wager_answer
+from punto.messages.building import event_message, round_message, state_message
 from punto.messages.models import Message
 from punto.runtime import clock
 from tests.controller.killed_at import STEPS
@@ -126,7 +126,7 @@ class Known:
         if isinstance(step.event, CallSupervisor):
             self._calls[step.event.reason].append(step.seq)
         if isinstance(step.event, SetWager):
-            self._expect(wager_answer(settings, Answer.of(step, step.event)))
+            self._expect(Answer.of(step, step.event).message(settings))
             self._wagers[step.event.id].append(step.seq)
 
     def _expect(self, message: Message) -> None:

@@ -13,10 +13,10 @@ from punto.baccarat.cards import Card
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table import events as ev
 from punto.baccarat.table import order_kinds
-from punto.reports.shift import Reports, Shift
 from punto.controller.journal import out_of_the_ordinary
 from punto.controller.journal.out_of_the_ordinary import MOST_OF_ONE, incidents_after
 from punto.messages.requests import LONGEST_INCIDENT, RecordedIncident
+from punto.reports.shift import Reports, Shift
 from tests.controller.table_in_this_process import Table, table
 
 CARDS_WHILE_HELD = MOST_OF_ONE + 20
