@@ -31,7 +31,7 @@ TABLES: Final = 600
 DAYS: Final = 10
 FIRST: Final = date(2026, 11, 1)
 LAST: Final = FIRST + timedelta(days=DAYS - 1)
-SUMS: Final = (schema.COUNTS, schema.DROPS, schema.HITS)
+SUMS: Final = (schema.COUNTS, schema.HANDLES, schema.HITS)
 _QUERY: Final = """
 SELECT "table", wager, count(*), sum(stake), sum(returned), sum(stake::DOUBLE * stake)
 FROM read_parquet('{}/*.parquet') WHERE day BETWEEN '{}' AND '{}' GROUP BY ALL ORDER BY ALL

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from punto.baccarat.wagers.definition import Game, Wager, digest_of
 
 FILE: Final = "expectations.json"
-HOLD: Final = ""
+WIN: Final = ""
 """In place of a rule's name: what the house keeps of the wager."""
 
 
@@ -57,10 +57,10 @@ def _file() -> dict[str, dict[str, list[float]]]:
 
 def key_of(game: Game, wager: Wager) -> str:
     """The key of a wager in the file: a digest of all that its figures depend on."""
-    return digest_of(game.decks, has_hold(wager), wager.plain_rules)
+    return digest_of(game.decks, has_win(wager), wager.plain_rules)
 
 
-def has_hold(wager: Wager) -> bool:
+def has_win(wager: Wager) -> bool:
     """Whether what the house keeps of a wager follows from the hand alone.
 
     It does not if a meter pays it, or if it wins only with its seat's base wager.

@@ -12,7 +12,7 @@ from typing import Final
 from punto.baccarat.table.meters import NATURAL, every
 from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.definition import Game
-from punto.configs.expectations import HOLD, Expectation, Expectations, shipped
+from punto.configs.expectations import WIN, Expectation, Expectations, shipped
 from punto.configs.problems import cut
 from punto.controller.journal.entries import GAMES, ROUNDS
 
@@ -108,7 +108,7 @@ CREATE VIEW meters_wagers_by_hour AS
             sum(returned) AS returned, sum(1.0 * dropped * dropped) AS squares
         FROM wagers GROUP BY 1, 2, 3, 4
     ) AS made
-    LEFT JOIN expectations AS of ON of.rules = made.rules AND of.wager = made.wager AND of.rule = '{HOLD}';
+    LEFT JOIN expectations AS of ON of.rules = made.rules AND of.wager = made.wager AND of.rule = '{WIN}';
 CREATE VIEW meters_wagers AS
     SELECT game, rules, wager, sum(wagers) AS wagers, sum(dropped) AS dropped, sum(returned) AS returned,
         sum(held) AS held, sum(expected) AS expected,
@@ -191,7 +191,7 @@ def stray_expectation(connection: sqlite3.Connection, games: Mapping[str, Game])
         game = games.get(rules)
         if game is None or (wager, rule) not in {
             *((of or "", its) for of, its in every(game)),
-            *((each.name, HOLD) for each in game.wagers),
+            *((each.name, WIN) for each in game.wagers),
         }:
             return f"expectations has a row that is of no game on the record: {cut(f'{rules} {wager} {rule}', 100)}: restore a backup"
     return None

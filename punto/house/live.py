@@ -82,7 +82,7 @@ class KeptMeter(Part):
 
 
 class Deviation(Part):
-    """A count or a hold that is far from its expectation: `errors` standard errors above it, or below if negative.
+    """A count or a win that is far from its expectation: `errors` standard errors above it, or below if negative.
 
     Without a wager, `rule` is a result of hands. Without a rule, it is what the house kept of the wager. `period` is the gaming
     day or the table's life.

@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import Connection, Table, func, select
 
 from punto.baccarat.coup import Winner
-from punto.baccarat.table.meters import Drop, Hits, Meters
+from punto.baccarat.table.meters import Handle, Hits, Meters
 from punto.configs.expectations import shipped
 from punto.house import schema
 from punto.house.live import SIGMAS
@@ -135,7 +135,7 @@ def shift_report(store: Store, hours: int, now: datetime) -> ShiftReport:
     for (place, status), rounds in sorted(sums.counts.items()):
         counts[key(place)][status] = rounds
     meters = _as_meters(
-        ((key(place), drop) for (place, _), drop in sorted(sums.drops.items())),
+        ((key(place), handle) for (place, _), handle in sorted(sums.handles.items())),
         (
             (key(place), Hits(wager or None, rule, number))
             for (place, wager, rule), number in sorted(sums.hits.items())
@@ -161,13 +161,13 @@ def _readings(store: Store, meters: Meters) -> MeterReadings:
             WagerReading(
                 wager=each.wager,
                 wagers=each.wagers,
-                drop=each.staked,
+                handle=each.staked,
                 returned=each.returned,
-                hold=each.staked - each.returned,
+                win=each.staked - each.returned,
                 expected=None,
                 errors=None,
             )
-            for each in meters.drop
+            for each in meters.handle
         ),
     )
 
@@ -200,9 +200,9 @@ def _by_table_and_wager(
 def _meters(connection: Connection, since: date, until: date) -> dict[_Key, Meters]:
     return _as_meters(
         (
-            (key, Drop(wager, wagers, staked, returned, squares))
+            (key, Handle(wager, wagers, staked, returned, squares))
             for key, (wager,), (wagers, staked, returned, squares) in _summed(
-                connection, schema.DROPS, since, until
+                connection, schema.HANDLES, since, until
             )
         ),
         (
@@ -212,11 +212,11 @@ def _meters(connection: Connection, since: date, until: date) -> dict[_Key, Mete
     )
 
 
-def _as_meters(dropped: Iterable[tuple[_Key, Drop]], hit: Iterable[tuple[_Key, Hits]]) -> dict[_Key, Meters]:
-    drops: defaultdict[_Key, list[Drop]] = defaultdict(list)
+def _as_meters(handle: Iterable[tuple[_Key, Handle]], hit: Iterable[tuple[_Key, Hits]]) -> dict[_Key, Meters]:
+    handles: defaultdict[_Key, list[Handle]] = defaultdict(list)
     hits: defaultdict[_Key, list[Hits]] = defaultdict(list)
-    for key, drop in dropped:
-        drops[key].append(drop)
+    for key, own in handle:
+        handles[key].append(own)
     for key, each in hit:
         hits[key].append(each)
     return {
@@ -225,9 +225,9 @@ def _as_meters(dropped: Iterable[tuple[_Key, Drop]], hit: Iterable[tuple[_Key, H
             rules=key[2],
             hands=sum(each.hits for each in hits[key] if each.wager is None and each.rule in _RESULTS),
             hits=tuple(hits[key]),
-            drop=tuple(drops[key]),
+            handle=tuple(handles[key]),
         )
-        for key in drops.keys() | hits.keys()
+        for key in handles.keys() | hits.keys()
     }
 
 

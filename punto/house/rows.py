@@ -9,7 +9,7 @@ from sqlalchemy import Connection, RowMapping, and_, func, select
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Winner
-from punto.baccarat.table.meters import Drop
+from punto.baccarat.table.meters import Handle
 from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.settlement import Outcome, Settlement
 from punto.house import schema
@@ -75,13 +75,13 @@ def settlement_rows(place: Place, taken: Taken) -> Iterator[tuple[Any, ...]]:
         )
 
 
-def drop_row(drop: Drop) -> dict[str, Any]:
+def handle_row(handle: Handle) -> dict[str, Any]:
     """The sums of a wager by column."""
     return {
-        "wagers": drop.wagers,
-        "staked": drop.staked,
-        "returned": drop.returned,
-        "squares": float(drop.squares),
+        "wagers": handle.wagers,
+        "staked": handle.staked,
+        "returned": handle.returned,
+        "squares": float(handle.squares),
     }
 
 

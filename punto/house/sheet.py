@@ -15,9 +15,9 @@ _COLUMNS = [
     "wager",
     "rule",
     "number",
-    "drop",
+    "handle",
     "returned",
-    "hold",
+    "win",
     "expected",
     "errors",
 ]
@@ -44,7 +44,7 @@ def floor_sheet(report: FloorReport | ShiftReport) -> Rows:
 
 
 def _wager(read: WagerReading) -> list[Cell]:
-    amounts = (cents(each) for each in (read.drop, read.returned, read.hold))
+    amounts = (cents(each) for each in (read.handle, read.returned, read.win))
     expected = None if read.expected is None else cents(round(read.expected))
     return ["wager", said(read.wager), None, read.wagers, *amounts, expected, _plain(read.errors)]
 

@@ -40,7 +40,7 @@ from punto.controller.journal.out_of_the_ordinary import words_of_access
 from punto.house import schema
 from punto.house.databases import Lead, set_up_sqlite
 from punto.house.rows import (
-    drop_row,
+    handle_row,
     incident_row,
     played,
     read_counted,
@@ -359,9 +359,9 @@ class Store:
                 for (place, status), n in sums.counts.items()
                 if n
             ],
-            schema.DROPS: [
-                {**place._asdict(), "wager": wager, **drop_row(drop)}
-                for (place, wager), drop in sums.drops.items()
+            schema.HANDLES: [
+                {**place._asdict(), "wager": wager, **handle_row(handle)}
+                for (place, wager), handle in sums.handles.items()
             ],
             schema.HITS: [
                 {**place._asdict(), "wager": wager, "rule": rule, "hits": n}

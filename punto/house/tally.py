@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from punto.baccarat.coup import Coup
 from punto.baccarat.table.after_settlement import as_dealt
-from punto.baccarat.table.meters import Drop, deciding, dropped
+from punto.baccarat.table.meters import Handle, deciding, handle_of
 from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.definition import Game
 
@@ -34,14 +34,14 @@ class Sums:
     """
 
     counts: Counter[tuple[Place, str]] = field(default_factory=Counter)
-    drops: dict[tuple[Place, str], Drop] = field(default_factory=dict)
+    handles: dict[tuple[Place, str], Handle] = field(default_factory=dict)
     hits: Counter[tuple[Place, str, str]] = field(default_factory=Counter)
 
     def add(self, place: Place, record: RoundRecord, game: Game | None, sign: int = 1) -> None:
         """Count a played round as it is settled; with `sign` -1, take it out. Without its game, it hits nothing."""
-        for drop in dropped(record.settlements):
-            at = place, drop.wager
-            self.drops[at] = self.drops.get(at, Drop(drop.wager)).plus(drop, sign)
+        for handle in handle_of(record.settlements):
+            at = place, handle.wager
+            self.handles[at] = self.handles.get(at, Handle(handle.wager)).plus(handle, sign)
         if game is not None:
             self.add_hits(place, record, game, sign)
 

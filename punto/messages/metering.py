@@ -6,10 +6,10 @@ from math import sqrt
 
 from punto.baccarat.coup import Coup
 from punto.baccarat.table.after_settlement import as_dealt
-from punto.baccarat.table.meters import Drop, Meters, every, of_game, of_hand
+from punto.baccarat.table.meters import Handle, Meters, every, of_game, of_hand
 from punto.baccarat.table.state import RoundRecord, TableState
 from punto.baccarat.wagers.definition import Game
-from punto.configs.expectations import HOLD, Expectation, Expectations
+from punto.configs.expectations import WIN, Expectation, Expectations
 from punto.messages.building import timestamp
 from punto.messages.meters import CountReading, MeterReadings, TableMeters, WagerReading
 
@@ -24,19 +24,19 @@ def metered(meters: Meters, game: Game, expectations: Expectations) -> MeterRead
             CountReading(wager=wager, rule=rule, hits=found, **_beside(found, of, meters.hands, meters.hands))
             for wager, rule, found, of in counts
         ),
-        wagers=tuple(_of_wager(each, expectations.get((each.wager, HOLD))) for each in meters.drop),
+        wagers=tuple(_of_wager(each, expectations.get((each.wager, WIN))) for each in meters.handle),
     )
 
 
-def _of_wager(drop: Drop, of: Expectation | None) -> WagerReading:
-    hold = drop.staked - drop.returned
+def _of_wager(handle: Handle, of: Expectation | None) -> WagerReading:
+    win = handle.staked - handle.returned
     return WagerReading(
-        wager=drop.wager,
-        wagers=drop.wagers,
-        drop=drop.staked,
-        returned=drop.returned,
-        hold=hold,
-        **_beside(hold, of, drop.staked, drop.squares),
+        wager=handle.wager,
+        wagers=handle.wagers,
+        handle=handle.staked,
+        returned=handle.returned,
+        win=win,
+        **_beside(win, of, handle.staked, handle.squares),
     )
 
 

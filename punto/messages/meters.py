@@ -33,14 +33,14 @@ class WagerReading(Payload):
 
     wager: str
     wagers: int
-    drop: MinorUnits = Field(description="what was staked")
+    handle: MinorUnits = Field(description="what was staked")
     returned: int = Field(description="what was returned, stakes included, in minor units")
-    hold: int = Field(description="drop less returned")
+    win: int = Field(description="handle less returned")
     expected: float | None = Field(
-        description="the exact expectation of hold, in minor units, from a full shoe and without rounding of commissions"
+        description="the exact expectation of win, in minor units, from a full shoe and without rounding of commissions"
     )
     errors: float | None = Field(
-        description="the difference between hold and expected, in standard errors; below zero if hold is less"
+        description="the difference between win and expected, in standard errors; below zero if win is less"
     )
 
 

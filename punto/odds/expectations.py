@@ -8,7 +8,7 @@ from itertools import product
 from punto.baccarat.coup import Winner
 from punto.baccarat.wagers.condition import Condition
 from punto.baccarat.wagers.definition import Game, HouseRule, Rule, Wager
-from punto.configs.expectations import HOLD, Expectation, Expectations, has_hold
+from punto.configs.expectations import WIN, Expectation, Expectations, has_win
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 
@@ -18,7 +18,7 @@ Exact = dict[tuple[str | None, str], tuple[Fraction, Fraction]]
 
 
 def expectations(game: Game) -> Exact:
-    """The mean and variance of each result, of naturals, and of each wager's rules and hold, as `Expectations` has them."""
+    """The mean and variance of each result, of naturals, and of each wager's rules and win, as `Expectations` has them."""
     # A wager that needs its base wager to win is counted by its cards alone.
     plain = [
         replace(wager, base=True, requires_base="none", requires_base_win=False) for wager in game.wagers
@@ -31,8 +31,8 @@ def expectations(game: Game) -> Exact:
             found[None if name in {_RESULT, _NATURAL} else name, each.rule] = mean, mean * (1 - mean)
     found.pop((None, "other"))
     for wager in game.wagers:
-        if has_hold(wager):
-            found[wager.name, HOLD] = odds[wager.name].edge, odds[wager.name].variance
+        if has_win(wager):
+            found[wager.name, WIN] = odds[wager.name].edge, odds[wager.name].variance
     return found
 
 

@@ -31,7 +31,7 @@ from punto.baccarat.table.events import (
 )
 from punto.baccarat.table.meters import every
 from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting
-from punto.configs.expectations import HOLD, shipped
+from punto.configs.expectations import WIN, shipped
 from punto.controller.journal import store
 from punto.controller.journal.schema import RecordError
 from punto.reports import shift as reports
@@ -305,12 +305,12 @@ async def test_a_shift_has_the_meters_of_its_hands_beside_those_of_the_tables_li
         assert found["hands"] == hands
         assert counts[None, "tie"]["hits"] == counts["tie", "tie"]["hits"] == ties
         assert {key: each["expected"] for key, each in counts.items()} == expected
-        assert (player["drop"], player["expected"]) == (
+        assert (player["handle"], player["expected"]) == (
             drop,
-            round(drop * shipped(game)["player", HOLD].mean, 2),
+            round(drop * shipped(game)["player", WIN].mean, 2),
         )
         assert (
-            player["hold"] == {"shift": -4000, "lifetime": -5000}[part]
+            player["win"] == {"shift": -4000, "lifetime": -5000}[part]
         )  # a tie pushes, Player won the others
 
 

@@ -112,7 +112,7 @@ async def test_a_hand_of_yesterday_that_is_settled_again_is_not_of_today(tmp_pat
         await here.do(f"key {TIE}")
 
         assert (day(here).hands, results(day(here))) == (1, {"tie": 1})
-        assert [(each.staked, each.returned) for each in day(here).drop] == [(1000, 1000)]
+        assert [(each.staked, each.returned) for each in day(here).handle] == [(1000, 1000)]
     async with table(tmp_path / "table.db", OWN) as here:
         assert (day(here).hands, results(day(here))) == (1, {"tie": 1})
 

@@ -10,7 +10,7 @@ import pytest
 
 from punto.baccarat.table.order_kinds import OpenBetting
 from punto.baccarat.wagers.definition import Game
-from punto.configs.expectations import HOLD, Expectations, shipped
+from punto.configs.expectations import WIN, Expectations, shipped
 from punto.controller import expectations, heartbeat
 from punto.controller.expectations import ExactExpectations
 from tests.controller.table_in_this_process import (
@@ -52,7 +52,7 @@ async def test_a_game_that_ships_has_its_expectations_at_once_and_without_the_od
         found = ExactExpectations(here.state, Told()).of(here.state.settings.game)
 
     assert found[None, "tie"].mean == pytest.approx(0.0952, abs=0.0001)
-    assert found["banker", HOLD].mean == pytest.approx(0.0106, abs=0.0001)
+    assert found["banker", WIN].mean == pytest.approx(0.0106, abs=0.0001)
 
 
 async def test_a_wager_of_the_houses_own_is_counted_beside_play(tmp_path):
@@ -60,14 +60,14 @@ async def test_a_wager_of_the_houses_own_is_counted_beside_play(tmp_path):
         told = Told()
         exact = ExactExpectations(here.state, told)
         game = here.state.settings.game
-        assert ("tie", HOLD) not in exact.of(game)
-        assert ("player", HOLD) in exact.of(game)
+        assert ("tie", WIN) not in exact.of(game)
+        assert ("player", WIN) in exact.of(game)
         running = asyncio.create_task(exact.run())
         await eventually(lambda: told, "it has been counted")
         running.cancel()
 
         assert told == [(game, exact.of(game))]
-        assert exact.of(game)["tie", HOLD].mean == pytest.approx(1 - 8 * 0.0952, abs=0.001)
+        assert exact.of(game)["tie", WIN].mean == pytest.approx(1 - 8 * 0.0952, abs=0.001)
 
 
 @pytest.mark.soak
@@ -76,10 +76,10 @@ async def test_another_game_has_its_own(tmp_path):
         first = here.state.settings.game
         exact = ExactExpectations(here.state, Told())
         running = asyncio.create_task(exact.run())
-        await eventually(lambda: ("tie", HOLD) in exact.of(first), "the first game's are known")
+        await eventually(lambda: ("tie", WIN) in exact.of(first), "the first game's are known")
         other = with_own_wager("super-6")
         exact.see(here.state.but(settings=other), 1)
-        await eventually(lambda: ("tie", HOLD) in exact.of(other.game), "the other game's are known")
+        await eventually(lambda: ("tie", WIN) in exact.of(other.game), "the other game's are known")
         running.cancel()
 
         assert exact.of(first) == shipped(first)
@@ -116,7 +116,7 @@ async def test_the_meters_are_published_within_a_second_of_a_hand(tmp_path):
                 await here.play(1, seats=[1])
                 last = await listening.last("meters", partial(counts, hands))
                 (player,) = last["lifetime"]["wagers"]
-                assert (player["drop"], last["gaming_day"]) == (hands * STAKE, last["lifetime"])
+                assert (player["handle"], last["gaming_day"]) == (hands * STAKE, last["lifetime"])
                 assert player["expected"] == round(hands * STAKE * 0.0123508, 2)
             beating.cancel()
 

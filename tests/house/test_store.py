@@ -46,8 +46,8 @@ def summed(store: Store, table, *keys: str) -> dict[tuple[Any, ...], tuple[int, 
 
 def assert_is_what_the_table_counted(store: Store, at) -> None:
     meters = of_game(at.state.history.meters, at.settings.game)
-    drops = {(each.wager,): (each.wagers, each.staked, each.returned, each.squares) for each in meters.drop}
-    assert summed(store, schema.DROPS, "wager") == drops
+    handles = {(each.wager,): (each.wagers, each.staked, each.returned, each.squares) for each in meters.handle}
+    assert summed(store, schema.HANDLES, "wager") == handles
     hits = {(each.wager or "", each.rule): (each.hits,) for each in meters.hits}
     assert summed(store, schema.HITS, "wager", "rule") == hits
 
@@ -244,7 +244,7 @@ def test_the_report_of_a_shift_has_its_rounds_only_and_no_correction_of_one_befo
     assert within[0].corrects not in {each.round for each in within}
     assert shown.rounds["played"] == len(settled) - settled.count(None)
     assert shown.rounds["correction"] == len(corrections)
-    assert sum(each.drop for each in shown.meters.wagers) == sum(
+    assert sum(each.handle for each in shown.meters.wagers) == sum(
         wager.stake for each in settled if each is not None for wager in each.settlements
     )
 

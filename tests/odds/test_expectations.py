@@ -7,7 +7,7 @@ import pytest
 
 from punto.baccarat.table.meters import every
 from punto.baccarat.wagers.definition import Game
-from punto.configs.expectations import FILE, HOLD, shipped
+from punto.configs.expectations import FILE, WIN, shipped
 from punto.configs.game_files import load_game, shipped_games
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
@@ -19,7 +19,7 @@ from tools.shipped_expectations import text
 def chances(game: Game) -> dict[tuple[str | None, str], Fraction]:
     """How likely each thing is that the meters of a game count."""
     found = expectations(game)
-    return {key: mean for key, (mean, _) in found.items() if key[1] != HOLD}
+    return {key: mean for key, (mean, _) in found.items() if key[1] != WIN}
 
 
 @pytest.mark.parametrize("name", ["mini-baccarat", "dragon-bonus-1", "dai-bacc"])
@@ -27,7 +27,7 @@ def test_the_rules_of_each_wager_and_the_results_of_each_hand_sum_to_one(name):
     game = load_game(name)
     found = chances(game)
 
-    assert expectations(game).keys() - set(every(game)) == {(each.name, HOLD) for each in game.wagers}
+    assert expectations(game).keys() - set(every(game)) == {(each.name, WIN) for each in game.wagers}
     for wager in game.wagers:
         assert sum(chance for (of, _), chance in found.items() if of == wager.name) == 1
     assert sum(found[None, winner] for winner in ("player", "banker", "tie")) == 1
@@ -41,7 +41,7 @@ def test_they_are_those_of_the_exact_odds():
     for name, figures in odds.items():
         for rule in figures.rules:
             assert found[name, rule.rule] == rule.probability
-        assert expectations(game)[name, HOLD] == (figures.edge, figures.variance)
+        assert expectations(game)[name, WIN] == (figures.edge, figures.variance)
     assert found[None, "tie"] == found["tie", "tie"]
     assert expectations(game)[None, "tie"][1] == found[None, "tie"] * (1 - found[None, "tie"])
 
@@ -109,4 +109,4 @@ def test_a_houses_option_of_a_game_that_ships_has_its_own_expectations(rule, val
     assert found.keys() >= set(every(game))
     nine = found["progressive", "nine_over_zero"].mean - shipped(game)["progressive", "nine_over_zero"].mean
     assert (nine > 0) == (rule == "natural_nine")
-    assert ("progressive", HOLD) not in found
+    assert ("progressive", WIN) not in found

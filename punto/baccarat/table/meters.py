@@ -29,7 +29,7 @@ class Hits:
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
+class Handle:
     """The recorded wagers of one kind: their number, what was staked and returned, in minor units.
 
     `squares` is the sum over the hands of the square of what was staked in the hand: one coup decides all wagers of one
@@ -42,9 +42,9 @@ class Drop:
     returned: int = 0
     squares: int = 0
 
-    def plus(self, other: "Drop", sign: int = 1) -> "Drop":
+    def plus(self, other: "Handle", sign: int = 1) -> "Handle":
         """Both together; with `sign` -1, this one without the other."""
-        return Drop(
+        return Handle(
             self.wager,
             self.wagers + sign * other.wagers,
             self.staked + sign * other.staked,
@@ -61,7 +61,7 @@ class Meters(Value):
     rules: str
     hands: int = 0
     hits: tuple[Hits, ...] = ()
-    drop: tuple[Drop, ...] = ()
+    handle: tuple[Handle, ...] = ()
 
     def plus(self, other: "Meters", sign: int = 1) -> "Meters":
         """Both together; with `sign` -1, these without the other ones."""
@@ -70,13 +70,13 @@ class Meters(Value):
             own = hits.get((each.wager, each.rule))
             so_far = 0 if own is None else own.hits
             hits[each.wager, each.rule] = Hits(each.wager, each.rule, so_far + sign * each.hits)
-        drop = {each.wager: each for each in self.drop}
-        for more in other.drop:
-            drop[more.wager] = drop.get(more.wager, Drop(more.wager)).plus(more, sign)
+        handle = {each.wager: each for each in self.handle}
+        for more in other.handle:
+            handle[more.wager] = handle.get(more.wager, Handle(more.wager)).plus(more, sign)
         return self.but(
             hands=self.hands + sign * other.hands,
             hits=tuple(each for each in hits.values() if each.hits),
-            drop=tuple(each for each in drop.values() if each.wagers or each.returned),
+            handle=tuple(each for each in handle.values() if each.wagers or each.returned),
         )
 
 
@@ -87,17 +87,17 @@ def of_hand(game: Game, coup: Coup, settlements: Iterable[Settlement]) -> Meters
         rules=game.rules_digest,
         hands=1,
         hits=tuple(Hits(wager, rule, 1) for wager, rule in deciding(game, coup)),
-        drop=dropped(settlements),
+        handle=handle_of(settlements),
     )
 
 
-def dropped(settlements: Iterable[Settlement]) -> tuple[Drop, ...]:
+def handle_of(settlements: Iterable[Settlement]) -> tuple[Handle, ...]:
     """The wagers of one hand by kind."""
-    drop: dict[str, tuple[int, int, int]] = {}
+    handle: dict[str, tuple[int, int, int]] = {}
     for each in settlements:
-        wagers, staked, returned = drop.get(each.wager, (0, 0, 0))
-        drop[each.wager] = wagers + 1, staked + each.stake, returned + each.returned
-    return tuple(Drop(wager, *sums, squares=sums[1] ** 2) for wager, sums in drop.items())
+        wagers, staked, returned = handle.get(each.wager, (0, 0, 0))
+        handle[each.wager] = wagers + 1, staked + each.stake, returned + each.returned
+    return tuple(Handle(wager, *sums, squares=sums[1] ** 2) for wager, sums in handle.items())
 
 
 def deciding(game: Game, coup: Coup) -> Iterable[tuple[str | None, str]]:

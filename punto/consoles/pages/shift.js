@@ -186,20 +186,20 @@ function holds({ title: game, shift, lifetime }) {
   const money = moneyIn(view.state.currency, { whole: false });
   const signed = moneyIn(view.state.currency, { whole: false, sign: true });
   const beside = [`>${t("meters.expected")}`, `>${t("meters.errors")}`];
-  const none = { drop: 0, hold: 0, expected: 0, errors: null };
+  const none = { handle: 0, win: 0, expected: 0, errors: null };
   return listed(
-    t("meters.hold_title", { game }),
+    t("meters.win_title", { game }),
     [
       t("wager"),
-      ...[`>${t("meters.drop")}`, `>${t("meters.hold")}`, ...beside],
-      ...[`>${t("meters.lifetime_drop")}`, `>${t("meters.lifetime_hold")}`, ...beside],
+      ...[`>${t("meters.handle")}`, `>${t("meters.win")}`, ...beside],
+      ...[`>${t("meters.lifetime_handle")}`, `>${t("meters.lifetime_win")}`, ...beside],
     ],
     lifetime.wagers.map((each) => [
       title(each.wager),
       ...[shift.wagers.find(({ wager }) => wager === each.wager) ?? none, each].flatMap(
-        ({ drop, hold, expected, errors }) => [
-          money(drop),
-          signed(hold),
+        ({ handle, win, expected, errors }) => [
+          money(handle),
+          signed(win),
           expected === null ? "–" : signed(Math.round(expected)),
           decimal(errors),
         ],

@@ -66,7 +66,7 @@ const isOutside = ({ errors }, sigmas) => errors !== null && Math.abs(errors) >=
  */
 function tableOf({ game, rounds, meters }, name, sigmas) {
   const outside = figuresOf(meters).filter((each) => isOutside(each, sigmas));
-  /** @param {"drop" | "hold"} of */
+  /** @param {"handle" | "win"} of */
   const sum = (of) => meters.wagers.reduce((total, each) => total + each[of], 0);
   const statuses = Object.entries(STATUSES).filter(([status]) => rounds[status] > 0);
   const made = element(
@@ -78,8 +78,8 @@ function tableOf({ game, rounds, meters }, name, sigmas) {
       element("h3", {}, name),
       element("span", {}, game),
       element("span", {}, statuses.map(([status, words]) => `${whole.format(rounds[status])} ${words}`).join(", ")),
-      element("span", { class: "number" }, `drop ${money(sum("drop"))}`),
-      element("span", { class: "number" }, `hold ${signedMoney(sum("hold"))}`),
+      element("span", { class: "number" }, `handle ${money(sum("handle"))}`),
+      element("span", { class: "number" }, `win ${signedMoney(sum("win"))}`),
       element(
         "span",
         { class: "mark" },
@@ -98,12 +98,12 @@ function wagersTable(caption, wagers, sigmas) {
   if (wagers.length === 0) return element("p", { class: "quiet" }, "No wagers were recorded.");
   const made = table(
     caption,
-    ["Wager", ">Wagers", ">Drop", ">Hold", ">Expected hold", ">Standard errors", `-${sigmas} to +${sigmas}`],
+    ["Wager", ">Wagers", ">Handle", ">Win", ">Expected win", ">Standard errors", `-${sigmas} to +${sigmas}`],
     wagers.map((each) => [
       sentence(spaced(each.wager)),
       whole.format(each.wagers),
-      money(each.drop),
-      signedMoney(each.hold),
+      money(each.handle),
+      signedMoney(each.win),
       each.expected === null ? "–" : signedMoney(Math.round(each.expected)),
       ...differenceOf(each, sigmas),
     ]),

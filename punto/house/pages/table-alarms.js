@@ -64,7 +64,7 @@ function ofThePresent({ overlays, notices, shoe, edge_alarms: edges, devices_awa
 
 /** @param {Deviation} deviation */
 function deviation({ wager, rule, errors, period }) {
-  const what = `${spaced(wager ?? "hands")}, ${spaced(rule ?? "hold")}`;
+  const what = `${spaced(wager ?? "hands")}, ${spaced(rule ?? "win")}`;
   return alarm(
     "deviation",
     `Deviation ${signed(errors)}`,

@@ -48,7 +48,7 @@ def test_what_was_staked_and_returned_is_summed_up_by_wager():
     croupier = Croupier.at_betting("wager 1 player 500", "wager 2 player 700", f"draw {PLAYER_NATURAL}")
     croupier.do("wager 1 banker 1000", f"draw {LONG}")
 
-    assert {each.wager: (each.wagers, each.staked, each.returned) for each in meters(croupier).drop} == {
+    assert {each.wager: (each.wagers, each.staked, each.returned) for each in meters(croupier).handle} == {
         "player": (2, 1200, 2400),
         "banker": (1, 1000, 0),
     }
@@ -58,7 +58,7 @@ def test_one_coup_decides_all_wagers_of_a_kind_so_their_stakes_are_squared_toget
     croupier = Croupier.at_betting("wager 1 player 500", "wager 2 player 700", f"draw {PLAYER_NATURAL}")
     croupier.do("wager 1 player 1000", f"draw {LONG}")
 
-    assert [each.squares for each in meters(croupier).drop] == [1200**2 + 1000**2]
+    assert [each.squares for each in meters(croupier).handle] == [1200**2 + 1000**2]
 
 
 @pytest.mark.parametrize("not_a_hand", [["draw KS 2S", "void"], ["overdraw KS", "resume", "draw 2S 9H 3S"]])
@@ -75,7 +75,7 @@ def test_a_corrected_hand_counts_as_it_was_settled_last():
     )
 
     assert set(meters(wrong).hits) == set(meters(right).hits)
-    assert meters(wrong).drop == meters(right).drop
+    assert meters(wrong).handle == meters(right).handle
     assert meters(wrong).hands == 1
 
 
@@ -83,7 +83,7 @@ def test_a_hand_that_is_taken_back_is_none():
     croupier = Croupier.at_betting("wager 1 player 500", f"draw {PLAYER_NATURAL}", "void round")
 
     assert (meters(croupier).hands, hits(croupier)) == (0, {})
-    assert meters(croupier).drop == ()
+    assert meters(croupier).handle == ()
 
 
 def test_the_day_has_the_hands_since_it_began_and_corrections_go_to_the_day_of_their_hand():

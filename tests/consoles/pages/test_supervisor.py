@@ -460,7 +460,7 @@ async def test_the_report_of_the_shift_has_each_rules_hits_beside_their_expectat
     )
     assert ["Hand", "Tie", "0", "0.10", "-0.32", "0", "0.19", "-0.46"] in found
     assert ["Player", "player wins", "1", "0.45", "1.11", "2", "0.89", "1.58"] in found
-    holds = report.get_by_role("table", name=f"{title}: drop and hold")
+    holds = report.get_by_role("table", name=f"{title}: handle and win")
     await expect(holds.get_by_role("row", name="Player")).to_have_text(
         "Player$25.00-$25.00+$0.31-1.06$50.00-$50.00+$0.62-1.51"
     )

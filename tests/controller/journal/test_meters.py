@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 from punto.baccarat.cards import Card
-from punto.baccarat.table.meters import Drop, Meters, every, of_game
+from punto.baccarat.table.meters import Handle, Meters, every, of_game
 from punto.baccarat.table.order_kinds import (
     CloseTable,
     CorrectRound,
     VoidRound,
 )
 from punto.baccarat.table.state import TableState
-from punto.configs.expectations import HOLD, Expectation, shipped
+from punto.configs.expectations import WIN, Expectation, shipped
 from punto.configs.game_files import load_game
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.journal.recovery import replay
@@ -72,7 +72,7 @@ def test_the_views_have_what_the_table_has(corrected):
     assert {name: hits.get(("", name), 0) for name in found} == found
     assert {
         each.wager: (each.wagers, each.staked, each.returned, each.staked - each.returned)
-        for each in meters.drop
+        for each in meters.handle
     } == {
         wager: tuple(rest)
         for wager, *rest in rows(record, "SELECT wager, wagers, dropped, returned, held FROM meters_wagers")
@@ -216,24 +216,24 @@ def test_hold_stands_beside_its_edge_times_the_drop_and_the_standard_errors(corr
     of_hands = "SELECT sum(stake) FROM settlements JOIN hands USING (round) GROUP BY round"
     stakes = [staked for (staked,) in rows(record, of_hands)]
     assert set(stakes) == {STAKE, 2 * STAKE}
-    edge, variance = shipped(game)["player", HOLD]
+    edge, variance = shipped(game)["player", WIN]
 
     (player,) = metered(meters, game, shipped(game)).wagers
 
     assert edge == pytest.approx(0.012351, abs=1e-6)  # the edge of Player in eight decks
     assert player.expected == pytest.approx(sum(stakes) * edge, abs=0.01)
     spread = (sum(stake**2 for stake in stakes) * variance) ** 0.5
-    assert player.errors == pytest.approx((player.hold - sum(stakes) * edge) / spread, abs=0.01)
+    assert player.errors == pytest.approx((player.win - sum(stakes) * edge) / spread, abs=0.01)
 
 
 def test_what_a_meter_pays_has_no_expected_hold():
     game = load_game("progressive-2")
-    drop = (Drop("progressive", 1, 100, 0, 100**2),)
-    meters = Meters(game=game.name, rules=game.rules_digest, hands=1, drop=drop)
+    drop = (Handle("progressive", 1, 100, 0, 100**2),)
+    meters = Meters(game=game.name, rules=game.rules_digest, hands=1, handle=drop)
 
     (progressive,) = metered(meters, game, shipped(game)).wagers
 
-    assert (progressive.hold, progressive.expected, progressive.errors) == (100, None, None)
+    assert (progressive.win, progressive.expected, progressive.errors) == (100, None, None)
 
 
 def test_what_cannot_vary_has_no_standard_errors(corrected):

@@ -1,9 +1,5 @@
-import pytest
+"""A page of the browser, and sign-ons at next to no cost, as the consoles' tests have them."""
 
-from punto.house import web
+from tests.consoles.pages.conftest import page
 
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch):
-    """Each second of the pages' stream is told in a twentieth of it."""
-    monkeypatch.setattr(web, "VIEW_EVERY_SECONDS", 0.05)
+__all__ = ["page"]

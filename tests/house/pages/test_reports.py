@@ -62,7 +62,7 @@ async def test_a_table_outside_three_standard_errors_is_marked_and_first(page, t
         )
         hold = next(each["wager"] for each in report["wagers"] if each["wager"]["wager"] == "player")
         await expect(page.locator("#report > .scrolling tr", has_text="Player").last).to_have_text(
-            f"Player{hold['wagers']:,}{hold['drop'] / 100:,.2f}{hold['hold'] / 100:+,.2f}"
+            f"Player{hold['wagers']:,}{hold['handle'] / 100:,.2f}{hold['win'] / 100:+,.2f}"
             f"{round(hold['expected']) / 100:+,.2f}{hold['errors']:+.2f}"
         )
 
@@ -101,8 +101,8 @@ async def test_the_csv_has_the_figures_of_the_report(page, tmp_path):
         each["hits"] for of in report["tables"] for each in of["meters"]["counts"]
     ]
     floors = [each for each in rows if each["table"] == ""]
-    assert [(each["wager"], each["drop"], each["hold"], each["errors"]) for each in floors] == [
-        (each["wager"], f"{each['drop'] / 100:.2f}", f"{each['hold'] / 100:.2f}", f"{each['errors']:.2f}")
+    assert [(each["wager"], each["handle"], each["win"], each["errors"]) for each in floors] == [
+        (each["wager"], f"{each['handle'] / 100:.2f}", f"{each['win'] / 100:.2f}", f"{each['errors']:.2f}")
         for each in (of["wager"] for of in report["wagers"])
     ]
     played = {each["table"]: each["number"] for each in rows if each["rule"] == "played"}

@@ -97,7 +97,7 @@ async def test_a_table_is_followed_from_its_first_hand_to_its_report(page, broke
             while "10 played" not in await page.locator("main[aria-busy=false]").inner_text():
                 await page.reload()  # it takes a moment until the last round is in the store
             await page.locator("summary").click()
-            (counted,) = of_game(here.state.history.meters, own.game).drop
+            (counted,) = of_game(here.state.history.meters, own.game).handle
             await expect(page.locator("details tr", has_text="Player").first).to_contain_text(
                 f"Player{counted.wagers}{counted.staked / 100:,.2f}"
             )

@@ -40,7 +40,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("day", "record_id", "game", "rules", "status"),
     )
     op.create_table(
-        "drops",
+        "handles",
         sa.Column("day", sa.Date(), nullable=False),
         sa.Column("record_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("game", sa.Text(), nullable=False),
@@ -174,7 +174,7 @@ def upgrade() -> None:
         sa.Column("answer", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("day", "record_id", "progressive"),
     )
-    for table in ("rounds", "settlements", "incidents", "counts", "drops", "hits", "edge_alarms", "books"):
+    for table in ("rounds", "settlements", "incidents", "counts", "handles", "hits", "edge_alarms", "books"):
         op.execute(
             f'CREATE VIEW all_{table} AS SELECT records."table", records.record, records.simulation, own.* '  # noqa: S608 - literals
             f"FROM {table} AS own JOIN records ON records.id = own.record_id"
