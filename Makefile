@@ -78,6 +78,7 @@ check: $(READY) $(NODE)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/vulture
 	$(BIN)/python -m tools.lock_is_current
 	node_modules/@biomejs/cli-linux-*/biome check --error-on-warnings
 	$(BIN)/python -m tools.page_types build/pages/schemas

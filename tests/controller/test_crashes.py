@@ -62,15 +62,6 @@ class Evening:
         """A shoe of this table."""
         return Shoe(self.table.port, "--seed", seed, *options)
 
-    def heard_offline(self) -> list[str]:
-        """Why the table was offline, each time that it was said."""
-        said = [message.payload for message in self.listener.heard("availability")]
-        return [each["reason"] for each in said if each["state"] == "offline"]
-
-    def is_online(self) -> bool:
-        """Whether the last thing that was said is that the table is online."""
-        return (self.listener.last("availability") or {}).get("state") == "online"
-
 
 @pytest.fixture
 def evening(tmp_path) -> Iterator[Evening]:
@@ -335,11 +326,6 @@ async def test_a_stop_in_the_moment_of_the_brokers_answer_is_obeyed(tmp_path, mo
             await asyncio.wait([running], timeout=DEADLINE)
 
             assert running.cancelled()
-
-
-def _cards_shown(table: Table) -> int:
-    hands = table.status()["hands"]
-    return len(hands["player"] + hands["banker"]) if hands else 0
 
 
 @pytest.mark.in_part

@@ -27,7 +27,7 @@ from tests.controller.table_on_a_machine import (
 )
 
 SEED = "an evening"
-SHOE_1, SHOE_2 = expected_rounds(SEED, 1), expected_rounds(SEED, 2)
+SHOE_1 = expected_rounds(SEED, 1)
 NEXT_SHOE_ROUNDS = 3
 RETAINED = {
     "availability",

@@ -46,7 +46,9 @@ def summed(store: Store, table, *keys: str) -> dict[tuple[Any, ...], tuple[int, 
 
 def assert_is_what_the_table_counted(store: Store, at) -> None:
     meters = of_game(at.state.history.meters, at.settings.game)
-    handles = {(each.wager,): (each.wagers, each.staked, each.returned, each.squares) for each in meters.handle}
+    handles = {
+        (each.wager,): (each.wagers, each.staked, each.returned, each.squares) for each in meters.handle
+    }
     assert summed(store, schema.HANDLES, "wager") == handles
     hits = {(each.wager or "", each.rule): (each.hits,) for each in meters.hits}
     assert summed(store, schema.HITS, "wager", "rule") == hits

@@ -45,9 +45,6 @@ WANTED: Final[dict[str, int]] = {
     "flipped bit": 60,
 }
 """How often each kind of fault must strike."""
-AT_A_BROKER: Final = tuple(kind for kind in WANTED if kind.startswith("broker"))
-AT_A_CABLE: Final = ("cable pulled", "cable flaps", "shoe without power", "clock set")
-AT_A_SERVICE: Final = tuple(kind for kind in WANTED if kind not in {*AT_A_BROKER, *AT_A_CABLE})
 SLOW_DISK_SECONDS: Final = 0.02
 PLAYED: Final = 4
 """Inputs after those of a start: then the service has played."""

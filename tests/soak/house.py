@@ -144,7 +144,6 @@ class Service(Table):
         self.record = self.disk.path / "table.db"
         self.environment = {NAME: str(self.shim.path)}
         self.said_before = 0
-        self.expected_seconds = 0
 
     def begin_to_start(self, *, slow_disk: bool = False) -> None:
         """Start it, and do not wait."""

@@ -271,7 +271,6 @@ class Subscriber:
         self.again = 0
         """How many rounds and events came a second time, the same to the last letter."""
         self.wrong: list[str] = []
-        self.since_connected = 0
         self._events: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
         self._answered: dict[str, bool] = {}
         self._client = _client(

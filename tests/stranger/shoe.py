@@ -516,7 +516,6 @@ class PtyShoe:
     def __init__(self, shoe: Shoe, link: Path | None = None, *, pace: float = 0.0) -> None:
         self.shoe = shoe
         self.pace = pace
-        self.frames_lost = 0
         # The other end stays open here too, so that a host may come and go and the line stays.
         self._ours, self._theirs = os.openpty()
         tty.setraw(self._theirs)
@@ -565,10 +564,6 @@ class PtyShoe:
         os.write(self._wake, b".")
         return result
 
-    def power_cycle(self) -> None:
-        """Take the shoe's power and give it back; the line stays."""
-        self.do(Shoe.power_on)
-
     def run(self) -> None:
         """Serve the line until `stop`."""
         beat_at = time.monotonic() + BEAT
@@ -602,7 +597,5 @@ class PtyShoe:
     def _write(self, frames: list[bytes]) -> None:
         # A serial line waits for nobody: what finds no reader is lost, and the page knows how to go on.
         for frame in frames:
-            try:
-                self.frames_lost += os.write(self._ours, frame) < len(frame)
-            except BlockingIOError:
-                self.frames_lost += 1
+            with suppress(BlockingIOError):
+                os.write(self._ours, frame)
