@@ -154,6 +154,6 @@ class _Record:
                 (copies, first if table == "inputs" else 1),
             )
         self._execution.head = store.last_head(self._connection)
-        self._execution.table.state = self._state.but(
-            round=self._state.round.but(number=self._state.round.number + copies * rounds)
+        self._execution.table.state = self._state.replace(
+            round=self._state.round.replace(number=self._state.round.number + copies * rounds)
         )

@@ -218,7 +218,7 @@ async def test_an_input_whose_asker_is_gone_is_handled_if_it_is_on_the_record(tm
 
     assert replay(record).difference is None
     async with table(record) as again:
-        put_back = again.state.but(link=here.state.link)
+        put_back = again.state.replace(link=here.state.link)
         assert STATES.dump_json(put_back) == live
 
 

@@ -78,7 +78,7 @@ async def test_another_game_has_its_own(tmp_path):
         running = asyncio.create_task(exact.run())
         await eventually(lambda: ("tie", WIN) in exact.of(first), "the first game's are known")
         other = with_own_wager("super-6")
-        exact.see(here.state.but(settings=other), 1)
+        exact.see(here.state.replace(settings=other), 1)
         await eventually(lambda: ("tie", WIN) in exact.of(other.game), "the other game's are known")
         running.cancel()
 

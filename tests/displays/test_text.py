@@ -47,7 +47,7 @@ def text_display(port: int, *tables: str, lang: str = "en", theme: str = "dark")
 def scoreboard_of(shoe: str) -> Scoreboard:
     table = PlayedTable()
     state = table.table.state
-    table.table.state = state.but(shoe=state.shoe.but(rounds=tuple(rounds(shoe))))
+    table.table.state = state.replace(shoe=state.shoe.replace(rounds=tuple(rounds(shoe))))
     return table.scoreboard()
 
 

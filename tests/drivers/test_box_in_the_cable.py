@@ -124,13 +124,13 @@ def test_a_box_that_repeats_the_last_heartbeat_and_keeps_the_cards_loses_the_sho
     assert shoe.link.here is None
 
     shoe.line_to_host = Line()
-    let_go = shoe.now
+    discard = shoe.now
     for wire in kept:
         shoe.host_hears(wire)
-    assert shoe.since(let_go) == []
+    assert shoe.since(discard) == []
 
     shoe.runs(2)
-    hello, *rest = shoe.since(let_go)
+    hello, *rest = shoe.since(discard)
     assert isinstance(hello, ShoeHello)
     assert hello.next_record == 5  # so the table knows that the records are late
     assert cards(rest) == list(HANDFUL)
@@ -150,9 +150,9 @@ def test_a_box_that_drops_only_the_cards_loses_the_shoe(shoe, kinds):
         assert event.next_record == 5  # while it counts as online, its records are known to be out
 
     shoe.line_to_host = Line()
-    let_go = shoe.now
+    discard = shoe.now
     shoe.runs(2)
-    assert cards(shoe.since(let_go)) == list(HANDFUL)
+    assert cards(shoe.since(discard)) == list(HANDFUL)
 
 
 def test_a_box_that_drops_the_hello_after_a_loss_of_power_loses_the_shoe(shoe):

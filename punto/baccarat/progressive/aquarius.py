@@ -130,15 +130,15 @@ class Aquarius(Procedure[State]):
         match event:
             case TurnKey(to=to):
                 if state.step is LOGGED and to is Key.RUN:
-                    return state.but(key=to, step=ADJUSTED), _booking(hand)
-                return state.but(key=to), []
+                    return state.replace(key=to, step=ADJUSTED), _booking(hand)
+                return state.replace(key=to), []
             case Jpot() | NobodyWon():
                 return self._log(event)
             case _:  # GAME OVER
                 ended, order = procedure.end(
                     hand, "a supervisor turns the key to JPH and confirms NOBODY WON"
                 )
-                return state.but(hand=ended, step=BETTING), [order]
+                return state.replace(hand=ended, step=BETTING), [order]
 
     def _log(self, event: Jpot | NobodyWon) -> tuple[State, list[Order]]:
         """Log an award, or that nobody won it (7e).
@@ -152,10 +152,10 @@ class Aquarius(Procedure[State]):
             raise RefusedError(*_KEY_IN_RUN)
         hand, order = procedure.log(state.hand, event, Authority(event.who, "dealer" if alone else "key"))
         if not alone:
-            return state.but(hand=hand, step=LOGGED), [order]
+            return state.replace(hand=hand, step=LOGGED), [order]
         if len(order.won.seats) > up_to:
             raise RefusedError(*_KEY_IN_RUN)
-        return state.but(hand=hand, step=ADJUSTED), [order, *_booking(hand)]
+        return state.replace(hand=hand, step=ADJUSTED), [order, *_booking(hand)]
 
 
 def _booking(hand: Hand) -> list[Order]:

@@ -185,7 +185,7 @@ class Ledger(Value):
                 balances[name] = balances.get(name, getattr(self, name)) + gets
         if paid is not self.paid or min(balances.values()) < 0:
             _refuse_below_zero(cause, balances, paid)
-        after = self.but(last=self.last + 1, paid=paid, **balances)
+        after = self.replace(last=self.last + 1, paid=paid, **balances)
         return after, Posting(after.last, cause, moved, reference)
 
 

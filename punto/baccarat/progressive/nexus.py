@@ -129,7 +129,7 @@ class Nexus(Procedure[State]):
     def carry_out(self, event: Any) -> tuple[State, list[Order]]:
         """Return the state after an event that is legal now, and the events for the progressive."""
         after, orders = super().carry_out(event)
-        return after if after.step is CONFIRMED else after.but(confirmed=None), orders
+        return after if after.step is CONFIRMED else after.replace(confirmed=None), orders
 
     def own(self, event: Confirm | NobodyWon | SwipeCard | SignAward | EndGame) -> tuple[State, list[Order]]:
         """Return the state after an event of dealer display or card reader, and the events for the progressive."""
@@ -138,16 +138,16 @@ class Nexus(Procedure[State]):
             case Confirm() | NobodyWon():
                 logged, order = procedure.log(hand, event, Authority(event.who, "dealer"))
                 if len(order.won.seats) > order.won.dealer_up_to:
-                    return state.but(step=CONFIRMED, confirmed=event), []
-                return state.but(hand=logged, step=ADJUSTED), [order]
+                    return state.replace(step=CONFIRMED, confirmed=event), []
+                return state.replace(hand=logged, step=ADJUSTED), [order]
             case SwipeCard() | SignAward():
                 by: ConfirmedBy = "card" if isinstance(event, SwipeCard) else "signature"
                 confirmed_by = None if state.confirmed is None else state.confirmed.who
                 authority = Authority(event.who, by, event.level, confirmed_by)
                 logged, order = procedure.log(hand, state.confirmed, authority)
-                return state.but(hand=logged, step=ADJUSTED), [order]
+                return state.replace(hand=logged, step=ADJUSTED), [order]
             case _:  # END GAME
                 ended, end_round = procedure.end(
                     hand, "a supervisor confirms NOBODY WON, and a card or a signature completes it"
                 )
-                return state.but(hand=ended, step=BETTING), [end_round]
+                return state.replace(hand=ended, step=BETTING), [end_round]

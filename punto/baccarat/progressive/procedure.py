@@ -260,19 +260,19 @@ class Procedure(ABC, Generic[S]):
         state, hand = self.state, self.state.hand
         match event:
             case game_events.WagerPlaced() | game_events.WagerLifted() | game_events.WagerVoided():
-                return state.but(hand=sense(hand, event)), []
+                return state.replace(hand=sense(hand, event)), []
             case game_events.StartGame():
                 started, contribution = start(hand, event)
-                return state.but(hand=started, step=PLAYING), [contribution]
+                return state.replace(hand=started, step=PLAYING), [contribution]
             case game_events.HandDecided():
                 return self._decided(event)
             case game_events.AwardTakenBack():
                 return self._taken_back()
             case game_events.HandButton():
-                return state.but(hand=press(hand, event), step=SETTLING), []
+                return state.replace(hand=press(hand, event), step=SETTLING), []
             case game_events.ReopenGame():
                 reopened, order = reopen(hand, event)
-                return state.but(hand=reopened, step=SETTLING), [order]
+                return state.replace(hand=reopened, step=SETTLING), [order]
             case _:
                 return self.own(event)
 
@@ -281,18 +281,18 @@ class Procedure(ABC, Generic[S]):
         hand = decide(state.hand, event)
         unchanged = state.step is CONFIRMED and hand == state.hand
         settled = state.step in {BETTING, ADJUSTED} and (not hand.open or hand.won == state.hand.won)
-        return (state.but(hand=hand), []) if unchanged or settled else self._settle_again(hand)
+        return (state.replace(hand=hand), []) if unchanged or settled else self._settle_again(hand)
 
     def _taken_back(self) -> tuple[S, list[game_events.Order]]:
         hand = take_back(self.state.hand)
         if self.state.step is BETTING and hand.won is None:
-            return self.state.but(hand=hand), []
+            return self.state.replace(hand=hand), []
         return self._settle_again(hand)
 
     def _settle_again(self, hand: Hand) -> tuple[S, list[game_events.Order]]:
         """Return to settling the hand; reopen its round if it was over."""
         reopened = [events.ReopenRound(hand.table, hand.round)] if self.state.step is BETTING else []
-        return self.state.but(hand=hand, step=SETTLING), [*reopened]
+        return self.state.replace(hand=hand, step=SETTLING), [*reopened]
 
 
 def sense(
@@ -304,7 +304,7 @@ def sense(
     """
     put = _with if isinstance(event, game_events.WagerPlaced) else _without
     spend = _with if isinstance(event, game_events.WagerVoided) else _without
-    return hand.but(sensors=put(hand.sensors, event.seat), spent=spend(hand.spent, event.seat))
+    return hand.replace(sensors=put(hand.sensors, event.seat), spent=spend(hand.spent, event.seat))
 
 
 def start(hand: Hand, event: game_events.StartGame) -> tuple[Hand, events.Contribute]:
@@ -325,14 +325,14 @@ def decide(hand: Hand, event: game_events.HandDecided) -> Hand:
         confirmed_otherwise = hand.awarded is not None and won.rule != hand.awarded.rule
         if confirmed_otherwise or won.side is not hand.won.side:
             seats = ()  # the dealer must select the winning hands again
-    decided = hand.but(won=won, selected=tuple(seat for seat in hand.selected if seat in seats))
+    decided = hand.replace(won=won, selected=tuple(seat for seat in hand.selected if seat in seats))
     # NOBODY WON was confirmed for other cards than these.
-    return decided.but(awarded=None) if decided.denied and decided.open else decided
+    return decided.replace(awarded=None) if decided.denied and decided.open else decided
 
 
 def take_back(hand: Hand) -> Hand:
     """Clear the confirmation that the Game Manager backed out, so that the correct award can be confirmed."""
-    return hand.but(awarded=None, selected=())
+    return hand.replace(awarded=None, selected=())
 
 
 def reopen(hand: Hand, event: game_events.ReopenGame) -> tuple[Hand, events.ReopenRound]:
@@ -349,7 +349,7 @@ def reopen(hand: Hand, event: game_events.ReopenGame) -> tuple[Hand, events.Reop
         )
     refuse_unreasoned(event.reason)
     by = events.ReopenedBy(event.who, event.reason, event.approved_by)
-    return hand.but(awarded=None), events.ReopenRound(hand.table, hand.round, by)
+    return hand.replace(awarded=None), events.ReopenRound(hand.table, hand.round, by)
 
 
 def press(hand: Hand, event: game_events.HandButton) -> Hand:
@@ -364,7 +364,7 @@ def press(hand: Hand, event: game_events.HandButton) -> Hand:
     if hand.won is None or seat not in hand.won.seats:
         raise RefusedError("not_won", f"the hand of seat {seat} won no award in round {hand.round}")
     flip = _without if seat in hand.selected else _with
-    return hand.but(selected=flip(hand.selected, seat))
+    return hand.replace(selected=flip(hand.selected, seat))
 
 
 def confirm(hand: Hand) -> tuple[Hand, events.Won]:
@@ -384,7 +384,7 @@ def confirm(hand: Hand) -> tuple[Hand, events.Won]:
             f"seat {_and(missing)} also won: press the hand button of each winning seat, or correct the round",
         )
     awarded = replace(hand.won, seats=hand.selected)
-    return hand.but(awarded=awarded), awarded
+    return hand.replace(awarded=awarded), awarded
 
 
 def deny(hand: Hand) -> tuple[Hand, events.Won]:
@@ -411,7 +411,7 @@ def deny(hand: Hand) -> tuple[Hand, events.Won]:
             f"the hand button of seat {_and(hand.selected)} is on: if the hand did not win, press the button again; if the hand "
             "won, have the award confirmed",
         )
-    return hand.but(awarded=replace(won, seats=())), won
+    return hand.replace(awarded=replace(won, seats=())), won
 
 
 def log(
@@ -450,7 +450,7 @@ def end(hand: Hand, system: str) -> tuple[Hand, events.EndRound]:
             else f"seat {_and(won.seats)} can have won {won.rule}: press the hand button of each seat whose Player or "
             f"Banker wager won, and have the award confirmed. If no such wager won, {system}",
         )
-    return hand.but(selected=()), events.EndRound(hand.table, hand.round)
+    return hand.replace(selected=()), events.EndRound(hand.table, hand.round)
 
 
 def _and(seats: tuple[int, ...]) -> str:

@@ -21,7 +21,7 @@ class Turn:
 
     def change(self, **fields: Any) -> None:
         """Set these fields of the state."""
-        self.state = self.state.but(**fields)
+        self.state = self.state.replace(**fields)
 
     def say(self, effect: Effect) -> None:
         """Add an entry to the record."""

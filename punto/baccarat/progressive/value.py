@@ -6,7 +6,7 @@ from typing import Any, Self
 class Value:
     """A base for frozen dataclasses without slots that are copied at every event."""
 
-    def but(self, **fields: Any) -> Self:
+    def replace(self, **fields: Any) -> Self:
         """A copy with these fields set.
 
         Faster than `dataclasses.replace`, which calls the constructor for all the fields: with several

@@ -64,7 +64,7 @@ def _take_now(turn: Turn, seen: Draw | CutCardSeen, *, late: bool = False) -> No
                 "card_outside_play",
                 f"a card left the shoe while no hand could use a card (phase {phase.value})",
             )
-            let_go(turn, seen, "outside_play")
+            discard(turn, seen, "outside_play")
         case Phase.BETTING if begins and not isinstance(seen, CardOverdrawn):
             begin_coup(turn)
             _deal(turn, seen)
@@ -80,7 +80,7 @@ def _take_now(turn: Turn, seen: Draw | CutCardSeen, *, late: bool = False) -> No
 _Why = Literal["burned", "overdrawn", "outside_play"]
 
 
-def let_go(turn: Turn, draw: Draw, why: _Why) -> None:
+def discard(turn: Turn, draw: Draw, why: _Why) -> None:
     """Count a card that goes to neither hand. A card that was not read for certain counts as unknown."""
     if isinstance(draw, CardUnread) or draw.card is None:
         turn.change_shoe(unknown=turn.state.shoe.unknown + 1)
@@ -88,10 +88,10 @@ def let_go(turn: Turn, draw: Draw, why: _Why) -> None:
         turn.change_shoe(unknown=turn.state.shoe.unknown + 1)
         turn.emit(effects.CardHeld(draw.card, why, turn.state.round.number))
     else:
-        _let_card_go(turn, draw.card, why)
+        _discard_card(turn, draw.card, why)
 
 
-def _let_card_go(turn: Turn, card: Card, why: _Why) -> None:
+def _discard_card(turn: Turn, card: Card, why: _Why) -> None:
     if surplus(turn, card):
         turn.alarm(
             "surplus_copy",
@@ -101,32 +101,32 @@ def _let_card_go(turn: Turn, card: Card, why: _Why) -> None:
     turn.emit(effects.CardHeld(card, why, turn.state.round.number))
 
 
-def let_carried_go(turn: Turn) -> None:
+def discard_carried(turn: Turn) -> None:
     """Discard the carried cards: no coup follows in this shoe."""
     carried = turn.state.shoe.carried
     turn.change_shoe(carried=())
     for card in carried:
-        _let_card_go(turn, card, "overdrawn")
+        _discard_card(turn, card, "overdrawn")
 
 
-def let_waiting_go(turn: Turn, why: _Why) -> None:
+def discard_waiting(turn: Turn, why: _Why) -> None:
     """Discard the cards that wait for a person: the card in doubt, and those after it."""
     for seen in turn.state.waiting.backlog:
         if isinstance(seen, CutCardSeen):
             _reach_cut_card(turn)
         else:
-            let_go(turn, seen, why)
+            discard(turn, seen, why)
     turn.change_shoe(unknown=turn.state.shoe.unknown + (turn.state.waiting.doubt is not None))
     turn.change_waiting(doubt=None, backlog=())
 
 
 def leave_the_shoe(turn: Turn) -> None:
     """Discard all cards that left this shoe, so that they do not count in the next."""
-    let_waiting_go(turn, "outside_play")
-    let_carried_go(turn)
+    discard_waiting(turn, "outside_play")
+    discard_carried(turn)
     for stop in turn.state.waiting.stops:
         if stop.overdrawn is not None:
-            let_go(turn, stop.overdrawn, "overdrawn")
+            discard(turn, stop.overdrawn, "overdrawn")
     stops, shoe = turn.state.waiting.stops, turn.state.shoe
     turn.change_waiting(stops=tuple(replace(each, overdrawn=None) for each in stops if each.code != OVERFULL))
     turn.change(shoe=Shoe(number=shoe.number, coups=shoe.coups, rounds=shoe.rounds))
@@ -138,7 +138,7 @@ def leave_the_shoe(turn: Turn) -> None:
 def _burn(turn: Turn, draw: Draw) -> None:
     left = turn.state.shoe.burn_left
     if left:
-        let_go(turn, draw, "burned")
+        discard(turn, draw, "burned")
         _burned(turn, left - 1)
         return
     read = _read(turn, draw)
@@ -266,7 +266,9 @@ def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
     coup = turn.coup.with_card(card)
     position = len(coup.cards)
     hidden = state.hides(position)
-    turn.change(round=state.round.but(coup=coup), shoe=state.shoe.but(drawn=(*state.shoe.drawn, card)))
+    turn.change(
+        round=state.round.replace(coup=coup), shoe=state.shoe.replace(drawn=(*state.shoe.drawn, card))
+    )
     turn.say(
         effects.CardDealt(
             state.round.number, position, coup.side_of(position - 1), None if hidden else card, keyed
@@ -340,7 +342,7 @@ def road_round(coup: Coup) -> RoadRound:
 
 def void_coup(turn: Turn, order: VoidCoup) -> None:
     """End a coup as a misdeal. Cards queued while the table waited go to neither hand."""
-    let_waiting_go(turn, "overdrawn")
+    discard_waiting(turn, "overdrawn")
     turn.say(effects.CoupVoided(turn.state.round.number, order.reason))
     _close_round(turn, _record(turn, "void", give_back(turn.state.round.wagers), order))
 
@@ -380,7 +382,7 @@ def _close_round(turn: Turn, record: RoundRecord) -> None:
     turn.change_history(last=record)
     turn.enter(Phase.SETTLED)
     if turn.state.shoe_over:
-        let_carried_go(turn)
+        discard_carried(turn)
     else:
         _open_by_itself(turn)
 
@@ -428,7 +430,7 @@ def settle_overdraw(turn: Turn, draw: Draw) -> None:
         or state.shoe_over
         or len(state.shoe.carried) == MOST_CARRIED
     ):
-        let_go(turn, draw, "overdrawn")
+        discard(turn, draw, "overdrawn")
         return
     turn.change_shoe(carried=(*state.shoe.carried, read))
     if turn.state.dummy_next and state.phase in {Phase.BETTING, Phase.SETTLED} and not state.award_waits:

@@ -226,7 +226,7 @@ def heard(turn: Turn, event: MeterHeard) -> None:
     online, reason = event.online, event.reason
     if event.settings is not None:
         if fixed(event.settings) == fixed(books.settings):
-            books = books.but(settings=event.settings)
+            books = books.replace(settings=event.settings)
         else:
             online = False
             reason = f"it has another pay table, game or procedure for {books.settings.progressive}: configure both alike"

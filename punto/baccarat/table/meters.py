@@ -73,7 +73,7 @@ class Meters(Value):
         handle = {each.wager: each for each in self.handle}
         for more in other.handle:
             handle[more.wager] = handle.get(more.wager, Handle(more.wager)).plus(more, sign)
-        return self.but(
+        return self.replace(
             hands=self.hands + sign * other.hands,
             hits=tuple(each for each in hits.values() if each.hits),
             handle=tuple(each for each in handle.values() if each.wagers or each.returned),

@@ -40,7 +40,7 @@ def on_order(turn: Turn, order: kinds.Order) -> None:  # noqa: C901, PLR0912 - f
             dealing.begin_coup(turn)
         case kinds.CloseTable():
             dealing.return_wagers(turn)
-            dealing.let_waiting_go(turn, "outside_play")
+            dealing.discard_waiting(turn, "outside_play")
             turn.enter(Phase.CLOSED)
         case kinds.Reveal():
             _refuse_while_stopped(turn)

@@ -168,8 +168,8 @@ def _anew(state: TableState, configured: TableSettings) -> TablesProgressive | N
     if fresh is None or state.progressive is None or state.devices.sensors is None:
         return fresh
     before = state.progressive.procedure.hand
-    hand = fresh.procedure.hand.but(spent=tuple(sorted({*before.spent, *before.sensors})))
-    return replace(fresh, procedure=fresh.procedure.but(hand=hand))
+    hand = fresh.procedure.hand.replace(spent=tuple(sorted({*before.spent, *before.sensors})))
+    return replace(fresh, procedure=fresh.procedure.replace(hand=hand))
 
 
 def refuse_wager(state: TableState, wager: str) -> None:

@@ -32,7 +32,7 @@ class Turn:
 
     def change(self, **fields: Any) -> None:
         """Set these fields of the state."""
-        self.state = self.state.but(**fields)
+        self.state = self.state.replace(**fields)
 
     def change_link(self, **fields: Any) -> None:
         """Set these fields of the shoe's link."""
@@ -40,23 +40,23 @@ class Turn:
 
     def change_shoe(self, **fields: Any) -> None:
         """Set these fields of the shoe."""
-        self.change(shoe=self.state.shoe.but(**fields))
+        self.change(shoe=self.state.shoe.replace(**fields))
 
     def change_round(self, **fields: Any) -> None:
         """Set these fields of the current round."""
-        self.change(round=self.state.round.but(**fields))
+        self.change(round=self.state.round.replace(**fields))
 
     def change_waiting(self, **fields: Any) -> None:
         """Set these fields of what waits for a person."""
-        self.change(waiting=self.state.waiting.but(**fields))
+        self.change(waiting=self.state.waiting.replace(**fields))
 
     def change_devices(self, **fields: Any) -> None:
         """Set these fields of the devices besides the shoe."""
-        self.change(devices=self.state.devices.but(**fields))
+        self.change(devices=self.state.devices.replace(**fields))
 
     def change_history(self, **fields: Any) -> None:
         """Set these fields of what is kept of the rounds that have ended."""
-        self.change(history=self.state.history.but(**fields))
+        self.change(history=self.state.history.replace(**fields))
 
     def say(self, happening: effects.Happening) -> None:
         """Publish an event."""

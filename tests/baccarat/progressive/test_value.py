@@ -10,16 +10,16 @@ LEDGER = Ledger(last=3, seed_money=500, primary=400, paid=(Paid("forty", 100),))
 
 
 def test_a_copy_has_the_fields_that_were_put_and_the_others_as_they_were():
-    after = LEDGER.but(last=4, primary=300)
+    after = LEDGER.replace(last=4, primary=300)
     assert after == replace(LEDGER, last=4, primary=300)
     assert (LEDGER.last, LEDGER.primary) == (3, 400)
 
 
 def test_no_field_is_put_that_is_none_of_its():
     with pytest.raises(TypeError, match="Ledger has no jackpot"):
-        LEDGER.but(jackpot=1)
+        LEDGER.replace(jackpot=1)
 
 
 def test_a_copy_cannot_be_changed():
     with pytest.raises(FrozenInstanceError):
-        LEDGER.but(last=4).last = 5  # type: ignore[misc]
+        LEDGER.replace(last=4).last = 5  # type: ignore[misc]

@@ -302,7 +302,7 @@ def test_where_every_card_has_come_none_can_be_another(so_far):
     house = HOUSES["nexus"] if "confirm" in so_far else {}
     meter = ["meter"] if house else []
     state = Croupier(**house).do(*meter, *so_far).state
-    spent = state.but(shoe=state.shoe.but(drawn=tuple(CARDS) * state.settings.game.decks))
+    spent = state.replace(shoe=state.shoe.replace(drawn=tuple(CARDS) * state.settings.game.decks))
     said = Trials(spent).refusals
 
     holds(spent)

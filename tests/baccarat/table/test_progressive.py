@@ -447,7 +447,7 @@ def test_other_settings_are_a_change_that_is_in_the_books():
 def test_settings_that_were_changed_at_the_game_manager_stay_while_the_configuration_does():
     croupier = Croupier(game_name="progressive-2", meter={"reserve": "1%"}).do("meter")
     changed = replace(progressive(croupier).books.settings, reserve="2%")
-    croupier.table.state = croupier.state.but(
+    croupier.table.state = croupier.state.replace(
         progressive=replace(
             progressive(croupier), books=replace(progressive(croupier).books, settings=changed)
         )

@@ -176,7 +176,9 @@ def test_another_shoe_or_another_memory_is_refused_until_a_supervisor_accepts_it
 @pytest.mark.parametrize("serial", [None, "B"])
 def test_between_shoes_of_cards_any_shoe_may_come_and_one_that_is_new_is_an_alarm(commands, serial):
     croupier = Croupier(burn="first_card").do(*commands)
-    croupier.table.state = croupier.state.but(settings=replace(croupier.state.settings, shoe_serial=serial))
+    croupier.table.state = croupier.state.replace(
+        settings=replace(croupier.state.settings, shoe_serial=serial)
+    )
     croupier.do("hello B")
 
     assert (croupier.stops, croupier.state.link.serial) == ([], "B")

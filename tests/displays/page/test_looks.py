@@ -59,7 +59,7 @@ def crowded_table() -> PlayedTable:
     table.play(60)
     shoe = tuple(rounds("TTBPTTTB" + "BP" * 30 + "B" * 14 + "T" * 12))
     state = table.table.state
-    table.table.state = state.but(shoe=state.shoe.but(rounds=shoe))
+    table.table.state = state.replace(shoe=state.shoe.replace(rounds=shoe))
     table.lose_the_shoe()
     table.lift_the_lid()
     return table

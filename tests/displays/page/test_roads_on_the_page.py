@@ -37,7 +37,7 @@ async scoreboards => {{
 
 def scoreboard_of(table: PlayedTable, shoe: list[RoadRound]) -> Scoreboard:
     state = table.table.state
-    table.table.state = state.but(shoe=state.shoe.but(rounds=tuple(shoe)))
+    table.table.state = state.replace(shoe=state.shoe.replace(rounds=tuple(shoe)))
     return table.scoreboard()
 
 
