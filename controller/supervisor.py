@@ -32,7 +32,8 @@ from punto.controller.heartbeat import beat
 from punto.controller.journal.background import BackgroundReplay
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.schema import RecordError
-from punto.controller.linked import Authority, Keeper, link_of
+from punto.controller.meter_link.authority_end import AuthorityEnd
+from punto.controller.meter_link.table_end import TableEnd
 from punto.controller.mqtt import Broker, Contents
 from punto.controller.mqtt_requests import BooksOf
 from punto.controller.orders.desk import Desk
@@ -218,11 +219,11 @@ class _Service:
         fitted = replace(
             fitted,
             links=lambda: _health_of(parts),
-            meter=lambda: link.meter if isinstance(link, Authority) else None,
+            meter=lambda: link.meter if isinstance(link, TableEnd) else None,
         )
         self._desk = Desk(engine, config.folder, fitted, gate, config.law, config.rules)
 
-    def _publish(self, broker: Broker, signer: "HeadSigner | None") -> Authority | Keeper | None:
+    def _publish(self, broker: Broker, signer: "HeadSigner | None") -> TableEnd | AuthorityEnd | None:
         """Have the broker's link send and take what devices, accounts, edges and meters do; returns the meter's link."""
         config, engine, _, outbox, topic, _ = self._table
         for each in self._doors:
@@ -239,8 +240,10 @@ class _Service:
             edge.see(engine.state, engine.seq)  # the start may be in mid-shoe
             broker.retain(topics.RESTRICTED_EDGE, edge.message)
             self._runs["edge"] = edge.run
-        link = link_of(engine, broker, outbox, topic)
-        if link is not None:
+        link, progressive = None, engine.state.progressive
+        if progressive is not None:
+            end = AuthorityEnd if progressive.link is None else TableEnd
+            link = end(engine, broker, outbox, topic)
             self._runs["meter"] = link.run
             for name in meter_topics(engine.state):
                 broker.retain(name, link.message)

@@ -17,10 +17,11 @@ from punto.baccarat.progressive.events import OpenMeter
 from punto.baccarat.table import meter
 from punto.baccarat.table.events import MeterHeard
 from punto.configs.game_files import load_game
-from punto.controller import linked
 from punto.controller.journal.audit import audit, difference_between
 from punto.controller.journal.recovery import history
-from punto.controller.linked import GAME_SECONDS, GAMES_AT_ONCE
+from punto.controller.meter_link import authority_end, carried, table_end
+from punto.controller.meter_link.authority_end import GAME_SECONDS, GAMES_AT_ONCE, AuthorityEnd
+from punto.controller.meter_link.table_end import TableEnd
 from punto.drivers.base import LinkHealth
 from punto.messages.topics import METER_REQUEST, Topics, meter_answer
 from punto.runtime.broker_link import Received
@@ -571,7 +572,7 @@ async def test_the_rules_judge_a_request_and_its_answer_once_at_each_side(tmp_pa
         judged.append(judge.__name__)
         return judge(*given)
 
-    for module in (meter, linked):
+    for module in (meter, authority_end, table_end):
         for name in ("objection_to_request", "objection_to_answer"):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, partial(noted, getattr(module, name)))
@@ -585,15 +586,18 @@ async def test_the_rules_judge_a_request_and_its_answer_once_at_each_side(tmp_pa
         in_this_process(tmp_path / "t1.db", own[1]) as t1,
     ):
         keeps, asks = InMemory(), InMemory()
-        for here, broker, name in ((authority, keeps, "meter-1"), (t1, asks, "t1")):
-            linked.link_of(here.engine, broker, here.outbox, Topics("punto", name))  # type: ignore[arg-type]
+        for end, here, broker, name in (
+            (AuthorityEnd, authority, keeps, "meter-1"),
+            (TableEnd, t1, asks, "t1"),
+        ):
+            end(here.engine, broker, here.outbox, Topics("punto", name))  # type: ignore[arg-type]
         await authority.order(OpenMeter("eve", "bob"))
         await t1.begin_shoe()
-        books = linked._progressive(authority.state).books
+        books = carried.progressive_of(authority.state).books
         await t1.engine.submit([MeterHeard(True, "", books.extract("t1"), books.settings)], "meter")
         await t1.do("open", "spot 1", "start game")
         await asks.send(METER_REQUEST, "t1", keeps)
         await keeps.send(meter_answer("t1"), "meter-1", asks)
 
-        assert linked._progressive(t1.state).procedure.step.value == "playing"
+        assert carried.progressive_of(t1.state).procedure.step.value == "playing"
         assert judged == ["objection_to_request", "objection_to_answer"]

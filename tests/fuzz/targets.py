@@ -27,7 +27,7 @@ from punto.controller.journal.entries import EVENTS, Head
 from punto.controller.journal.evidence import gather
 from punto.controller.journal.recovery import history, recover, replay
 from punto.controller.journal.schema import RecordError
-from punto.controller.linked import _input
+from punto.controller.meter_link.carried import input_of
 from punto.controller.mqtt_requests import id_of
 from punto.controller.orders.requests import Credentials, Password, UnreadableError, read_fields, read_request
 from punto.controller.signing.heads import SignedHead
@@ -155,9 +155,9 @@ def _message(data: bytes) -> None:
     if isinstance(read, Message):
         assert model.model_validate_json(read.wire()) == read
     if isinstance(read, MeterRequest):
-        _input(read.asked, Received("t", payload, retained=False))
+        input_of(read.asked, Received("t", payload, retained=False))
     if isinstance(read, MeterAnswer):
-        _input(read.heard, Received("t", payload, retained=False))
+        input_of(read.heard, Received("t", payload, retained=False))
     if isinstance(read, SignedHead):
         read.holds()
 

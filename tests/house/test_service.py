@@ -20,7 +20,7 @@ from punto.configs.expectations import shipped
 from punto.configs.game_files import load_game, shipped_games
 from punto.controller.config.file import load_config
 from punto.controller.journal.entries import GAMES
-from punto.controller.linked import Keeper
+from punto.controller.meter_link.authority_end import AuthorityEnd
 from punto.house import schema
 from punto.messages.books import Books
 from punto.messages.metering import metered
@@ -243,7 +243,7 @@ async def test_the_books_of_each_day_are_taken_in_once_after_a_kill(tmp_path, br
 
     async with table(record, house()) as here:
         link_broker = broker_of(here, broker.port)
-        keeper = Keeper(here.engine, link_broker, TOPIC)
+        keeper = AuthorityEnd(here.engine, link_broker, here.outbox, TOPIC)
         link_broker.retain(progressive("dragon"), keeper.message)
         beat = asyncio.create_task(tell_every_second(here, progressive("dragon")))
         running = asyncio.create_task(link_broker.run())

@@ -13,14 +13,15 @@ from punto.baccarat.progressive.money import share
 from punto.baccarat.table import failing, meter
 from punto.baccarat.table import table as tables
 from punto.baccarat.table.events import MeterAnswered, TableAsked
-from punto.controller import linked
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.devices.card_door import CardDoor
 from punto.controller.devices.coin_spot_door import CoinSpotDoor
 from punto.controller.devices.device import DeviceDoor
 from punto.controller.devices.keypad_door import KeypadDoor
 from punto.controller.journal.execution import Step
-from punto.controller.linked import Authority, LinkedTables
+from punto.controller.meter_link import authority_end, carried
+from punto.controller.meter_link.authority_end import _LinkedTables
+from punto.controller.meter_link.table_end import TableEnd
 from punto.drivers.keypad.link import KeypadLink
 from punto.drivers.link import Link
 from tests.simulated.path_mutations import Mutation, at_once
@@ -48,7 +49,7 @@ def _serve_a_request_again() -> Iterator[None]:
 
     with (
         mock.patch.dict(tables._KINDS, {TableAsked: (tables._METER, again)}),
-        mock.patch.object(linked, "served_table", _not_served),
+        mock.patch.object(authority_end, "served_table", _not_served),
     ):
         yield
 
@@ -66,28 +67,28 @@ def _answer_a_table_before_the_commit() -> AbstractContextManager[Any]:
 def _take_any_answer() -> Iterator[None]:
     """A table takes each answer for that of its present request."""
 
-    async def any_answer(self: Authority, said: Any, message: Any) -> None:
+    async def any_answer(self: TableEnd, said: Any, message: Any) -> None:
         async with self._recording:
-            asked, answered = self._link.asked, linked._input(said.answered, message)
+            asked, answered = self._link.asked, carried.input_of(said.answered, message)
             if asked is not None and isinstance(answered, MeterAnswered):
-                await self._engine.submit([replace(answered, number=asked.number)], linked.SOURCE)
+                await self._engine.submit([replace(answered, number=asked.number)], carried.SOURCE)
 
-    with mock.patch.object(Authority, "_take_answered", any_answer):
+    with mock.patch.object(TableEnd, "_take_answered", any_answer):
         yield
 
 
 def _show_another_meter() -> AbstractContextManager[Any]:
-    message = Authority.message
+    message = TableEnd.message
 
-    def more(self: Authority, now: Any) -> Any:
+    def more(self: TableEnd, now: Any) -> Any:
         found: Any = message(self, now)
         return found and found.model_copy(update={"meter": found.meter + len(found.seats)})
 
-    return mock.patch.object(Authority, "message", more)
+    return mock.patch.object(TableEnd, "message", more)
 
 
 def _do_not_tell_a_table_of_a_change() -> AbstractContextManager[Any]:
-    return mock.patch.object(LinkedTables, "_watch", return_value=None)
+    return mock.patch.object(_LinkedTables, "_watch", return_value=None)
 
 
 def _record_again_what_failed() -> AbstractContextManager[Any]:

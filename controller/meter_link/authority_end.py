@@ -1,0 +1,230 @@
+"""The end of the service that keeps a meter: for its own table, or as the authority of linked tables."""
+
+import asyncio
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+import structlog
+
+from punto.baccarat.progressive.events import Contribute
+from punto.baccarat.table.events import MeterAnswered, MeterClaimed, MeterHeard, TableAsked, TableRefused
+from punto.baccarat.table.meter import served_table
+from punto.baccarat.table.state import TableState
+from punto.baccarat.table.terms import Terms, unlike
+from punto.controller.engine import Engine
+from punto.controller.meter_link.carried import (
+    LOOK_SECONDS,
+    SOURCE,
+    UNREAD,
+    input_of,
+    pause_after,
+    progressive_of,
+    public,
+    read,
+    written,
+)
+from punto.controller.mqtt import Broker
+from punto.controller.outbox import Outbox
+from punto.messages import topics
+from punto.messages.building import progressive_message, timestamp
+from punto.messages.linked import MeterAnswer, MeterRequest
+from punto.messages.models import Message, Progressive
+from punto.runtime import clock
+from punto.runtime.broker_link import Received
+from punto.runtime.bucket import Bucket
+
+RIVAL_SECONDS: Final = 10.0
+"""Another service whose meter has not come for this time keeps none."""
+GAME_SECONDS: Final = 10.0
+"""No table plays games of the progressive faster for long. A hand has four cards or more, and between two hands the dealer pays,
+gives GAME OVER, and each player lifts the coin from the sensor and places it again; a table deals some 70 hands an hour.
+"""
+GAMES_AT_ONCE: Final = 12
+"""So many games may begin faster: people try a table's keys and sensors. A table that was away needs none of them, because it
+starts no game while its authority does not answer, and waits for each answer before it asks again.
+"""
+_LONGEST_NAME: Final = 200
+_TOO_FAST: Final = (
+    "{} starts games faster than a table can deal, which is one in {:g} seconds: find out what sends requests in its name at the "
+    "broker, and give the table another password"
+)
+
+_log = structlog.get_logger("punto.controller.meter_link")
+
+
+class AuthorityEnd:
+    """A service that keeps a meter, serves the tables that are linked to it, if any, and finds others that keep the same meter."""
+
+    def __init__(self, engine: Engine, broker: Broker, outbox: Outbox, topic: topics.Topics) -> None:
+        self._engine = engine
+        self._table = topic.table
+        self._pause_until = 0.0
+        self._rival_at = 0.0
+        self._rival_ts = ""
+        settings = progressive_of(engine.state).books.settings
+        broker.listen(topics.Topics(topic.base, "+")(topics.progressive(settings.progressive)), self._take)
+        self._tables = None if settings.authority is None else _LinkedTables(engine, broker, outbox, topic)
+
+    @property
+    def name(self) -> str:
+        """The name of this service and of its record, which no other service has."""
+        return f"{self._table} {self._engine.record_name}"
+
+    def message(self, now: datetime) -> Message | None:
+        """The meter."""
+        engine = self._engine
+        return progressive_message(engine.state, engine.seq, engine.publication.award_since, now, self.name)
+
+    async def _take(self, message: Received) -> None:
+        # A retained message may be of a service that ended long ago; a living one sends its meter every second.
+        if message.retained or f'"kept_by":"{self.name}"'.encode() in message.payload:
+            return
+        said = read(Progressive, message)
+        if said is None or not said.kept_by:
+            return
+        table = message.topic.split("/")[-3]
+        if said.kept_by.split(" ")[0] != table or len(said.kept_by) > _LONGEST_NAME:
+            _log.warning("meter in the name of another service ignored", topic=message.topic)
+            return
+        self._rival_at = clock.monotonic()
+        before, self._rival_ts = self._rival_ts, said.ts
+        if before in {"", said.ts}:
+            return  # a node of the house's broker may send an old one, with each new connection again
+        rival = progressive_of(self._engine.state).rival
+        # While one other service keeps the meter, no game is started: a second one, or its next record, changes nothing.
+        if rival is None:
+            await self._claim(said.kept_by)
+
+    async def _claim(self, by: str | None) -> None:
+        if clock.monotonic() >= self._pause_until:
+            (handled,) = await self._engine.submit([MeterClaimed(by)], SOURCE)
+            self._pause_until = pause_after(handled)
+
+    async def run(self) -> None:
+        """Record when the other service keeps a meter no more, until cancelled."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            gone = clock.monotonic() - self._rival_at > RIVAL_SECONDS
+            if gone:
+                self._rival_ts = ""
+            if gone and progressive_of(self._engine.state).rival is not None:
+                await self._claim(None)
+
+
+class _LinkedTables:
+    """The tables of an authority."""
+
+    def __init__(self, engine: Engine, broker: Broker, outbox: Outbox, topic: topics.Topics) -> None:
+        self._engine = engine
+        self._outbox = outbox
+        self._own = topic.table
+        settings = progressive_of(engine.state).books.settings
+        self._tables = [each.table for each in settings.tables]
+        self._refusals: dict[str, str] = {}
+        self._games = {
+            table: Bucket(GAMES_AT_ONCE, 1 / GAME_SECONDS, clock.monotonic()) for table in self._tables
+        }
+        self._seen = progressive_of(engine.state)
+        for table in self._tables:
+            broker.listen(topics.Topics(topic.base, table)(topics.METER_REQUEST), partial(self._take, table))
+            broker.retain(topics.meter_answer(table), partial(self._answer, table))
+        engine.watch(self._watch)
+
+    async def _take(self, table: str, message: Received) -> None:
+        said = read(MeterRequest, message)
+        asked = None if said is None else input_of(said.asked, message)
+        if (
+            said is None
+            or not isinstance(asked, TableAsked | None)
+            or (asked is None) is not (said.asked is None)
+        ):
+            await self._refuse(table, UNREAD.format(table))
+            return
+        if asked is not None and asked.table != table:
+            _log.warning("request of another table ignored", topic=message.topic)
+            return
+        terms = Terms(table, said.simulation, said.currency, said.seats, said.rules)
+        state = self._engine.state
+        objection = unlike(terms, Terms.of(state.settings), progressive_of(state).books.settings.progressive)
+        if objection is not None:
+            await self._refuse(table, objection)
+        elif asked is None:
+            self._refusals.pop(table, None)  # the table may have been changed since
+            self._outbox.snapshot_due(topics.meter_answer(table))
+        else:
+            await self._serve(table, asked)
+
+    async def _serve(self, table: str, asked: TableAsked) -> None:
+        last = served_table(progressive_of(self._engine.state), table)
+        if last is not None and last.record == asked.record and last.number >= asked.number:
+            self._outbox.snapshot_due(topics.meter_answer(table))
+        elif self._engine.pace.allows(f"table {table}"):
+            if self._too_fast(table, asked):
+                await self._refuse(table, _TOO_FAST.format(table, GAME_SECONDS))
+                return
+            entered = self._engine.enter([asked], f"table {table}", whole=True)
+            refusal = entered.handled[0].refusal
+            if refusal is not None:
+                # Not awaited first: the report shares the commit of the inputs that have come with the request.
+                self._engine.pace.charge(f"table {table}")
+                await self._refuse(table, str(refusal))
+            await entered
+            if refusal is None:
+                self._refusals.pop(table, None)
+
+    def _too_fast(self, table: str, asked: TableAsked) -> bool:
+        """Whether the table would begin a game too soon; it asks again. In a simulation people may play as fast as they like."""
+        begins = any(isinstance(order, Contribute) for order in asked.orders)
+        if not begins or self._engine.state.settings.simulation:
+            return False
+        games = self._games[table]
+        if not games.has(1, clock.monotonic()):
+            return True
+        games.take(1)
+        return False
+
+    async def _refuse(self, table: str, reason: str) -> None:
+        """Tell a table that it is not served, and raise an alarm, once for each reason in turn."""
+        known, self._refusals[table] = self._refusals.get(table), reason
+        self._outbox.snapshot_due(topics.meter_answer(table))
+        client = f"table {table}"
+        if reason != known and self._engine.pace.allows(client):
+            self._engine.pace.charge(client)
+            await self._engine.submit([TableRefused(table, reason)], client)
+
+    def _answer(self, table: str, now: datetime) -> Message:
+        state = self._engine.state
+        progressive = progressive_of(state)
+        books, last = progressive.books, served_table(progressive, table)
+        extract = books.extract(table)
+        refusal = self._refusals.get(table)
+        heard = (
+            MeterHeard(True, "", extract, books.settings) if refusal is None else MeterHeard(False, refusal)
+        )
+        answered = None if last is None else MeterAnswered(last.number, last.entries, last.refused, extract)
+        number = 0 if last is None else last.number
+        return MeterAnswer(
+            id=f"{self._own}/meter/answer/{table}/{self._engine.seq}",
+            seq=number,
+            ts=timestamp(now),
+            simulation=state.settings.simulation,
+            currency=state.settings.currency,
+            seats=state.settings.seats,
+            rules=state.settings.game.rules_by_part,
+            last_input=self._engine.seq,
+            heard=written(heard),
+            answered=None if answered is None else written(answered),
+        )
+
+    def _watch(self, state: TableState, _: int) -> None:
+        before, self._seen = self._seen, progressive_of(state)
+        if self._seen.served is not before.served:
+            for served in self._seen.served:
+                if served not in before.served:
+                    self._outbox.snapshot_at_once(topics.meter_answer(served.table))
+        if (before.books.settings, public(before.books)) != (
+            self._seen.books.settings,
+            public(self._seen.books),
+        ):
+            self._outbox.snapshot_due(*map(topics.meter_answer, self._tables))
