@@ -541,7 +541,7 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_the_page_says_which_odds_look_simulated_and_by_how_many_coups(report):
     text = PAGE.read_text(encoding="utf-8")
     said = re.search(
-        r"For table #1, the printed odds mean ([\d,]+) top awards in 10⁹ coups, and the exact odds mean ([\d,]+) top awards\.\n"
+        r"For table #1, the printed odds mean ([\d,]+) top awards in 10⁹ coups, and the exact odds mean ([\d,]+) top awards\. "
         r"This difference is ([\d.]+) standard errors\.",
         text,
     )
