@@ -7,6 +7,7 @@ READY := $(VENV)/.ready
 NODE := node_modules/.ready
 DOCS := .venv-docs
 TPM := .venv-tpm
+DEMO_VENV := $(if $(wildcard $(READY)),$(VENV),.venv-demo)
 SOURCES := punto configs controller drivers simulators tests tools benchmarks examples
 COVERED := tests/baccarat tests/drivers
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
@@ -27,11 +28,11 @@ WHENEVER := -m "not soak and not punctual"
 # Each run of tests leaves its results here, for `punto lab-report`.
 RESULTS := build/results
 
-.PHONY: demo test quick test-punctual test-covered test-path test-others check bench soak simulate fuzz fmt lock schema examples games fonts screenshots docs release sbom audit system clean
+.PHONY: demo test told quick test-punctual test-covered test-path test-others check bench soak simulate fuzz fmt lock schema examples games fonts screenshots docs release sbom audit system clean
 
 # GAME is a game that ships, a game file, `progressive`, which is progressive-2, or `floor`, which is several tables.
-demo: $(READY)
-	$(BIN)/punto demo $(if $(GAME),--game $(GAME)) $(DEMO)
+demo: $(DEMO_VENV)/.ready
+	@$(DEMO_VENV)/bin/punto demo $(if $(GAME),--game $(GAME)) $(DEMO)
 
 # Four runs at once, so that a processor always has work while other tests wait for a disk, a page or a clock:
 #
@@ -45,11 +46,15 @@ demo: $(READY)
 #
 # The programs that the tests start again and again are compiled once.
 test quick: export PYTHONDONTWRITEBYTECODE =
-test: $(READY) $(NODE) system
+test: told $(READY) $(NODE) system
 	rm -f $(RESULTS)/test-*.xml
 	$(BIN)/coverage erase
 	$(BIN)/coverage erase $(PATH_COVERAGE)
 	$(MAKE) --no-print-directory --jobs --output-sync=line test-punctual test-covered test-path test-others
+
+told:
+	@test -e $(READY) || echo "The first run installs 1.2 GB of Python packages, then Node's, and with apt, if it may, Mosquitto, PostgreSQL, Chromium and Node."
+	@echo "The tests take some five minutes on two processors."
 
 # The tests that a change touches, without those that take long: tools/quick.py.
 quick: $(READY)
@@ -173,10 +178,11 @@ $(NODE): package.json package-lock.json
 	touch $@
 
 $(READY): locks/requirements.lock pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r locks/requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	touch $@
+	@PYTHON=$(PYTHON) ./tools/make-environment $(VENV) locks/requirements.lock "1.2 GB"
+
+# The demo needs a tenth of a developer's packages; if those are there, it uses them.
+.venv-demo/.ready: locks/demo.lock pyproject.toml
+	@PYTHON=$(PYTHON) ./tools/make-environment .venv-demo locks/demo.lock "130 MB"
 
 clean:
-	rm -rf $(VENV) $(DOCS) $(TPM) node_modules site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage-path
+	rm -rf $(VENV) .venv-demo $(DOCS) $(TPM) node_modules site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage-path

@@ -21,11 +21,12 @@ LOCKS = {
         "--group",
         "build",
     ],
+    Path("locks/demo.lock"): ["pyproject.toml", "--extra", "demo", "--group", "build"],
     Path("locks/docs.lock"): ["--group", "docs"],
     Path("locks/tpm.lock"): ["--group", "tpm"],
     Path("locks/tpm-build.lock"): ["--group", "tpm-build"],
 }
-"""What each file locks: a developer's machine, a table's PC, the documents' site, a key in a TPM and what compiles its package."""
+"""What each file locks: a developer's machine, a table's PC, the demo, the documents' site, a key in a TPM and what compiles its package."""
 FLAGS = [
     "--quiet",
     "--universal",

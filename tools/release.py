@@ -33,6 +33,7 @@ PROMISES: Final = {
     "demo": ("punto.commands.demo.broker", "punto.displays.server", "punto.consoles.web"),
     "odds": ("punto.odds.exact", "threadpoolctl", "tqdm"),
     "house": ("punto.house.service", "psycopg", "pyarrow"),
+    "store": ("punto.house.store",),
     "lab": (
         "punto.commands.edge_report",
         "punto.odds.simulation.kernel",
