@@ -182,7 +182,7 @@ $(READY): locks/requirements.lock pyproject.toml
 
 # The demo needs a tenth of a developer's packages; if those are there, it uses them.
 .venv-demo/.ready: locks/demo.lock pyproject.toml
-	@PYTHON=$(PYTHON) ./tools/make-environment .venv-demo locks/demo.lock "130 MB"
+	@PYTHON=$(PYTHON) ./tools/make-environment .venv-demo locks/demo.lock "140 MB"
 
 clean:
 	rm -rf $(VENV) .venv-demo $(DOCS) $(TPM) node_modules site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage-path
