@@ -105,6 +105,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     tables = f"the number of tables, 1 to {_MOST_TABLES}; each has its own consoles, and one display shows all tables (default: 1)"
     parser.add_argument("--tables", type=whole(1, _MOST_TABLES), default=1, metavar="N", help=tables)
+    browser = "do not open the display in a browser"
+    parser.add_argument("--no-browser", dest="browser", action="store_false", help=browser)
     parser.add_argument(
         "--dir", type=Path, help="the folder in which to keep the record (default: a temporary folder)"
     )
@@ -148,7 +150,9 @@ async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
         house = None if args.game != _FLOOR else _house(folder, configs)
         if house is not None:
             begin(serve_house(house))
-        print_addresses = welcome(configs, passing.password, house, attended=args.attended)
+        print_addresses = welcome(
+            configs, passing.password, house, attended=args.attended, browser=args.browser
+        )
         begin(serve_display(_display(args.port, configs), print_addresses))
         begin(print_rounds(configs, args.rounds))
 

@@ -1,9 +1,13 @@
 """The output of `punto demo`: its addresses, and each round and the progressive's events, from the public messages."""
 
 import json
+import os
+import re
 import shlex
 import shutil
 import sys
+import threading
+import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
@@ -141,9 +145,14 @@ def act_printer(table: str) -> Say:
 
 
 def welcome(
-    configs: list[ServiceConfig], password: str, house: GameManagerConfig | None, *, attended: bool
+    configs: list[ServiceConfig],
+    password: str,
+    house: GameManagerConfig | None,
+    *,
+    attended: bool,
+    browser: bool,
 ) -> Callable[[str], None]:
-    """A function that prints all addresses, given the display's address."""
+    """A function that prints all addresses, given the display's address, and opens the first in a `browser`."""
     mqtt, several = mqtt_of(configs[0]), len(configs) > 1
     dealt = [each for each in configs if is_dealt(each)]
 
@@ -176,9 +185,22 @@ def welcome(
                 blocks.append(f"{heading}{listed(_for_staff(config, password, attended=attended))}")
         if attended:
             blocks.append(_YOURS)
-        print("\n" + "\n\n".join([*blocks, "Ctrl-C ends it."]) + "\n", flush=True)
+        print("\n" + "\n\n".join([*map(_bold, blocks), "Ctrl-C ends it."]) + "\n", flush=True)
+        if browser:
+            open_browser(floor.get("the floor", f"{base}/wall" if several else f"{base}/"))
 
     return print_addresses
+
+
+def _bold(text: str) -> str:
+    """The text with its addresses in bold, if a person reads it in a terminal."""
+    return re.sub(r"http://\S+", "\033[1m\\g<0>\033[0m", text) if sys.stdout.isatty() else text
+
+
+def open_browser(address: str) -> None:
+    """Open the address in the person's browser, if there is a person at a terminal with a desktop."""
+    if sys.stdout.isatty() and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
 
 
 def listed(lines: dict[str, str]) -> str:

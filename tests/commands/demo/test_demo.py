@@ -11,6 +11,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from queue import Queue
 from shutil import copytree, ignore_patterns
 from tempfile import TemporaryDirectory
 
@@ -22,7 +23,7 @@ from punto.baccarat.wagers.settlement import check_wagers
 from punto.commands.demo import configuration
 from punto.commands.demo.command import add_arguments
 from punto.commands.demo.configuration import make_accounts
-from punto.commands.demo.telling import MeterTeller, round_line, this_program
+from punto.commands.demo.telling import MeterTeller, open_browser, round_line, this_program
 from punto.configs.game_files import load_game, shipped_games
 from punto.controller.config.file import load_config
 from punto.controller.journal.audit import audit
@@ -462,6 +463,25 @@ def test_a_dealer_who_comes_to_a_hand_that_won_finds_out_who_did(tmp_path):
     assert (ran.returncode, ran.stderr) == (0, "")
     assert awarded(tmp_path / "table.db")[0] == (int(won.split()[3]), "meter")
     assert audit(tmp_path / "table.db").difference is None
+
+
+@pytest.mark.parametrize(
+    ("terminal", "desktop", "opened"), [(True, ":0", True), (True, "", False), (False, ":0", False)]
+)
+def test_the_display_is_opened_for_a_person_at_a_terminal_with_a_desktop(
+    monkeypatch, terminal, desktop, opened
+):
+    addresses = Queue[str]()
+    monkeypatch.setattr("webbrowser.open", addresses.put)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    monkeypatch.setenv("DISPLAY", desktop)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+
+    open_browser("http://127.0.0.1:8080/")
+
+    if opened:
+        assert addresses.get(timeout=DEADLINE) == "http://127.0.0.1:8080/"
+    assert addresses.empty()
 
 
 # --- the players
