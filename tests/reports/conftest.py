@@ -1,4 +1,4 @@
-"""A page of the browser, and sign-ons at next to no cost, as the consoles' tests have them."""
+"""A page of the browser, as the consoles' tests have it."""
 
 from tests.consoles.pages.conftest import page
 

@@ -263,7 +263,7 @@ def test_the_copy_of_a_thousand_accounts_with_cards_fits_in_a_message(house):
 
 @pytest.mark.parametrize("file", ["configs/mosquitto.conf", "deploy/house/node.conf"])
 def test_the_brokers_take_the_longest_message(file):
-    conf = (Path(__file__).parents[2] / file).read_text()
+    conf = (Path(__file__).parents[3] / file).read_text()
     assert re.findall(r"^message_size_limit (\d+)$", conf, re.MULTILINE) == [str(LONGEST_PAYLOAD)]
 
 
