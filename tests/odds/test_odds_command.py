@@ -153,7 +153,9 @@ def test_what_the_sheets_print_is_checked_and_counts_for_the_exit_status(punto, 
     assert "every figure agrees with its mark in the file" in out
 
     path = tmp_path / "printed.toml"
-    own = (SHIPPED.parents[1] / "punto" / "odds" / "published" / "published-figures.toml").read_text(encoding="utf-8")
+    own = (SHIPPED.parents[1] / "punto" / "odds" / "published" / "published-figures.toml").read_text(
+        encoding="utf-8"
+    )
     assert "player = 2.70" in own
     path.write_text(own.replace("player = 2.70", "player = 2.71"), encoding="utf-8")
     status, out, _ = punto("odds", "--published", str(path), "--json")
