@@ -34,7 +34,7 @@ from tests.simulated.path_mutations import OF_THE_PATH, Mutation
 from tests.simulated.simulate import prepare
 from tests.simulated.worlds import plan_of, play
 
-MOST_SEEDS: Final = 200
+MOST_SEEDS: Final = 400
 
 
 def _forget_the_answers() -> AbstractContextManager[Any]:
