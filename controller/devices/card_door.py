@@ -58,7 +58,7 @@ _Award = tuple[int, Won | None, tuple[int, ...]]
 SecondFactor = Callable[[Account, str, str, str], Awaitable[Account]]
 """Checks an owner's password, given at a place for an order: `Gate.second_factor`."""
 
-_log = structlog.get_logger("punto.consoles")
+_log = structlog.get_logger("punto.controller.devices")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ SOURCE: Final = "coin spot"
 CONFIRM_SECONDS: Final = 1.5
 """How long a START waits for the sensors; while they are online, `StartUnconfirmed` comes within 1 s."""
 
-_log = structlog.get_logger("punto.consoles")
+_log = structlog.get_logger("punto.controller.devices")
 
 
 @dataclass(eq=False, slots=True)

@@ -19,7 +19,7 @@ from punto.messages.models import Device, Part, Timestamp
 PAUSE_SECONDS: Final = 10.0
 """A device that reports more than a device can is asked again after so long."""
 
-_log = structlog.get_logger("punto.consoles")
+_log = structlog.get_logger("punto.controller.devices")
 
 _Driver = TypeVar("_Driver", bound=Driver[Any])
 

@@ -45,7 +45,7 @@ _BY_ITSELF: Final = frozenset(
 """What the pages ask for by themselves, which is no activity of a person."""
 _NOT_OF_ROLE: Final = "your roles do not allow seeing to alarms"
 
-_log = structlog.get_logger("punto.game_manager")
+_log = structlog.get_logger("punto.house")
 
 
 class FloorAccesses:

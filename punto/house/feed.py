@@ -95,7 +95,7 @@ _LONGEST_NAME: Final = 64
 _ASK_SECONDS: Final = 0.1
 _TOO_MUCH: Final = "it sends more than a table does: find out whether it is the house's table"
 
-_log = structlog.get_logger("punto.game_manager")
+_log = structlog.get_logger("punto.house")
 
 
 class Feed:

@@ -31,7 +31,7 @@ NEW_EVERY_SECONDS: Final = 60.0
 """So many games and messages with new alarms of edges are taken of a table at once, and then one of each in this time."""
 _LOOK_SECONDS: Final = 1.0
 
-_log = structlog.get_logger("punto.game_manager")
+_log = structlog.get_logger("punto.house")
 _T = TypeVar("_T", bound=OfRecord)
 
 

@@ -27,7 +27,7 @@ from punto.runtime.sd_notify import notify
 from punto.runtime.tls import server_tls
 from punto.web.server import Server, address_of, listen
 
-_log = structlog.get_logger("punto.game_manager")
+_log = structlog.get_logger("punto.house")
 _ALIVE_SECONDS: Final = 1.0
 _STORE_SECONDS: Final = 5.0
 

@@ -45,13 +45,13 @@ _NOT_AUTHORISED: Final = frozenset({4, 5, 134, 135})
 _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 T = TypeVar("T")
-_log = structlog.get_logger("punto.controller.mqtt")
+_log = structlog.get_logger("punto.runtime.broker_link")
 # Our own line "broker away" already reports a lost connection and its reason; an answer whose request was cancelled, because
 # the service stops, is no error.
 _NO_ERRORS_OF_THE_LIBRARY: Final = re.compile(
     " on socket: |Could not gracefully disconnect|Unexpected message ID .* in on_(un)?subscribe"
 )
-_library_log = logging.getLogger("punto.controller.mqtt.client")
+_library_log = logging.getLogger("punto.runtime.broker_link.client")
 _library_log.addFilter(lambda record: _NO_ERRORS_OF_THE_LIBRARY.search(str(record.msg)) is None)
 
 LinkError = aiomqtt.MqttError

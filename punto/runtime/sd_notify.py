@@ -5,7 +5,7 @@ import socket
 
 import structlog
 
-_log = structlog.get_logger("punto.controller")
+_log = structlog.get_logger("punto.runtime")
 
 
 def notify(message: str) -> None:
