@@ -28,7 +28,7 @@ WHENEVER := -m "not soak and not punctual"
 # Each run of tests leaves its results here, for `punto lab-report`.
 RESULTS := build/results
 
-.PHONY: demo test told quick test-punctual test-covered test-path test-others check bench soak simulate fuzz fmt lock schema examples games fonts screenshots docs release sbom audit system clean
+.PHONY: demo test announce quick test-punctual test-covered test-path test-others check bench soak simulate fuzz fmt lock schema examples games fonts screenshots docs release sbom audit system clean
 
 # GAME is a game that ships, a game file, `progressive`, which is progressive-2, or `floor`, which is several tables.
 demo: $(DEMO_VENV)/.ready
@@ -46,13 +46,13 @@ demo: $(DEMO_VENV)/.ready
 #
 # The programs that the tests start again and again are compiled once.
 test quick: export PYTHONDONTWRITEBYTECODE =
-test: told $(READY) $(NODE) system
+test: announce $(READY) $(NODE) system
 	rm -f $(RESULTS)/test-*.xml
 	$(BIN)/coverage erase
 	$(BIN)/coverage erase $(PATH_COVERAGE)
 	$(MAKE) --no-print-directory --jobs --output-sync=line test-punctual test-covered test-path test-others
 
-told:
+announce:
 	@test -e $(READY) || echo "The first run installs 1.2 GB of Python packages, then Node's, and with apt, if it may, Mosquitto, PostgreSQL, Chromium and Node."
 	@echo "The tests take some five minutes on two processors."
 

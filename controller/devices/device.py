@@ -39,9 +39,8 @@ class DeviceDoor(Generic[_Driver]):
         self._driver: _Driver = driver
         self._changed = asyncio.Event()  # the device's link
         self._unproven = False
-        self._failed: str | None = (
-            None  # the serial number that the program could not record, as long as it is connected
-        )
+        # The serial number that the program could not record, as long as it is connected.
+        self._failed: str | None = None
         self._hearing = asyncio.Lock()  # or a press would report a new device for a second time
         self._calm = asyncio.Event()  # not set after an input that the pace refused, until the pause is over
         self._calm.set()

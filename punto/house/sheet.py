@@ -27,7 +27,7 @@ def floor_sheet(report: FloorReport | ShiftReport) -> Rows:
     """The columns, and the rows of each table and then of all tables together, whose table is empty.
 
     The line is `rounds` with a status as its rule, `count` with the hits of a rule, or `wager` with amounts in decimals of the
-    currency's unit. The expectation is of the hits or the hold.
+    currency's unit. The expectation is of the hits or the win.
     """
     yield _COLUMNS
     for table in report.tables:
