@@ -24,7 +24,7 @@ async def beat(
 ) -> None:
     """Send the state again every second, and call `alive` if the path to the disk still works."""
     beats, held, metered, watch = 0, "", engine.state, ClockWatch(*clock.both())
-    # Tables that start together, in one process or after a power cut, do not send together from then on.
+    # After a pause of chance, so that tables that start together do not all send at the same moment of each second.
     await asyncio.sleep(random.uniform(0, STATE_EVERY_SECONDS))
     while True:
         await asyncio.sleep(STATE_EVERY_SECONDS)

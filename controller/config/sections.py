@@ -52,7 +52,9 @@ class TableConfig(Section):
     authority counts no wagers of other seats.
     """
     currency: str = "USD"
-    """The ISO 4217 code of the currency. The currency must have hundredths, such as cents."""
+    """The ISO 4217 code of the currency. It must have hundredths, such as cents, because all amounts are counted
+    in them.
+    """
     cards: Literal["shoe", "keyed"] = "shoe"
     """`shoe`: a card-recognition shoe reads the cards. `keyed`: the dealer enters each card by hand, and there is no section
     `[shoe]`.

@@ -1,4 +1,4 @@
-"""The keypad's door: a dealer's presses become orders in the name of the table's operator.
+"""The keypad's door: a dealer's presses become orders in the name of the table's operator; a keypad gives no wagers.
 
 A press without a meaning now is refused at the keypad and is not recorded. An order is recorded like any other, refused or
 not. An Aquarius keypad also has a supervisor's key, and J-POT is the order of that key: the person who has turned it may

@@ -53,8 +53,8 @@ def features_of(conditions: Iterable[Condition]) -> frozenset[str]:
 def terms(coups: Coups, conditions: Sequence[Condition]) -> list[list[Term]]:
     """For each condition, in order, the terms to add up to count the coups for which it is the first that holds."""
     found: list[list[Term]] = []
-    # The kinds that earlier rules leave, by suits: those left whatever the suits, and those left under some
-    # suits.
+    # What earlier rules have not decided: a condition on the suits, and the kinds of coups that are left under it. At first
+    # every kind is left, whatever its suits.
     left = [(_EVERYWHERE, np.ones(coups.cards.shape[1], dtype=bool))]
     for condition in conditions:
         mine: dict[tuple[SuitGroup, ...], NDArray[np.int64]] = {}

@@ -143,7 +143,8 @@ class Aquarius(Procedure[State]):
     def _log(self, event: Jpot | NobodyWon) -> tuple[State, list[Order]]:
         """Log an award, or that nobody won it (7e).
 
-        With the key in RUN, log an award that the dealer may confirm alone; it is booked at once.
+        With the key in RUN, only an award that the dealer may confirm alone can be logged. It is booked at once, because no
+        turn of the key follows.
         """
         state = self.state
         alone = state.key is Key.RUN

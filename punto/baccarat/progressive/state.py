@@ -128,7 +128,7 @@ class State(Value):
         return next((each for each in self.rounds if each.table == table), None)
 
     def extract(self, table: str) -> "Extract":
-        """What a linked table knows of the progressive, beside its settings."""
+        """What a linked table knows of the progressive, beside the settings, which are its own."""
         last = next((each for each in reversed(self.awards) if each.payer == "meter"), None)
         own = self.round_at(table)
         return Extract(

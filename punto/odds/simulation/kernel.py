@@ -80,7 +80,7 @@ class Limits(NamedTuple):
 class Count(NamedTuple):
     """The counts, all whole numbers.
 
-    - `done`: shoes, rounds, batches.
+    - `done`: how many shoes, rounds and batches are done, in this order.
     - `rules`: rounds that each rule has decided.
     - `products`: by rule and by index of a rule of the same position: the products of their rounds in a
       batch, summed over the batches. Empty if they are not needed.
