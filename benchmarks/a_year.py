@@ -26,7 +26,7 @@ from punto.baccarat.table.state import TablesProgressive, TableState
 from punto.controller.journal import schema, store
 from punto.controller.journal.execution import Execution
 from punto.controller.journal.snapshots import Snapshot
-from punto.simulators.shoe.order import shuffled
+from punto.simulators.shoe.shuffle import shuffled
 
 FIRST_DAY: Final = datetime(2025, 10, 25, 6, 0, tzinfo=UTC)  # a night later summer time ends in Europe
 SEATS: Final = tuple(range(1, 8))

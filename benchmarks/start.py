@@ -27,7 +27,7 @@ from punto.controller.journal.execution import Execution
 from punto.controller.journal.recovery import recover
 from punto.controller.journal.snapshots import Snapshot
 from punto.messages.building import timestamp
-from punto.simulators.shoe.order import shuffled
+from punto.simulators.shoe.shuffle import shuffled
 
 BOUNDS: Final = {100_000: 1.0, 1_000_000: 1.0}
 """Rounds of a record, and the most seconds of a start with it."""

@@ -7,8 +7,8 @@ from punto.baccarat.cards import Card
 from punto.drivers.frame import SERIAL_BYTES
 from punto.drivers.ishoe.frames import STORE, WINDOW
 from punto.simulators.shoe.faults import Faults, OptionError
-from punto.simulators.shoe.order import shuffled, stacked, with_surplus_copy
 from punto.simulators.shoe.scenario import Step
+from punto.simulators.shoe.shuffle import shuffled, stacked, with_surplus_copy
 
 __all__ = ["OptionError", "ShoeOptions"]
 

@@ -11,7 +11,7 @@ from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
 from punto.drivers.ishoe.frames import FAULT_BYTES
 from punto.simulators.shoe.faults import UNSURE_CONFIDENCE, Faults, OptionError, parse_faults
-from punto.simulators.shoe.order import shuffled, with_surplus_copy
+from punto.simulators.shoe.shuffle import shuffled, with_surplus_copy
 
 Do = Literal[
     "unread", "unsure", "overdraw", "ninth_copy", "reverse", "lid", "error", "unplug", "power", "forget"

@@ -26,7 +26,7 @@ from punto.commands.edge_report import Series, Shoe, draw
 from punto.configs.game_files import load_game
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
-from punto.simulators.shoe.order import shuffled
+from punto.simulators.shoe.shuffle import shuffled
 from tests.controller.table_in_this_process import settings, table
 from tests.deadline import DEADLINE
 

@@ -43,7 +43,7 @@ from punto.messages.models import Info
 from punto.messages.topics import CHANNELS
 from punto.reports.books import books_of_day
 from punto.runtime.broker_login import BrokerConfig
-from punto.simulators.shoe.order import shuffled
+from punto.simulators.shoe.shuffle import shuffled
 from tests.baccarat.table.croupier import events_of
 from tests.deadline import DEADLINE, pauses
 

@@ -32,7 +32,7 @@ from punto.baccarat.coup import Coup
 from punto.commands.operator import ask
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
-from punto.simulators.shoe.order import shuffled
+from punto.simulators.shoe.shuffle import shuffled
 from tests import cheap
 from tests.command import punto
 from tests.deadline import DEADLINE, pauses

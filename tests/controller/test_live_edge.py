@@ -31,7 +31,7 @@ from punto.controller.edge.live import LiveEdge
 from punto.messages import topics
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
-from punto.simulators.shoe.order import shuffled
+from punto.simulators.shoe.shuffle import shuffled
 from tests.baccarat.table.croupier import LONG, PLAYER_NATURAL, Croupier
 from tests.controller.table_in_this_process import (
     HERE,

@@ -29,7 +29,7 @@ from punto.drivers.base import LinkHealth, ShoeUser
 from punto.drivers.frame import HIGHEST
 from punto.drivers.ishoe import frames
 from punto.simulators.shoe.device import CONFIDENCE, ShoeDevice
-from punto.simulators.shoe.order import shuffled, stacked
+from punto.simulators.shoe.shuffle import shuffled, stacked
 from punto.simulators.shoe.store import Inside, Store
 from tests.simulated.disk import PROCESS
 

@@ -7,7 +7,7 @@ import pytest
 from punto.baccarat.table.catalogue import event_of
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.turn import RefusedError
-from punto.simulators.shoe.order import shuffled
+from punto.simulators.shoe.shuffle import shuffled
 from punto.simulators.staff import Act, Seen, due, in_a_game, order_of, wrong_acts
 from tests.baccarat.table.croupier import Croupier
 

@@ -26,7 +26,7 @@ from punto.simulators.console import ConsoleRefusedError, ConsoleUser
 from punto.simulators.hands import AquariusHands, NexusHands
 from punto.simulators.keypad import VirtualKeypad
 from punto.simulators.line import DeviceOnALine
-from punto.simulators.shoe.order import shuffled
+from punto.simulators.shoe.shuffle import shuffled
 from punto.simulators.staff import Act, Seen, at_the_table, due, order_of
 from punto.simulators.table_dealer import DealerOptions, Hands, Outcome, TableDealer
 

@@ -5,8 +5,8 @@ from punto.baccarat.coup import Coup
 from punto.configs.game_files import load_game, shipped_games
 from punto.simulators.shoe import ScenarioError, ShoeOptions, read_scenario
 from punto.simulators.shoe.faults import Faults
-from punto.simulators.shoe.order import shuffled, stacked
 from punto.simulators.shoe.scenario import Scenario, Step, parse_scenario, scenario_names
+from punto.simulators.shoe.shuffle import shuffled, stacked
 
 
 def test_a_scenario_says_what_it_says_and_nothing_else():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from punto.baccarat.cards import STANDARD_DECK, Card
 from punto.baccarat.coup import Coup
-from punto.simulators.shoe.order import shuffled, stacked, with_surplus_copy
+from punto.simulators.shoe.shuffle import shuffled, stacked, with_surplus_copy
 
 
 def test_a_seed_always_gives_the_same_cards():
