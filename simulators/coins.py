@@ -39,6 +39,7 @@ class Coins:
         self._regulars = frozenset(regulars)
         self._draw = draw
         self._lying: set[int] = set()
+        self._lit: frozenset[int] = frozenset()
         self._late: list[int] = []
         self._started = False
 
@@ -56,10 +57,15 @@ class Coins:
         elif moment == "late":
             self._late.append(seat)
 
+    def lit(self, seats: Iterable[int]) -> Iterator[Move]:
+        """The seats whose lamps are lit before a game. A coin whose lamp has gone dark is in no game, so it is placed again."""
+        before, self._lit = self._lit, frozenset(seats)
+        for seat in sorted(before & self._lying - self._lit):
+            yield from self._take([seat])
+            yield self._put(seat)
+
     def started(self) -> Iterator[Move]:
         """START GAME was pressed: the dealer takes the coins that are due, and then the late ones come."""
-        if self._started:
-            return
         self._started = True
         if not self._stays:
             yield from self._take(self._lying)

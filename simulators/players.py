@@ -67,6 +67,7 @@ class Players:
         self._random = random.Random(options.seed)
         self._topic = Topics(options.broker.base, options.table)
         self._round = 0
+        self._step = ""
         self._coins = None
         if options.progressive is not None:
             # With draws of their own: the sensors do not change the other wagers.
@@ -94,8 +95,16 @@ class Players:
         if message.topic == self._topic(STATE):
             await self._look_at_table(sender, json.loads(message.payload))
         elif self._coins is not None and message.topic.startswith(self._topic(progressive(""))):
-            over = json.loads(message.payload)["step"] == "betting"
-            self._move(self._coins.over() if over else self._coins.started())
+            self._look_at_meter(self._coins, json.loads(message.payload))
+
+    def _look_at_meter(self, coins: Coins, meter: dict[str, Any]) -> None:
+        """Only a step that follows the other begins or ends a game: after the next betting opens, the last game may still be open."""
+        before, self._step = self._step, meter["step"]
+        if self._step == "betting":
+            self._move([] if before == "betting" else coins.over())
+            self._move(coins.lit(meter["seats"]))
+        elif before == "betting":
+            self._move(coins.started())
 
     async def _look_at_table(self, sender: Sender, state: dict[str, Any]) -> None:
         """Wager once in every round."""

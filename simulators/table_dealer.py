@@ -174,6 +174,12 @@ class TableDealer:
                 self._note(shoe_over=True)  # else the award is not seen yet
             case "jpot" | "confirm" | "game_over", False:
                 self._note(won=None)
+            case (
+                "start_game",
+                False,
+            ):  # the sensors have not confirmed it, so the lamps that were seen are dark
+                self._note(seats=())
+                await self._until_news(self._options.patience)
             case "key_to_jph", True:
                 self._note(key="jph")
             case _, True:

@@ -49,13 +49,22 @@ def test_one_that_is_forgotten_never_comes():
     assert [*wagered(table, 2), *table.started(), *table.over()] == []
 
 
-def test_a_start_and_an_end_that_are_told_again_are_none():
+def test_one_whose_lamp_goes_dark_before_the_start_is_placed_again():
+    table = coins(ALWAYS)
+    wagered(table, 1, 3)
+
+    assert list(table.lit([])) == []
+    assert list(table.lit([1, 3])) == []
+    assert list(table.lit([1])) == [Move("take", 3), Move("put", 3)]
+    assert list(table.lit([1])) == []
+
+
+def test_the_end_of_a_game_takes_the_coins_of_no_other_game():
     table = coins(ALWAYS)
     wagered(table, 1)
 
     assert list(table.over()) == []
     assert list(table.started()) == [Move("take", 1)]
-    assert list(table.started()) == []
     wagered(table, 1)
     assert list(table.over()) == [Move("take", 1)]
     assert list(table.over()) == []

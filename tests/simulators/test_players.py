@@ -1,5 +1,6 @@
 """Players at a table with a progressive."""
 
+import json
 from unittest import mock
 
 import pytest
@@ -14,15 +15,18 @@ from punto.simulators.players import Players, PlayersOptions, ProgressivePlayers
 GAME = load_game("progressive-2")
 
 
-def players() -> Players:
+def players(sensors: VirtualCoinSpot | None = None) -> Players:
     return Players(
         PlayersOptions(
             broker=BrokerConfig(),
             table="t",
             game=GAME,
             seats=(1, 3),
+            slow=0,
             regulars={3: "banker"},
-            progressive=ProgressivePlayers(id="dragon", wager="progressive", sensors=VirtualCoinSpot()),
+            progressive=ProgressivePlayers(
+                id="dragon", wager="progressive", sensors=sensors or VirtualCoinSpot()
+            ),
         )
     )
 
@@ -48,3 +52,24 @@ def test_a_wager_on_the_meter_is_a_coin_and_never_a_message():
 @pytest.mark.parametrize("topic", ["punto/t/state", "punto/t/progressive/dragon"])
 async def test_a_retained_message_that_the_broker_has_deleted_is_ignored(topic):
     await players()._look(mock.Mock(), Received(topic, b"", retained=False))
+
+
+async def test_a_game_that_is_still_open_when_the_next_betting_opens_takes_no_coin_of_the_next_game():
+    sensors = VirtualCoinSpot()
+    table = players(sensors)
+    coins = []
+
+    for topic, shown in [
+        ("progressive/dragon", {"step": "betting", "seats": []}),
+        ("state", {"phase": "betting", "round": 3}),
+        ("progressive/dragon", {"step": "playing", "seats": [3]}),
+        ("state", {"phase": "betting", "round": 4}),
+        ("progressive/dragon", {"step": "adjusted", "seats": [3]}),
+        ("progressive/dragon", {"step": "betting", "seats": []}),
+        ("progressive/dragon", {"step": "playing", "seats": [3]}),
+    ]:
+        sender = mock.Mock(all_taken=mock.AsyncMock())
+        await table._look(sender, Received(f"punto/t/{topic}", json.dumps(shown).encode(), retained=False))
+        coins.append(sensors.sensors[2].sees)
+
+    assert coins == [False, True, False, True, True, True, False]

@@ -28,7 +28,9 @@ from punto.configs.game_files import load_game, shipped_games
 from punto.controller.config.file import load_config
 from punto.controller.journal.audit import audit
 from punto.controller.journal.recovery import replay
+from punto.drivers.coin_spot.frames import KEEP, START_SECONDS
 from punto.runtime.broker_login import BrokerConfig
+from punto.simulators.coin_spot.device import Concentrator
 from punto.simulators.players import Players, PlayersOptions
 from tests.command import punto
 from tests.commands.demo.demos import QUICK, UNHURRIED, consoles_of, demo, opened, played, rounds_of, started
@@ -405,6 +407,9 @@ def test_an_award_from_before_the_demo_is_no_news():
     assert MeterTeller("t1").lines(of_meter("betting", 749_980, award)) == []
 
 
+PAYS_A_QUARTER = 4  # the round of the demo with the first hand that wins of the meter
+
+
 def test_a_progressive_is_played_with_sensors_a_keypad_and_a_key_and_its_tiers_are_seen_soon(
     tmp_path, monkeypatch
 ):
@@ -415,6 +420,18 @@ def test_a_progressive_is_played_with_sensors_a_keypad_and_a_key_and_its_tiers_a
             await asyncio.sleep(0.3)  # as on a busy machine, and the dealer waits
         await look(players, sender, state)
 
+    take, starts = Concentrator._take, []
+
+    def take_late(sensors, orders):
+        if (
+            orders.round == PAYS_A_QUARTER
+        ):  # longer than a START waits, so that it is refused and the lamps go dark
+            starts.append(time.monotonic())
+            if starts[-1] - starts[0] < 1.2 * START_SECONDS:
+                orders = replace(orders, round=KEEP)
+        take(sensors, orders)
+
+    monkeypatch.setattr(Concentrator, "_take", take_late)
     monkeypatch.setattr(Players, "_look_at_table", look_late)
     ran = played("--rounds", "13", "--between", "0.02", "--game", "progressive-2", "--dir", tmp_path)
     record = tmp_path / "table.db"
