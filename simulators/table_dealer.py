@@ -8,7 +8,7 @@ dealer does something out of order, reads why it was refused, and continues as b
 import asyncio
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
@@ -46,7 +46,6 @@ class DealerOptions:
       for an act of a supervisor or for paying an award; in seconds.
     - `patience`: how long the dealer waits for the effect of a press, in seconds.
     - `slips`: the rate of acts out of order; `seed` decides when.
-    - `regulars`: the seats of players in every game. The dealer waits for their wagers, as long as `REGULARS_SECONDS`.
     """
 
     broker: BrokerConfig
@@ -60,16 +59,26 @@ class DealerOptions:
     patience: float = 3.0
     slips: float = 0.0
     seed: int = 1
-    regulars: frozenset[int] = frozenset()
 
 
 class TableDealer:
-    """Deals a table's progressive until cancelled; `say` receives each act and its result."""
+    """Deals a table's progressive until cancelled; `say` receives each act and its result.
 
-    def __init__(self, options: DealerOptions, hands: Hands, say: Callable[[Act, Outcome], None]) -> None:
+    The dealer waits with START GAME until all regular players have `wagered`, as long as `REGULARS_SECONDS`. It is asked with
+    the seats whose lamps were last seen lit.
+    """
+
+    def __init__(
+        self,
+        options: DealerOptions,
+        hands: Hands,
+        say: Callable[[Act, Outcome], None],
+        wagered: Callable[[tuple[int, ...]], Awaitable[bool]] | None = None,
+    ) -> None:
         self._options = options
         self._hands = hands
         self._say = say
+        self._wagered = wagered
         self._random = random.Random(f"dealer {options.seed}")
         self._seen = Seen(procedure=options.procedure, closes=True)
         self._news = asyncio.Event()
@@ -135,8 +144,8 @@ class TableDealer:
                     self._note(won=frozenset(self._seen.seats), selected=frozenset())
                 continue
             await asyncio.sleep(self._pause_before(act))
-            if act.do == "start_game":
-                await self._until_the_regulars_have_wagered()
+            if act.do == "start_game" and self._wagered is not None:
+                await self._until_the_regulars_have(self._wagered)
             if in_a_game(self._seen) != act:
                 continue
             wrong = wrong_acts(self._seen, self._options.seats)
@@ -146,11 +155,11 @@ class TableDealer:
             else:
                 await self._do_right(act)
 
-    async def _until_the_regulars_have_wagered(self) -> None:
+    async def _until_the_regulars_have(self, wagered: Callable[[tuple[int, ...]], Awaitable[bool]]) -> None:
         """On a busy machine, players need longer than `betting`, and a hand that wins the meter would have no winner."""
         with suppress(TimeoutError):
             async with asyncio.timeout(REGULARS_SECONDS):
-                while self._seen.step == "betting" and not self._options.regulars <= {*self._seen.seats}:
+                while self._seen.step == "betting" and not await wagered(self._seen.seats):
                     await self._until_news(self._options.patience)
 
     def _pause_before(self, act: Act) -> float:

@@ -144,12 +144,19 @@ class ProgressiveDealer:
             think=max(options.between / 8, _QUICKEST),
             supervisor=options.between / 2,
             slips=_SLIPS,
-            regulars=frozenset(REGULARS),
             seed=options.seed,
         )
-        self._table_dealer = TableDealer(dealer, hands, say)
+        self._table_dealer = TableDealer(dealer, hands, say, self._regulars_have_wagered)
 
     async def deal(self) -> None:
         """Sign on, which makes the dealer the table's operator, and deal."""
         await self._dealer.table()
         await self._table_dealer.run()
+
+    async def _regulars_have_wagered(self, lit: tuple[int, ...]) -> bool:
+        """Whether the page shows the wagers of all regulars, too: messages can be late, and show lamps that are dark by now."""
+        if not REGULARS.keys() <= {*lit}:
+            return False
+        page = await self._dealer.table()
+        lamps = {each["seat"] for each in page["progressive"]["seats"] if each["lit"]}
+        return REGULARS.keys() <= lamps & {each["seat"] for each in page["seats"]}
