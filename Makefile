@@ -85,6 +85,7 @@ check: $(READY) $(NODE)
 	$(BIN)/lint-imports
 	$(BIN)/vulture
 	$(BIN)/python -m tools.lock_is_current
+	$(BIN)/python -m tools.documents
 	node_modules/@biomejs/cli-linux-*/biome check --error-on-warnings
 	$(BIN)/python -m tools.page_types build/pages/schemas
 	node_modules/.bin/json2ts -i build/pages/schemas -o build/pages/types --unreachableDefinitions --no-additionalProperties --format=false
