@@ -541,8 +541,8 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_the_page_says_which_odds_look_simulated_and_by_how_many_coups(report):
     text = PAGE.read_text(encoding="utf-8")
     said = re.search(
-        r"For table #1, the printed odds mean ([\d,]+) top awards in 10⁹ coups, and the exact odds mean ([\d,]+) top awards\. "
-        r"This difference is ([\d.]+) standard errors\.",
+        r"For table #1, the printed odds mean ([\d,]+) top awards in 10⁹ coups, and the exact odds mean ([\d,]+) top awards, "
+        r"which is a difference of ([\d.]+) standard errors\.",
         text,
     )
     (figure,) = (each for each in report.figures if each.what == "Progressive #1, $1, either hand: top award")
