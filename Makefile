@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE := node_modules/.ready
+SENT := build/pages/.types
+LOCKS := build/.locks
 DOCS := .venv-docs
 TPM := .venv-tpm
 DEMO_VENV := $(if $(wildcard $(READY)),$(VENV),.venv-demo)
@@ -78,18 +80,40 @@ test-path:
 test-others:
 	nice $(BIN)/pytest --workers $(WORKERS) $(WHENEVER) --junitxml $(RESULTS)/$@.xml $(OTHERS) $(OF_THE_PATH:%=--ignore=%)
 
+# The checks run at once, those that take longest first, and each prints all that it finds.
 check: $(READY) $(NODE)
+	$(MAKE) --no-print-directory --jobs --keep-going --output-sync check-types check-dead-code check-pages check-imports check-sources check-documents $(LOCKS)
+
+.PHONY: check-types check-dead-code check-pages check-imports check-sources check-documents
+check-types:
+	$(BIN)/mypy
+
+check-dead-code:
+	$(BIN)/vulture
+
+check-pages: $(SENT)
+	node_modules/@biomejs/cli-linux-*/biome check --error-on-warnings
+	node_modules/.bin/tsc
+
+check-imports:
+	$(BIN)/lint-imports
+
+check-sources:
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/vulture
-	$(BIN)/python -m tools.lock_is_current
+
+check-documents:
 	$(BIN)/python -m tools.documents
-	node_modules/@biomejs/cli-linux-*/biome check --error-on-warnings
+
+# The types of what the pages are sent.
+$(SENT): tools/page_types.py package-lock.json $(shell find punto controller drivers configs -name '*.py')
 	$(BIN)/python -m tools.page_types build/pages/schemas
 	node_modules/.bin/json2ts -i build/pages/schemas -o build/pages/types --unreachableDefinitions --no-additionalProperties --format=false
-	node_modules/.bin/tsc
+	touch $@
+
+$(LOCKS): tools/lock_is_current.py pyproject.toml package.json package-lock.json $(wildcard locks/*.lock)
+	$(BIN)/python -m tools.lock_is_current
+	mkdir -p $(@D) && touch $@
 
 # PARTS names some of the figures, such as `linked house`, or `floor` for all of a house with many tables.
 bench: $(READY) system
