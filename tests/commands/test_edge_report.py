@@ -417,19 +417,13 @@ def test_all_lines_that_cannot_be_used_are_told(tmp_path, report):
         (["SHOE", "--json"], "the game is missing: add --game FILE"),
         (["SHOE", "--game", "mini-bacarat", "--json"], "did you mean mini-baccarat?"),
         (["SHOE", "--game", "no/such.toml", "--json"], "there is no game file no/such.toml"),
-        (
-            ["SHOE", "--game", "mini-baccarat", "--shoe", "1", "--json"],
-            "this file has only one shoe: remove --shoe",
-        ),
+        (["SHOE", "--game", "mini-baccarat", "--shoe", "1", "--json"], "this file has only one shoe: remove --shoe"),
         (["SHOE", "--game", "mini-baccarat", "--wagers", "tye", "--json"], "did you mean tie?"),
         (["SHOE", "--game", "mini-baccarat", "--wagers", "tie,", "--json"], "no wager ''"),
-        (
-            ["SHOE", "--game", "mini-baccarat", "--out", "a.pdf"],
-            "a.pdf is not a drawing: write a name that ends in .png or .svg",
-        ),
+        (["SHOE", "--game", "mini-baccarat", "--out", "a.pdf"], "a.pdf is not a drawing: write a name that ends in .png or .svg"),
         (["SHOE", "--game", "mini-baccarat", "--alarm", "1", "--json"], "'1' is not a percentage"),
     ],
-)
+)  # fmt: skip
 def test_a_call_that_cannot_begin_says_what_to_do(arguments, said, shoe, report):
     status, out, err = report(*[shoe if each == "SHOE" else each for each in arguments])
 

@@ -205,51 +205,19 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
     [
         ('name = "dai-bacc"', 'nam = "dai-bacc"', ":{line}: nam: no such key (did you mean name?)"),
         ("decks = 8", "decks = 13", ":{line}: decks: decks must be from 1 to 12, not 13"),
-        (
-            'title = "Dai Bacc"',
-            'title = " "',
-            ":{line}: title: must be one line of 1 to 200 printable characters, not ' '",
-        ),
-        (
-            'sheet = "003"',
-            'sheet = "003\\n004"',
-            ":{line}: sheet: must be one line of 1 to 200 printable characters, not '003\\n004'",
-        ),
-        (
-            'title = "Ox 6"',
-            'title = "Ox\\u001b[31m 6"',
-            ":{line}: wagers[4].title: must be one line of 1 to 200 printable characters, not 'Ox\\x1b[31m 6'",
-        ),
-        (
-            'dealt = "face_down"',
-            'dealt = "face_donw"',
-            ":{line}: dealt: must be 'face_up' or 'face_down', not 'face_donw' (did you mean \"face_down\"?)",
-        ),
-        (
-            "maximum_wagers = 4",
-            "maximum_wagers = 0",
-            ":{line}: maximum_wagers: maximum_wagers must be at least 1, not 0",
-        ),
-        (
-            'name = "ox_6"',
-            'name = "ox:6"',
-            ":{line}: wagers[4].name: 'ox:6' cannot be a name: write small letters, digits and _, such as big_six",
-        ),
+        ('title = "Dai Bacc"', 'title = " "', ":{line}: title: must be one line of 1 to 200 printable characters, not ' '"),
+        ('sheet = "003"', 'sheet = "003\\n004"', ":{line}: sheet: must be one line of 1 to 200 printable characters, not '003\\n004'"),
+        ('title = "Ox 6"', 'title = "Ox\\u001b[31m 6"', ":{line}: wagers[4].title: must be one line of 1 to 200 printable characters, not 'Ox\\x1b[31m 6'"),
+        ('dealt = "face_down"', 'dealt = "face_donw"', ":{line}: dealt: must be 'face_up' or 'face_down', not 'face_donw' (did you mean \"face_down\"?)"),
+        ("maximum_wagers = 4", "maximum_wagers = 0", ":{line}: maximum_wagers: maximum_wagers must be at least 1, not 0"),
+        ('name = "ox_6"', 'name = "ox:6"', ":{line}: wagers[4].name: 'ox:6' cannot be a name: write small letters, digits and _, such as big_six"),
         (
             'name = "three_card_six_wins"',
             'name = "(no rule)"',
             ":{line}: wagers[4].rules[1].name: '(no rule)' cannot be a name: write small letters, digits and _, such as big_six",
         ),
-        (
-            'name = "kill"',
-            'name = "ox_6"',
-            ":{line}: wagers[5].name: two wagers have the name 'ox_6': give each its own name",
-        ),
-        (
-            'title = "Ox 6"',
-            'title = "Player"',
-            ":{line}: wagers[4].title: two wagers have the title 'Player': give each its own title",
-        ),
+        ('name = "kill"', 'name = "ox_6"', ":{line}: wagers[5].name: two wagers have the name 'ox_6': give each its own name"),
+        ('title = "Ox 6"', 'title = "Player"', ":{line}: wagers[4].title: two wagers have the title 'Player': give each its own title"),
         (
             'name = "three_card_six_killed"',
             'name = "three_card_seven_killed"',
@@ -301,7 +269,7 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
             ":{line}: wagers[4].rules[1].when: player_cards must list values from 2 to 3, not [4]",
         ),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_with_a_game_file_is_told_on_its_line(good, bad, problem, tmp_path):
     refused(tmp_path, GOOD, good, bad, problem)
 
@@ -335,11 +303,7 @@ TOP = "wagers[6].rules[1]"
                 "banker_perfect_pair, winning_ranks, winning_suit, coup_suit"
             ),
         ),
-        (
-            'winning_suit = ["D"]',
-            'winning_suit = ["d"]',
-            f":{{line}}: {TOP}.when.winning_suit[1]: must be 'S', 'H', 'D' or 'C', not 'd'",
-        ),
+        ('winning_suit = ["D"]', 'winning_suit = ["d"]', f":{{line}}: {TOP}.when.winning_suit[1]: must be 'S', 'H', 'D' or 'C', not 'd'"),
         ("seed = 1000000, ", "", ":{line}: wagers[6].progressive.seed: is missing"),
         # values that no coup or meter can have
         *(
@@ -353,47 +317,15 @@ TOP = "wagers[6].rules[1]"
             )
             for hand in ("2-3-10", "9", "2,3,4")
         ),
-        (
-            'winning_suit = ["D"]',
-            "winning_suit = []",
-            f":{{line}}: {TOP}.when: winning_suit is an empty list, so no coup can meet it: write S, H, D or C",
-        ),
-        (
-            'winning_suit = ["D"]',
-            "coup_cards = [3]",
-            f":{{line}}: {TOP}.when: coup_cards must list values from 4 to 6, not [3]",
-        ),
-        (
-            "seed = 1000000",
-            "seed = -1",
-            ":{line}: wagers[6].progressive: seed must be 0 minor units or more, not -1",
-        ),
-        (
-            'contribution = "20%"',
-            'contribution = "120%"',
-            ":{line}: wagers[6].progressive: contribution must be from 0% to 100%, not '120%'",
-        ),
-        (
-            'contribution = "20%"',
-            'contribution = "0.2"',
-            ":{line}: wagers[6].progressive: '0.2' is not a percentage: write it as \"26%\"",
-        ),
-        (
-            'contribution = "20%"',
-            "contribution = 20",
-            ':{line}: wagers[6].progressive.contribution: must be text in quotes, such as "26%"',
-        ),
+        ('winning_suit = ["D"]', "winning_suit = []", f":{{line}}: {TOP}.when: winning_suit is an empty list, so no coup can meet it: write S, H, D or C"),
+        ('winning_suit = ["D"]', "coup_cards = [3]", f":{{line}}: {TOP}.when: coup_cards must list values from 4 to 6, not [3]"),
+        ("seed = 1000000", "seed = -1", ":{line}: wagers[6].progressive: seed must be 0 minor units or more, not -1"),
+        ('contribution = "20%"', 'contribution = "120%"', ":{line}: wagers[6].progressive: contribution must be from 0% to 100%, not '120%'"),
+        ('contribution = "20%"', 'contribution = "0.2"', ":{line}: wagers[6].progressive: '0.2' is not a percentage: write it as \"26%\""),
+        ('contribution = "20%"', "contribution = 20", ':{line}: wagers[6].progressive.contribution: must be text in quotes, such as "26%"'),
         # pays
-        (
-            'pays = "10% of the meter"',
-            'pays = "5.5 to 1"',
-            ":{line}: wagers[6].rules[2].pays: pays = '5.5 to 1' is not in whole numbers: write \"11 to 2\"",
-        ),
-        (
-            'pays = "10% of the meter"',
-            'pays = "1 for 1"',
-            ':{line}: wagers[6].rules[2].pays: "1 for 1" returns the stake and nothing more: write "push"',
-        ),
+        ('pays = "10% of the meter"', 'pays = "5.5 to 1"', ":{line}: wagers[6].rules[2].pays: pays = '5.5 to 1' is not in whole numbers: write \"11 to 2\""),
+        ('pays = "10% of the meter"', 'pays = "1 for 1"', ':{line}: wagers[6].rules[2].pays: "1 for 1" returns the stake and nothing more: write "push"'),
         (
             'pays = "10% of the meter"',
             'pays = "1 for 2"',
@@ -402,11 +334,7 @@ TOP = "wagers[6].rules[1]"
                 'to return the whole stake, or "lose" to return nothing'
             ),
         ),
-        (
-            'pays = "100% of the meter"',
-            "pays = 100",
-            f':{{line}}: {TOP}.pays: must be text in quotes, such as "30 to 1"',
-        ),
+        ('pays = "100% of the meter"', "pays = 100", f':{{line}}: {TOP}.pays: must be text in quotes, such as "30 to 1"'),
         (
             'pays = "10% of the meter"',
             'pays = "ten to 1"',
@@ -430,7 +358,7 @@ TOP = "wagers[6].rules[1]"
             ),
         ),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_with_a_wager_that_pays_from_a_meter_is_told_on_its_line(good, bad, problem, tmp_path):
     refused(tmp_path, METERED, good, bad, problem)
 

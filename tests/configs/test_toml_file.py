@@ -138,10 +138,7 @@ def test_any_value_ends_where_the_reader_says(pairs):
             ),
         ),
         (b"a = lose\n", "a.toml:1: this is not TOML: a value is missing, or is text without straight quotes"),
-        (
-            "a = \u201c30 to 1\u201d\n".encode(),
-            "a.toml:1: this is not TOML: a value is missing, or is text without straight",
-        ),
+        ("a = \u201c30 to 1\u201d\n".encode(), "a.toml:1: this is not TOML: a value is missing, or is text without straight"),
         (
             b"a = 50 to 1\n",
             (
@@ -165,22 +162,10 @@ def test_any_value_ends_where_the_reader_says(pairs):
                 "such as [[wagers]] (Cannot declare ('a',) twice)"
             ),
         ),
-        (
-            b'a = "lose\nb = 1\n',
-            "a.toml:1: this is not TOML: the closing quote of a text is missing (Illegal character '\\n')",
-        ),
-        (
-            b'a = "lose',
-            "a.toml:1: this is not TOML: the closing quote of a text is missing (Unterminated string",
-        ),
-        (
-            b'a = { b = ["x"] c = 1 }\n',
-            "a.toml:1: this is not TOML: a comma or a closing bracket is missing (Unclosed inline table)",
-        ),
-        (
-            b'a = ["x"\nb = 1\n',
-            "a.toml:2: this is not TOML: a comma or a closing bracket is missing (Unclosed array)",
-        ),
+        (b'a = "lose\nb = 1\n', "a.toml:1: this is not TOML: the closing quote of a text is missing (Illegal character '\\n')"),
+        (b'a = "lose', "a.toml:1: this is not TOML: the closing quote of a text is missing (Unterminated string"),
+        (b'a = { b = ["x"] c = 1 }\n', "a.toml:1: this is not TOML: a comma or a closing bracket is missing (Unclosed inline table)"),
+        (b'a = ["x"\nb = 1\n', "a.toml:2: this is not TOML: a comma or a closing bracket is missing (Unclosed array)"),
         (
             b"a = { b = 1,\n c = 1 }\n",
             (
@@ -188,10 +173,7 @@ def test_any_value_ends_where_the_reader_says(pairs):
                 "(Invalid initial character for a key part)"
             ),
         ),
-        (
-            b'pays: "push"\n',
-            "a.toml:1: this is not TOML: write a key, =, and its value (Expected '=' after a key",
-        ),
+        (b'pays: "push"\n', "a.toml:1: this is not TOML: write a key, =, and its value (Expected '=' after a key"),
         (b"= 3\n", "a.toml:1: this is not TOML: Invalid statement"),
         (b'a = 1\n\nb = """', "a.toml:3: this is not TOML"),
         (b"a = 1\n# \xff\n", "a.toml:2: the file is not UTF-8 text: save the file as UTF-8"),
@@ -200,7 +182,7 @@ def test_any_value_ends_where_the_reader_says(pairs):
         (b"a = " + b"[" * 20_000, "a.toml: lists or tables are nested too deeply"),
         (b"a = " + b"1" * 5_000, "a.toml:1: this is not TOML"),
     ],
-)
+)  # fmt: skip
 def test_what_is_not_toml_is_told_by_line(data, said):
     with pytest.raises(ConfigError) as error:
         TomlFile.parse("a.toml", data)
@@ -252,38 +234,17 @@ class Outer:
         ("[inner]\ncount = '1'", "a.toml:2: inner.count: must be a whole number, not '1'"),
         ("[inner]\ncount = true", "a.toml:2: inner.count: must be a whole number, not true"),
         ("[inner]\ncount = 1.0", "a.toml:2: inner.count: must be a whole number, not 1.0"),
-        (
-            "[inner]\ncount = 2024-01-01",
-            "a.toml:2: inner.count: a date or time cannot be a value here: write text in quotes or a number",
-        ),
-        (
-            "[inner]\ncount = 12:00:00",
-            "a.toml:2: inner.count: a date or time cannot be a value here: write text in quotes or a number",
-        ),
+        ("[inner]\ncount = 2024-01-01", "a.toml:2: inner.count: a date or time cannot be a value here: write text in quotes or a number"),
+        ("[inner]\ncount = 12:00:00", "a.toml:2: inner.count: a date or time cannot be a value here: write text in quotes or a number"),
         ("\n[inner]\n", "a.toml:2: inner.count: is missing"),
         ("", "a.toml:1: inner: is missing"),
-        (
-            "inner = 3",
-            "a.toml:1: inner: must be a table: write inner = { ... }, with its keys between the braces, not 3",
-        ),
-        (
-            "more = [true]\n[inner]\ncount = 1",
-            "a.toml:1: more[1]: must be a table: write { ... }, with its keys between the braces, not true",
-        ),
+        ("inner = 3", "a.toml:1: inner: must be a table: write inner = { ... }, with its keys between the braces, not 3"),
+        ("more = [true]\n[inner]\ncount = 1", "a.toml:1: more[1]: must be a table: write { ... }, with its keys between the braces, not true"),
         ("[inner]\ncount = 1\nnames = [\n1]", "a.toml:3: inner.names[1]: must be text in quotes, not 1"),
-        (
-            "[inner]\ncount = 1\nfirst_word = 1",
-            'a.toml:3: inner.first_word: must be text in quotes, such as "one"',
-        ),
+        ("[inner]\ncount = 1\nfirst_word = 1", 'a.toml:3: inner.first_word: must be text in quotes, such as "one"'),
         ("[inner]\ncount = 1\nlast_word = 1", "a.toml:3: inner.last_word: must be text in quotes, not 1"),
-        (
-            "[inner]\ncount = 1\nword = 'x'",
-            "a.toml:3: inner.word: no such key (did you mean first_word or last_word?)",
-        ),
-        (
-            "[inner]\ncount = 1\nmore = []",
-            "a.toml:3: inner.more: no such key here: more belongs to the top of the file, so write it outside inner",
-        ),
+        ("[inner]\ncount = 1\nword = 'x'", "a.toml:3: inner.word: no such key (did you mean first_word or last_word?)"),
+        ("[inner]\ncount = 1\nmore = []", "a.toml:3: inner.more: no such key here: more belongs to the top of the file, so write it outside inner"),
         (
             "[inner]\ncount = 1\n[[more]]\ncount = 1\n[[more]]\ncount = 2\nby_name = {}",
             (
@@ -293,17 +254,11 @@ class Outer:
         ),
         ("[inner]\ncount = 1\nnames = 'é'", 'a.toml:3: inner.names: must be a list: ["é"]'),
         ("[inner]\ncount = 1\nnames = true", "a.toml:3: inner.names: must be a list: [true]"),
-        (
-            "[inner]\ncount = 1\n[more]\ncount = 2",
-            "a.toml:3: more: must be a list: write [[more]], with two brackets",
-        ),
-        (
-            "[inner]\ncount = 1\n[[more]]\ncount = 1\n[[more]]\n\ncount = 'x'",
-            "a.toml:7: more[2].count: must be a whole number, not 'x'",
-        ),
+        ("[inner]\ncount = 1\n[more]\ncount = 2", "a.toml:3: more: must be a list: write [[more]], with two brackets"),
+        ("[inner]\ncount = 1\n[[more]]\ncount = 1\n[[more]]\n\ncount = 'x'", "a.toml:7: more[2].count: must be a whole number, not 'x'"),
         ("[inner]\ncount = 0x" + "f" * 5000, "a.toml: a number has more digits than can be read"),
     ],
-)
+)  # fmt: skip
 def test_a_value_of_the_wrong_kind_is_told_by_line_and_key(text, said):
     file = TomlFile.parse("a.toml", text.encode())
     with pytest.raises(ConfigError) as error:

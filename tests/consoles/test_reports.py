@@ -470,16 +470,8 @@ async def test_an_order_that_was_refused_is_told_as_refused(here, mei):
         ([LidMoved(0, open=True)], "lid_open", "the shoe's lid was opened in play"),
         ([CardDrawn(0, Card("KS"), 40)], "low_confidence", "the shoe is only 40% sure of the card"),
         ([CardUnread(0)], "unread", "the shoe could not read the card"),
-        (
-            [CardDrawn(0, Card("KS"), 99)] * 9,
-            "surplus_copy",
-            "the shoe read a card although all copies of this card",
-        ),
-        (
-            [CardOverdrawn(0, Card("KS"), 99)],
-            "overdraw",
-            "a card left the shoe although the table needed no card",
-        ),
+        ([CardDrawn(0, Card("KS"), 99)] * 9, "surplus_copy", "the shoe read a card although all copies of this card"),
+        ([CardOverdrawn(0, Card("KS"), 99)], "overdraw", "a card left the shoe although the table needed no card"),
         ([RecordsLost(0, 0)], "records_lost", "records 1 to 3 of the shoe never arrived"),
         ([LinkNoise(40, 10)], "link_noise", "40 broken frames in 10 s"),
         ([ShoeLost("no sign of life")], "shoe_lost", "the shoe was lost: no sign of life"),
@@ -496,7 +488,7 @@ async def test_an_order_that_was_refused_is_told_as_refused(here, mei):
         ([CutCardSeen(0)], None, ""),
     ],
     ids=str,
-)
+)  # fmt: skip
 async def test_every_alarm_that_the_table_raised_is_in_the_shift(events, kind, text, here, mei):
     for event in events:
         here_and_now = {"record": expected(here)} if getattr(event, "record", None) == 0 else {}

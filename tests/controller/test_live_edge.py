@@ -94,77 +94,28 @@ def left(croupier: Croupier) -> tuple[int, int, int, int] | None:
         pytest.param({}, ["change shoe"], (0, 416, 0, 416), id="a full shoe"),
         pytest.param({"burn": "first_card"}, ["change shoe"], None, id="before the burn"),
         pytest.param({"burn": "first_card"}, ["change shoe", "draw 3S 9S"], None, id="in the burn"),
-        pytest.param(
-            {"burn": "first_card"},
-            ["change shoe", "draw 2S 9S 9H"],
-            (0, 413, 0, 413),
-            id="a burn that is read",
-        ),
-        pytest.param(
-            {"burn": "first_card"},
-            ["change shoe", "draw 2S", "unread", "unsure 9H"],
-            (0, 413, 2, 415),
-            id="a burn face down",
-        ),
+        pytest.param({"burn": "first_card"}, ["change shoe", "draw 2S 9S 9H"], (0, 413, 0, 413), id="a burn that is read"),
+        pytest.param({"burn": "first_card"}, ["change shoe", "draw 2S", "unread", "unsure 9H"], (0, 413, 2, 415), id="a burn face down"),
         pytest.param({}, ["change shoe", "draw KS 2S 9H"], (0, 416, 0, 416), id="a coup being dealt"),
         pytest.param({}, ["change shoe", f"draw {PLAYER_NATURAL}"], (1, 412, 0, 412), id="a coup"),
-        pytest.param(
-            {}, ["change shoe", f"draw {PLAYER_NATURAL} {LONG} KS"], (2, 406, 0, 406), id="two and a card"
-        ),
-        pytest.param(
-            {}, ["change shoe", "draw KS 2S", "void"], (1, 414, 0, 414), id="a void coup's are gone"
-        ),
-        pytest.param(
-            {}, ["change shoe", "draw KS 2S", "unread", "void"], (1, 413, 1, 414), id="one of them unread"
-        ),
-        pytest.param(
-            {}, ["change shoe", "draw KS 2S", "unread", "key 9H"], (0, 416, 0, 416), id="one that is keyed"
-        ),
-        pytest.param(
-            {},
-            ["change shoe", "draw KS 2S", "lid open", "draw 9H", "void", "resume"],
-            (1, 413, 0, 413),
-            id="one that came while play was stopped",
-        ),
+        pytest.param({}, ["change shoe", f"draw {PLAYER_NATURAL} {LONG} KS"], (2, 406, 0, 406), id="two and a card"),
+        pytest.param({}, ["change shoe", "draw KS 2S", "void"], (1, 414, 0, 414), id="a void coup's are gone"),
+        pytest.param({}, ["change shoe", "draw KS 2S", "unread", "void"], (1, 413, 1, 414), id="one of them unread"),
+        pytest.param({}, ["change shoe", "draw KS 2S", "unread", "key 9H"], (0, 416, 0, 416), id="one that is keyed"),
+        pytest.param({}, ["change shoe", "draw KS 2S", "lid open", "draw 9H", "void", "resume"], (1, 413, 0, 413), id="one that came while play was stopped"),
         pytest.param(
             {"next_coup": "order"},
             ["change shoe", "open", f"draw {PLAYER_NATURAL}", "draw 9D", "resume"],
             (1, 411, 0, 411),
             id="an overdraw that is burned",
         ),
-        pytest.param(
-            {}, ["change shoe", f"draw {PLAYER_NATURAL}", "change shoe"], (1, 416, 0, 416), id="the next shoe"
-        ),
-        pytest.param(
-            {"burn": "first_card"},
-            ["change shoe", "draw AS 9S", f"draw {PLAYER_NATURAL}", "change shoe"],
-            None,
-            id="the next shoe before its burn",
-        ),
-        pytest.param(
-            {},
-            ["change shoe", f"draw {PLAYER_NATURAL}", "close table", "sign off"],
-            (1, 412, 0, 412),
-            id="a pause",
-        ),
-        pytest.param(
-            {}, ["change shoe", f"draw {PLAYER_NATURAL}", "start"], (1, 412, 0, 412), id="a restart"
-        ),
-        pytest.param(
-            {},
-            ["change shoe", f"draw {PLAYER_NATURAL}", "cut card"],
-            (1, 412, 0, 412),
-            id="the last coup to come",
-        ),
-        pytest.param(
-            {},
-            ["change shoe", f"draw {PLAYER_NATURAL}", "cut card", f"draw {LONG}"],
-            None,
-            id="after the last coup",
-        ),
-        pytest.param(
-            {"game_name": "midi-baccarat"}, ["change shoe", f"draw {LONG}"], (0, 416, 0, 416), id="hidden"
-        ),
+        pytest.param({}, ["change shoe", f"draw {PLAYER_NATURAL}", "change shoe"], (1, 416, 0, 416), id="the next shoe"),
+        pytest.param({"burn": "first_card"}, ["change shoe", "draw AS 9S", f"draw {PLAYER_NATURAL}", "change shoe"], None, id="the next shoe before its burn"),
+        pytest.param({}, ["change shoe", f"draw {PLAYER_NATURAL}", "close table", "sign off"], (1, 412, 0, 412), id="a pause"),
+        pytest.param({}, ["change shoe", f"draw {PLAYER_NATURAL}", "start"], (1, 412, 0, 412), id="a restart"),
+        pytest.param({}, ["change shoe", f"draw {PLAYER_NATURAL}", "cut card"], (1, 412, 0, 412), id="the last coup to come"),
+        pytest.param({}, ["change shoe", f"draw {PLAYER_NATURAL}", "cut card", f"draw {LONG}"], None, id="after the last coup"),
+        pytest.param({"game_name": "midi-baccarat"}, ["change shoe", f"draw {LONG}"], (0, 416, 0, 416), id="hidden"),
         pytest.param(
             {"game_name": "midi-baccarat"},
             ["change shoe", "draw KS 2S 5S 3S", "reveal", "draw 4D", "reveal", "draw 9D", "reveal"],
@@ -172,7 +123,7 @@ def left(croupier: Croupier) -> tuple[int, int, int, int] | None:
             id="hidden, and shown",
         ),
     ],
-)
+)  # fmt: skip
 def test_what_is_left(policies, commands, expected):
     assert left(Croupier(**policies).do("hello", "sign on", *commands)) == expected
 

@@ -157,28 +157,13 @@ def _folder(path: Path) -> None:
     ("make", "name", "group", "sentence"),
     [
         (_file, "operator.sock", None, "exists and is not a socket: give another path, or remove this file"),
-        (
-            _folder,
-            "operator.sock",
-            None,
-            "exists and is not a socket: give another path, or remove this file",
-        ),
+        (_folder, "operator.sock", None, "exists and is not a socket: give another path, or remove this file"),
         (lambda _: None, "x" * 120, None, "cannot be made: AF_UNIX path too long"),
-        (
-            lambda path: _file(path.parent),
-            "folder/operator.sock",
-            None,
-            "folder of the operators' socket does not exist: make it, or correct the path",
-        ),
+        (lambda path: _file(path.parent), "folder/operator.sock", None, "folder of the operators' socket does not exist: make it, or correct the path"),
         (lambda _: None, "mistyped/operator.sock", None, "mistyped of the operators' socket does not exist"),
-        (
-            lambda _: None,
-            "operator.sock",
-            "no-such-group",
-            "there is no group 'no-such-group' on this machine",
-        ),
+        (lambda _: None, "operator.sock", "no-such-group", "there is no group 'no-such-group' on this machine"),
     ],
-)
+)  # fmt: skip
 def test_a_socket_that_cannot_be_made_is_said_and_nothing_is_lost(tmp_path, make, name, group, sentence):
     path = tmp_path / name
     make(path)
@@ -538,9 +523,6 @@ async def test_whoever_comes_in_as_it_ends_is_hung_up_on(tmp_path, turns):
             visitor.settimeout(2)
             with suppress(ConnectionResetError):
                 assert await asyncio.to_thread(visitor.recv, 1) == b""
-
-
-# --- every order of the table
 
 
 # --- punto operator

@@ -99,26 +99,14 @@ def test_what_is_no_colour_is_refused_and_never_in_a_style_sheet(tmp_path, value
         ("[names]\n'<b>' = 'x'", "'<b>' is not a language: write its code, such as en or zh-Hant"),
         ("[names]\nen = ''", "names.en: must not be empty"),
         (f"[names]\nen = '{'x' * 61}'", "names.en: must have at most 60 characters"),
-        (
-            "logo = 'crane.gif'",
-            "logo: crane.gif is not a picture that can be shown: give a .svg or .png file",
-        ),
-        (
-            "logo = 'none.svg'",
-            "none.svg: No such file or directory. The logo must be beside the theme's file",
-        ),
-        (
-            "logo = 'text.png'",
-            "logo: text.png is not a picture of the type image/png, although its name says so",
-        ),
-        (
-            "logo = 'text.svg'",
-            "logo: text.svg is not a picture of the type image/svg+xml, although its name says so",
-        ),
+        ("logo = 'crane.gif'", "logo: crane.gif is not a picture that can be shown: give a .svg or .png file"),
+        ("logo = 'none.svg'", "none.svg: No such file or directory. The logo must be beside the theme's file"),
+        ("logo = 'text.png'", "logo: text.png is not a picture of the type image/png, although its name says so"),
+        ("logo = 'text.svg'", "logo: text.svg is not a picture of the type image/svg+xml, although its name says so"),
         ("logo = 'big.png'", "logo: big.png has 100,001 bytes: make it 100,000 at most"),
         ("logo", "is not TOML"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_used_is_said(tmp_path, toml, says):
     (tmp_path / "text.png").write_text("a text", encoding="utf-8")
     (tmp_path / "text.svg").write_text("a text", encoding="utf-8")

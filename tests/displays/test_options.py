@@ -40,24 +40,12 @@ def test_a_table_is_enough():
     [
         ("", "display.toml:1: display: is missing"),
         ("[display]\nport = 8080", "display.toml:1: display.tables: is missing"),
-        (
-            "[display]\ntables = ['Table 1']",
-            "display.toml:2: display.tables: 'Table 1' is not a table's id: an id has small letters",
-        ),
+        ("[display]\ntables = ['Table 1']", "display.toml:2: display.tables: 'Table 1' is not a table's id: an id has small letters"),
         ("[display]\ntables = []", "display.toml:2: display.tables: must not be empty"),
-        (
-            "[display]\ntables = ['t', 'u', 't']",
-            "display.tables: t is there more than once: name each table once",
-        ),
-        (
-            "[display]\ntables = ['t']\nlayout = 'circle'",
-            "display.toml:3: display.layout: must be 'landscape', 'portrait' or 'roads', not 'circle'",
-        ),
+        ("[display]\ntables = ['t', 'u', 't']", "display.tables: t is there more than once: name each table once"),
+        ("[display]\ntables = ['t']\nlayout = 'circle'", "display.toml:3: display.layout: must be 'landscape', 'portrait' or 'roads', not 'circle'"),
         ("[display]\ntables = ['t']\ntheme = 'pink'", "display.theme: must be 'dark' or 'light'"),
-        (
-            "[display]\ntables = ['t']\nlang = '../en'",
-            "display.lang: there is no catalogue for '../en': choose one of",
-        ),
+        ("[display]\ntables = ['t']\nlang = '../en'", "display.lang: there is no catalogue for '../en': choose one of"),
         *(
             (
                 f"[display]\ntables = ['t']\norigins = ['{origin}']",
@@ -71,31 +59,13 @@ def test_a_table_is_enough():
                 "ws://floor.example",
             )
         ),
-        (
-            "[display]\ntables = ['t']\nreserved = ['sign-1']",
-            "display.reserved: 'sign-1' is not an IP address: write one such as 192.0.2.7",
-        ),
-        (
-            f"[display]\ntables = ['t']\nreserved = {[f'192.0.2.{n}' for n in range(7)]}",
-            "display.reserved: 7 addresses are too many: name at most 6",
-        ),
+        ("[display]\ntables = ['t']\nreserved = ['sign-1']", "display.reserved: 'sign-1' is not an IP address: write one such as 192.0.2.7"),
+        (f"[display]\ntables = ['t']\nreserved = {[f'192.0.2.{n}' for n in range(7)]}", "display.reserved: 7 addresses are too many: name at most 6"),
         ("[display]\ntables = ['t']\nhouse = 'no-such-file'", "no-such-file: cannot be read: No such file"),
-        (
-            "[display]\ntables = ['t']\nport = 70000",
-            "display.port: must be 65535 or less, not 70000",
-        ),
-        (
-            "[display]\ntables = ['t']\nprot = 80",
-            "display.toml:3: display.prot: no such key (did you mean port?)",
-        ),
-        (
-            "[display]\ntables = ['t']\n[mqtt]\nbase = 'punto/#'",
-            "display.toml:4: mqtt.base: base 'punto/#' cannot begin a topic",
-        ),
-        (
-            "[display]\ntables = ['t']\n[mqtt]\npassword = 'x'",
-            "mqtt.password: no such key (did you mean password_file?)",
-        ),
+        ("[display]\ntables = ['t']\nport = 70000", "display.port: must be 65535 or less, not 70000"),
+        ("[display]\ntables = ['t']\nprot = 80", "display.toml:3: display.prot: no such key (did you mean port?)"),
+        ("[display]\ntables = ['t']\n[mqtt]\nbase = 'punto/#'", "display.toml:4: mqtt.base: base 'punto/#' cannot begin a topic"),
+        ("[display]\ntables = ['t']\n[mqtt]\npassword = 'x'", "mqtt.password: no such key (did you mean password_file?)"),
         (
             "[display]\ntables = ['t']\n[mqtt]\npassword_file = 'x'",
             "mqtt.password_file: password_file is given without a username: add the username of this password",
@@ -104,7 +74,7 @@ def test_a_table_is_enough():
         ("display = 3", "display: must be a table: write [display] above its keys"),
         ("[display", "display.toml:1: this is not TOML"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_used_is_named(tmp_path, toml, says):
     path = tmp_path / "display.toml"
     path.write_text(toml, encoding="utf-8")

@@ -256,19 +256,11 @@ def _arrive(url: str) -> tuple[str, bytes]:
         ("events?tables=x", 404, b"This display has no such table: it has a, b"),
         ("catalog/xx.json", 404, b"There is no such language: choose one of "),
         ("theme/logo", 404, b"The house has no logo"),
-        (
-            "tables/a/i-score?layout=bed",
-            400,
-            b"There is no such layout: choose one of landscape, portrait, roads",
-        ),
+        ("tables/a/i-score?layout=bed", 400, b"There is no such layout: choose one of landscape, portrait, roads"),
         ("wall?tables=a&theme=blue", 400, b"There is no such theme: choose one of dark, light"),
-        (
-            "tables/a/progressive?lang=../../etc/passwd",
-            400,
-            b"There is no such lang: choose one of en, zh-Hans",
-        ),
+        ("tables/a/progressive?lang=../../etc/passwd", 400, b"There is no such lang: choose one of en, zh-Hans"),
     ],
-)
+)  # fmt: skip
 async def test_what_is_not_there_is_said(broker, asked, status, says):
     async with display(broker, page={"tables": ["a", "b"]}) as address:
         with pytest.raises(urllib.error.HTTPError) as refused:

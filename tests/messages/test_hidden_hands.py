@@ -31,23 +31,11 @@ HAPPENING: TypeAdapter[Happening] = TypeAdapter(Happening)
 ROUND: TypeAdapter[RoundRecord] = TypeAdapter(RoundRecord)
 RANKS = part("A23456789K", one_in=3)  # each number of points once
 GAMES: dict[str, tuple[dict[str, Any], list[str]]] = {
-    "midi": (
-        {"game_name": "midi-baccarat", "coups_after_cut_card": 2},
-        ["wager 3 player 500", "wager 5 banker 700"],
-    ),
-    "dealer": (
-        {"game_name": "midi-baccarat", "reveal": "dealer"},
-        ["wager 3 player 500", "wager 5 tie 500"],
-    ),
-    "keyed": (
-        {"game_name": "dai-bacc", "cards": "keyed"},
-        ["wager 3 kill 500", "wager 3 player 500", "wager 5 ox_6 500"],
-    ),
-    "metered": (
-        {"reveal": "player", "game_name": "progressive-2", "meter": {"procedure": "aquarius"}},
-        ["meter", "wager 3 player 500", "start game 3"],
-    ),
-}
+    "midi": ({"game_name": "midi-baccarat", "coups_after_cut_card": 2}, ["wager 3 player 500", "wager 5 banker 700"]),
+    "dealer": ({"game_name": "midi-baccarat", "reveal": "dealer"}, ["wager 3 player 500", "wager 5 tie 500"]),
+    "keyed": ({"game_name": "dai-bacc", "cards": "keyed"}, ["wager 3 kill 500", "wager 3 player 500", "wager 5 ox_6 500"]),
+    "metered": ({"reveal": "player", "game_name": "progressive-2", "meter": {"procedure": "aquarius"}}, ["meter", "wager 3 player 500", "start game 3"]),
+}  # fmt: skip
 
 
 class Watched:

@@ -78,27 +78,15 @@ def rule(name: str, when: str) -> str:
                 "player_cards = [2] and player_total = [7] and player_pair = true",
             ),
             ("player_perfect_pair = true, banker_pair = true", 1, "player_perfect_pair = true"),
-            (
-                'winning_ranks = ["2-3-4"], margin = [9], natural = true',
-                8,
-                'natural = true and winning_ranks = ["2-3-4"]',
-            ),
+            ('winning_ranks = ["2-3-4"], margin = [9], natural = true', 8, 'natural = true and winning_ranks = ["2-3-4"]'),
             ('winning_ranks = ["K-K"], margin = [9]', 8, 'winning_ranks = ["K-K"]'),
             ('winner = ["tie"], winning_suit = ["S"]', 8, 'winner = ["tie"] and winning_suit = ["S"]'),
-            (
-                'winning_suit = ["S"], coup_suit = ["H"], banker_cards = [2]',
-                8,
-                'winning_suit = ["S"] and coup_suit = ["H"]',
-            ),
-            (
-                'winning_ranks = ["2-2-2"], winner = ["player"], coup_suit = ["D"]',
-                2,
-                'winning_ranks = ["2-2-2"] and coup_suit = ["D"]',
-            ),
+            ('winning_suit = ["S"], coup_suit = ["H"], banker_cards = [2]', 8, 'winning_suit = ["S"] and coup_suit = ["H"]'),
+            ('winning_ranks = ["2-2-2"], winner = ["player"], coup_suit = ["D"]', 2, 'winning_ranks = ["2-2-2"] and coup_suit = ["D"]'),
         ],
         one_in=4,
     ),
-)
+)  # fmt: skip
 def test_a_condition_that_no_coup_can_meet_is_found_with_what_excludes_itself(tmp_path, when, decks, clash):
     said = f"no coup can meet odd, because no coup has {clash}"
     assert found(tmp_path, rule("odd", when), decks=decks) == [(0, said)]

@@ -180,10 +180,7 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
         (["--game", "mini-baccarat", "--decks", "x"], "must be a whole number from 1 to 12, not 'x'"),
         (["--game", "mini-baccarat", "--removed", "9X"], "'9X' is not a card"),
         (["--game", "mini-baccarat", "--removed", "9S,,KD"], "'' is not a card"),
-        (
-            ["--game", "mini-baccarat", "--decks", "1", "--removed", "9S,9S"],
-            "--removed: 9S cannot be removed: all 1 copies are already removed",
-        ),
+        (["--game", "mini-baccarat", "--decks", "1", "--removed", "9S,9S"], "--removed: 9S cannot be removed: all 1 copies are already removed"),
         (
             [
                 "--game",
@@ -196,27 +193,15 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
             "--removed: a coup may need 6 cards, but only 4 are left in the shoe",
         ),
         (["--game", "progressive-3", "--meter", "progressive=x"], "'progressive=x' is not a meter"),
-        (
-            [],
-            "the game is missing: add --game with a game file, or with the name of a game that ships with punto",
-        ),
+        ([], "the game is missing: add --game with a game file, or with the name of a game that ships with punto"),
         (["--published", "--decks", "8"], "--decks cannot be used with --published: remove one of them"),
-        (
-            ["--game", "mini-baccarat", "--countable", "--removed", "9S"],
-            "--removed cannot be used with --countable: remove one of them",
-        ),
+        (["--game", "mini-baccarat", "--countable", "--removed", "9S"], "--removed cannot be used with --countable: remove one of them"),
         (["--game", "mini-baccarat", "--shoes", "5"], "--shoes cannot be used with the odds of one shoe"),
         (["--published", "--csv"], "--csv cannot be used with --published: remove one of them"),
         (["--game", "mini-baccarat", "--countable", "--csv"], "--csv cannot be used with --countable"),
         (["--game", "mini-baccarat", "--json", "--csv"], "argument --csv: not allowed with argument --json"),
-        (
-            ["--published", "--cut-card", "9"],
-            "--cut-card cannot be used with --published: remove one of them",
-        ),
-        (
-            ["--game", "progressive-3", "--meter", "progressive=" + "9" * 400],
-            "is not a meter: write the wager's",
-        ),
+        (["--published", "--cut-card", "9"], "--cut-card cannot be used with --published: remove one of them"),
+        (["--game", "progressive-3", "--meter", "progressive=" + "9" * 400], "is not a meter: write the wager's"),
         (["--game", "mini-baccarat", "--countable", "--threshold", "9" * 400 + "%"], "is not a percentage"),
         (["--game", "mini-baccarat", "--countable", "--shoes", "1"], "deal at least 100 shoes, not 1"),
         (["--game", "mini-baccarat", "--countable", "--threshold", "1"], "'1' is not a percentage"),
@@ -226,12 +211,9 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
         ),
         (["--published", ""], "argument --published: the path is empty: write one"),
         (["--published", "none.toml"], "none.toml: cannot be read: No such file or directory"),
-        (
-            ["--game", "progressive-3", "--meter", "tie=1"],
-            "--meter: 'tie' is not a wager with a meter; those of",
-        ),
+        (["--game", "progressive-3", "--meter", "tie=1"], "--meter: 'tie' is not a wager with a meter; those of"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_counted_is_refused_with_what_to_do(punto, arguments, said):
     status, out, err = punto("odds", *arguments)
 

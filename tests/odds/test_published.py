@@ -94,30 +94,15 @@ def either_hand(game: Game) -> Game:
     ("title", "game", "position", "top"),
     sampled(
         [
-            (
-                "#1, $1, either hand",
-                either_hand(load_game("progressive-1")),
-                "progressive",
-                "two_three_four_diamonds",
-            ),
-            (
-                "#1, $5, either hand",
-                either_hand(load_game("progressive-1-five-dollar")),
-                "progressive",
-                "two_three_four_diamonds",
-            ),
+            ("#1, $1, either hand", either_hand(load_game("progressive-1")), "progressive", "two_three_four_diamonds"),
+            ("#1, $5, either hand", either_hand(load_game("progressive-1-five-dollar")), "progressive", "two_three_four_diamonds"),
             ("#2, $1, Banker", load_game("progressive-2"), "progressive:banker", "two_three_four_diamonds"),
             ("#2, $1, Player", load_game("progressive-2"), "progressive:player", "two_three_four_diamonds"),
-            (
-                "#3, $1, either hand",
-                either_hand(load_game("progressive-3")),
-                "progressive",
-                "six_cards_suited",
-            ),
+            ("#3, $1, either hand", either_hand(load_game("progressive-3")), "progressive", "six_cards_suited"),
         ],
         one_in=3,
     ),
-)
+)  # fmt: skip
 def test_a_progressives_statistics_are_those_of_the_game_file(report, title, game, position, top):
     exact = GameOdds(
         replace(game, wagers=tuple(each for each in game.wagers if each.base or each.progressive))
@@ -397,20 +382,8 @@ def test_a_game_file_may_be_named(tmp_path, figures, game):
             (EXACTLY, "progressive-3", '"10 for 1"', '"11 for 1"', "house advantage"),
             (EXACTLY, "progressive-3", '"10 for 1"', '"10 to 1"', "house advantage"),
             (EXACTLY, "progressive-3", '"26%"', '"27%"', "house advantage, average top award"),
-            (
-                EXACTLY,
-                "progressive-3",
-                "seed = 500000",
-                "seed = 600000",
-                "house advantage, average top award, seed",
-            ),
-            (
-                EXACTLY,
-                "progressive-3",
-                '"H", "D", "C"]',
-                '"H", "D"]',
-                "house advantage, top award, average top award",
-            ),
+            (EXACTLY, "progressive-3", "seed = 500000", "seed = 600000", "house advantage, average top award, seed"),
+            (EXACTLY, "progressive-3", '"H", "D", "C"]', '"H", "D"]', "house advantage, top award, average top award"),
             (EXACTLY, "progressive-3", "maximum = 100,", "maximum = 200,", ""),
             (NEARLY, "progressive-2", '"2 for 1"', '"3 for 1"', "house advantage"),
             (NEARLY, "progressive-2", '"25% of the meter"', '"50% of the meter"', "average top award"),
@@ -421,7 +394,7 @@ def test_a_game_file_may_be_named(tmp_path, figures, game):
         ],
         one_in=5,
     ),
-)
+)  # fmt: skip
 def test_a_changed_game_file_is_told_by_its_figures(tmp_path, figures, game, old, new, differ):
     report = held(tmp_path, figures.format(changed(tmp_path, game, old, new)))
     others = [figure.what.split(": ")[1] for figure in report.figures if not figure.as_marked]

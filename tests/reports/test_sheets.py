@@ -107,23 +107,14 @@ async def test_every_time_in_a_sheet_is_by_the_houses_clock(tmp_path, capsys):
         (("--day", "2026-02-30"), "is not a day"),
         (("--day", "20261122"), "is not a day"),
         (("--zone", "Asia/Nowhere"), "is not a time zone"),
-        (
-            ("--day-starts", "6 am"),
-            "'6 am' is not a time of day: write 00:00 to 23:59, such as 06:00",
-        ),
+        (("--day-starts", "6 am"), "'6 am' is not a time of day: write 00:00 to 23:59, such as 06:00"),
         (("--day-starts", "25:00"), "'25:00' is not a time of day"),
         (("--day-starts", "06:00:30"), "'06:00:30' is not a time of day"),
-        (
-            ("--awards", "--limit", "0"),
-            "argument --limit: must be a whole number from 1 to 1,000,000,000, not '0'",
-        ),
-        (
-            ("--awards", "--limit", "all"),
-            "argument --limit: must be a whole number from 1 to 1,000,000,000, not 'all'",
-        ),
+        (("--awards", "--limit", "0"), "argument --limit: must be a whole number from 1 to 1,000,000,000, not '0'"),
+        (("--awards", "--limit", "all"), "argument --limit: must be a whole number from 1 to 1,000,000,000, not 'all'"),
         ((), "there is no record"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_reported_is_said_in_a_line(asked: Sequence[str], told, tmp_path, capsys):
     status: object
     try:

@@ -159,28 +159,16 @@ async def test_the_meters_have_what_the_table_shows_however_slow_the_disk_is(tmp
         ("/days/nonsense", "day: 'nonsense' is not a day: write the day in the form 2026-11-21"),
         ("/days/2026-02-30", "day: '2026-02-30' is not a day: write the day in the form 2026-11-21"),
         ("/csv/days/1763596800", "day: '1763596800' is not a day: write the day in the form 2026-11-21"),
-        (
-            "/days/1999-12-31",
-            "day: 1999-12-31 is too far from today: write a day from 2000-01-01 to 2999-12-31",
-        ),
-        (
-            "/reconciliations/9999-12-31",
-            "day: 9999-12-31 is too far from today: write a day from 2000-01-01 to 2999-12-31",
-        ),
-        (
-            "/weeks/2026-11-20?week_starts=someday",
-            f"week_starts: 'someday' is not a weekday: write one of {', '.join(WEEKDAYS)}",
-        ),
+        ("/days/1999-12-31", "day: 1999-12-31 is too far from today: write a day from 2000-01-01 to 2999-12-31"),
+        ("/reconciliations/9999-12-31", "day: 9999-12-31 is too far from today: write a day from 2000-01-01 to 2999-12-31"),
+        ("/weeks/2026-11-20?week_starts=someday", f"week_starts: 'someday' is not a weekday: write one of {', '.join(WEEKDAYS)}"),
         ("/awards?before=0", "before: must be 1 or more, not '0'"),
         ("/awards?limit=101", "limit: must be 100 or less, not '101'"),
         ("/awards?limit=many", "limit: must be a whole number in digits, not 'many'"),
-        (
-            "/awards/1e3/slip",
-            "number: must be a whole number in digits, not '1e3'",
-        ),
+        ("/awards/1e3/slip", "number: must be a whole number in digits, not '1e3'"),
         ("/advice?fixed_awards=purse", "fixed_awards: must be 'tray' or 'meter', not 'purse'"),
     ],
-)
+)  # fmt: skip
 async def test_what_cannot_be_read_is_told_with_what_to_write_and_the_service_goes_on(path, reason, tmp_path):
     async with consoles(tmp_path, house()) as here:
         here.account("ike", "auditor")

@@ -74,20 +74,11 @@ DISPLAY = '[display]\ntables = ["table-1"]\n'
 MANAGER = 'version = 1\n[store]\npath = "store.db"\n'
 WITNESS = 'version = 1\n[witness]\npath = "witness.db"\nkey = "key"\n'
 FILES: dict[type[BaseModel], dict[str, Use]] = {
-    ConfigFile: {
-        "mqtt": tables_broker,
-        "shoe": device,
-        "keypad": device,
-        "coin_spot": device,
-        "card_reader": device,
-    },
+    ConfigFile: {"mqtt": tables_broker, "shoe": device, "keypad": device, "coin_spot": device, "card_reader": device},
     DisplayOptions: {"mqtt": other(lambda path: read_options(path, {}), DISPLAY)},
-    GameManagerConfig: {
-        "mqtt": other(load_game_manager, MANAGER),
-        "store": other(load_game_manager, "version = 1\n"),
-    },
+    GameManagerConfig: {"mqtt": other(load_game_manager, MANAGER), "store": other(load_game_manager, "version = 1\n")},
     WitnessConfig: {"mqtt": other(load_witness, WITNESS)},
-}
+}  # fmt: skip
 KEYS = {"store": 'address = "postgresql://punto@db.example/punto"'}
 
 

@@ -82,18 +82,10 @@ def test_a_table_is_played_from_its_first_day_into_its_second_shoe(house):
     [
         (AQUARIUS, LOST, "start_game, close_betting, game_over, open_betting"),
         (NEXUS, LOST, "start_game, close_betting, game_over, open_betting"),
-        (
-            AQUARIUS,
-            SUITED,
-            "start_game, close_betting, hand_button 3, hand_button 6, key_to_jph, jpot, key_to_run, game_over, open_betting",
-        ),
-        (
-            NEXUS,
-            SUITED,
-            "start_game, close_betting, hand_button 3, hand_button 6, confirm, swipe_card, game_over, open_betting",
-        ),
+        (AQUARIUS, SUITED, "start_game, close_betting, hand_button 3, hand_button 6, key_to_jph, jpot, key_to_run, game_over, open_betting"),
+        (NEXUS, SUITED, "start_game, close_betting, hand_button 3, hand_button 6, confirm, swipe_card, game_over, open_betting"),
     ],
-)
+)  # fmt: skip
 def test_a_game_is_dealt_from_start_to_end_whatever_is_tried_out_of_order(house, cards, acts):
     croupier = Croupier.at_betting("meter", "spot 3 6", **house)
     for seat in (3, 6):

@@ -110,34 +110,18 @@ def test_the_meter_goes_down_for_five_causes_only():
 @pytest.mark.parametrize(
     ("cause", "lines", "message"),
     [
-        (
-            Cause.SEED,
-            {Account.SEED_MONEY: -10, Account.PRIMARY: 9},
-            "the lines of a posting (seed) sum to -1, but must sum to zero",
-        ),
+        (Cause.SEED, {Account.SEED_MONEY: -10, Account.PRIMARY: 9}, "the lines of a posting (seed) sum to -1, but must sum to zero"),
         (Cause.SEED, {}, "the lines of a posting (seed) sum to 0"),
-        (
-            Cause.MALFUNCTION,
-            {Account.PRIMARY: -131, Account.ADJUSTMENTS: 131},
-            "a posting (malfunction) would take primary below zero",
-        ),
+        (Cause.MALFUNCTION, {Account.PRIMARY: -131, Account.ADJUSTMENTS: 131}, "a posting (malfunction) would take primary below zero"),
         (
             Cause.RETIREMENT,
             {Account.RESERVE: -31, Account.OVERFLOW: -21, Account.ADJUSTMENTS: 52},
             "a posting (retirement) would take overflow and reserve below zero",
         ),
-        (
-            Cause.RECOVERY_OF_SEED,
-            {Account.PRIMARY: -101, Account.SEED_MONEY: 101},
-            "a posting (recovery_of_seed) would take seed_money below zero",
-        ),
-        (
-            Cause.BACK_OUT,
-            {Account.PAID: -61, Account.PRIMARY: 61},
-            f"a posting (back_out) would take the amount paid for {TIER} below zero",
-        ),
+        (Cause.RECOVERY_OF_SEED, {Account.PRIMARY: -101, Account.SEED_MONEY: 101}, "a posting (recovery_of_seed) would take seed_money below zero"),
+        (Cause.BACK_OUT, {Account.PAID: -61, Account.PRIMARY: 61}, f"a posting (back_out) would take the amount paid for {TIER} below zero"),
     ],
-)
+)  # fmt: skip
 def test_a_posting_that_does_not_add_up_is_no_posting(cause, lines, message):
     with pytest.raises(PostingError, match=re.escape(message)):
         RICH.post(cause, [line(*each) for each in lines.items()], NOTHING_TO_SAY)

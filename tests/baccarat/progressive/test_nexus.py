@@ -35,57 +35,22 @@ UNSEEN = (
 @pytest.mark.parametrize(
     ("so_far", "command", "code", "says"),
     [
-        (
-            WON,
-            "confirm",
-            "no_hand_selected",
-            "no hand is selected: press the hand button of each seat that won",
-        ),
-        (
-            [*WON, "press 1"],
-            "confirm",
-            "hand_missing",
-            "seat 3 also won: press the hand button of each winning seat, or correct the round",
-        ),
-        (
-            WON,
-            "end",
-            "award_unconfirmed",
-            "the award two_three_four_suited of seat 1 and 3 is not confirmed: a supervisor must confirm this award",
-        ),
-        (
-            CONFIRMED,
-            "end",
-            "award_unconfirmed",
-            "the confirmed award is not completed: swipe a card or sign before this order",
-        ),
-        (
-            WON,
-            "swipe executive",
-            "not_confirmed",
-            "no award is confirmed yet, so there is nothing to complete: select the hands, then press CONFIRM",
-        ),
+        (WON, "confirm", "no_hand_selected", "no hand is selected: press the hand button of each seat that won"),
+        ([*WON, "press 1"], "confirm", "hand_missing", "seat 3 also won: press the hand button of each winning seat, or correct the round"),
+        (WON, "end", "award_unconfirmed", "the award two_three_four_suited of seat 1 and 3 is not confirmed: a supervisor must confirm this award"),
+        (CONFIRMED, "end", "award_unconfirmed", "the confirmed award is not completed: swipe a card or sign before this order"),
+        (WON, "swipe executive", "not_confirmed", "no award is confirmed yet, so there is nothing to complete: select the hands, then press CONFIRM"),
         (
             CONFIRMED,
             "confirm",
             "already_confirmed",
             "the result of this game is already confirmed: swipe a card or sign to complete the confirmation, or press a hand button to cancel the confirmation",
         ),
-        (
-            MAY,
-            "end",
-            "award_unconfirmed",
-            UNSEEN + "a supervisor confirms NOBODY WON, and a card or a signature completes it",
-        ),
-        (
-            [*PLAY, "won quarter 1"],
-            "press 3",
-            "not_won",
-            "the hand of seat 3 won no award in round 1",
-        ),
+        (MAY, "end", "award_unconfirmed", UNSEEN + "a supervisor confirms NOBODY WON, and a card or a signature completes it"),
+        ([*PLAY, "won quarter 1"], "press 3", "not_won", "the hand of seat 3 won no award in round 1"),
         (WON, "press 2", "no_wager", "seat 2 has no progressive wager in round 1"),
     ],
-)
+)  # fmt: skip
 def test_a_refusal_says_what_is_wrong_and_what_to_do(so_far, command, code, says):
     floor = with_cards().do(*so_far)
 

@@ -134,33 +134,12 @@ AQUARIUS = Procedure(
         (LOGGED, "over", "key_in_jph"),
     ],
     [
-        *(
-            *test_aquarius.OVER,
-            "place 5",
-            "start",
-            "won all 5",
-            "press 5",
-            "key jph",
-            "jpot",
-            "key run",
-            "over",
-        ),
-        *(
-            "won all 5",
-            "place 1",
-            "start",
-            "lost",
-            "over",
-            "won quarter 1",
-            "press 1",
-            "key jph",
-            "jpot",
-            "key run",
-        ),
+        *(*test_aquarius.OVER, "place 5", "start", "won all 5", "press 5", "key jph", "jpot", "key run", "over"),
+        *("won all 5", "place 1", "start", "lost", "over", "won quarter 1", "press 1", "key jph", "jpot", "key run"),
         *("over", "place 3", "start", "may all 3", "key jph", "nobody", "key run", "over", "reopen ann"),
         *("press 3", "press 3", "key jph", "nobody", "key run", "over"),
     ],
-)
+)  # fmt: skip
 NEXUS = Procedure(
     "nexus",
     nexus,
@@ -186,32 +165,18 @@ NEXUS = Procedure(
     ],
     [
         *refusals(test_nexus, "end", "confirm", CONFIRMED),
-        *(
-            (start, f"{how} executive", "not_confirmed")
-            for start in ([], PLAY, WON)
-            for how in ("swipe", "sign")
-        ),
+        *((start, f"{how} executive", "not_confirmed") for start in ([], PLAY, WON) for how in ("swipe", "sign")),
         *((test_nexus.PAID, f"{how} executive", "already_confirmed") for how in ("swipe", "sign")),
         (test_nexus.DENIED, "nobody", "already_confirmed"),
         (CONFIRMED, "end", "award_unconfirmed"),
     ],
     [
         *(*test_nexus.OVER, "place 5", "start", "won all 5", "press 5", "confirm", "swipe executive", "end"),
-        *(
-            "won all 5",
-            "place 1",
-            "start",
-            "lost",
-            "end",
-            "won quarter 1",
-            "press 1",
-            "confirm",
-            "swipe supervisor",
-        ),
+        *("won all 5", "place 1", "start", "lost", "end", "won quarter 1", "press 1", "confirm", "swipe supervisor"),
         *("end", "place 3", "start", "may all 3", "nobody", "sign supervisor", "end", "reopen ann"),
         *("nobody", "press 3", "confirm", "sign supervisor", "end"),
     ],
-)
+)  # fmt: skip
 BOTH = (AQUARIUS, NEXUS)
 of_both = pytest.mark.parametrize("by", BOTH, ids=lambda by: by.name)
 

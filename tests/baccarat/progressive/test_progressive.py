@@ -199,40 +199,16 @@ def test_a_round_without_wagers_moves_no_money_and_is_the_tables_last_round():
 @pytest.mark.parametrize(
     ("event", "code", "says"),
     [
-        (
-            Contribute("t3", 1, ONE),
-            "unknown_table",
-            "t3 is not linked to the progressive dragon: add the table to the settings of this progressive",
-        ),
-        (
-            Contribute("t1", 2, ONE),
-            "already_started",
-            "the game of round 1 at t1 is not over: end that game before you start the next one",
-        ),
-        (
-            Contribute("t2", 5, ONE),
-            "not_next_round",
-            "the game of round 5 cannot start: t2 has already played the game of round 5",
-        ),
-        (
-            Contribute("t2", 6, (*ONE, *ONE)),
-            "bad_wagers",
-            "each seat in the game must have one progressive wager of more than 0",
-        ),
-        (
-            Contribute("t2", 6, (SeatWager(1, 0),)),
-            "bad_wagers",
-            "each seat in the game must have one progressive wager of more than 0",
-        ),
+        (Contribute("t3", 1, ONE), "unknown_table", "t3 is not linked to the progressive dragon: add the table to the settings of this progressive"),
+        (Contribute("t1", 2, ONE), "already_started", "the game of round 1 at t1 is not over: end that game before you start the next one"),
+        (Contribute("t2", 5, ONE), "not_next_round", "the game of round 5 cannot start: t2 has already played the game of round 5"),
+        (Contribute("t2", 6, (*ONE, *ONE)), "bad_wagers", "each seat in the game must have one progressive wager of more than 0"),
+        (Contribute("t2", 6, (SeatWager(1, 0),)), "bad_wagers", "each seat in the game must have one progressive wager of more than 0"),
         (EndRound("t2", 5), "round_over", "round 5 of t2 is already over"),
-        (
-            EndRound("t1", 2),
-            "not_last_round",
-            "round 2 of t1 cannot change now: only the last round, 1, can change",
-        ),
+        (EndRound("t1", 2), "not_last_round", "round 2 of t1 cannot change now: only the last round, 1, can change"),
         (EndRound("t3", 2), "no_round", "t3 has had no round of this progressive"),
     ],
-)
+)  # fmt: skip
 def test_a_round_that_cannot_be_is_refused_and_changes_nothing(event, code, says):
     floor = playing(how_many=2)
     floor.order(Contribute("t2", 5, ()))
@@ -247,28 +223,12 @@ def test_a_round_that_cannot_be_is_refused_and_changes_nothing(event, code, says
 @pytest.mark.parametrize(
     ("cause", "shown", "lines"),
     [
-        (
-            Cause.INCREASE,
-            SEED + 70,
-            (Line(Account.ADJUSTMENTS, -amount(50)), Line(Account.PRIMARY, amount(50))),
-        ),
-        (
-            Cause.MALFUNCTION,
-            SEED - 30,
-            (Line(Account.PRIMARY, -amount(50)), Line(Account.ADJUSTMENTS, amount(50))),
-        ),
-        (
-            Cause.OVER_LIMIT,
-            SEED - 30,
-            (Line(Account.PRIMARY, -amount(50)), Line(Account.OVERFLOW, amount(50))),
-        ),
-        (
-            Cause.RECOVERY_OF_SEED,
-            SEED - 30,
-            (Line(Account.PRIMARY, -amount(50)), Line(Account.SEED_MONEY, amount(50))),
-        ),
+        (Cause.INCREASE, SEED + 70, (Line(Account.ADJUSTMENTS, -amount(50)), Line(Account.PRIMARY, amount(50)))),
+        (Cause.MALFUNCTION, SEED - 30, (Line(Account.PRIMARY, -amount(50)), Line(Account.ADJUSTMENTS, amount(50)))),
+        (Cause.OVER_LIMIT, SEED - 30, (Line(Account.PRIMARY, -amount(50)), Line(Account.OVERFLOW, amount(50)))),
+        (Cause.RECOVERY_OF_SEED, SEED - 30, (Line(Account.PRIMARY, -amount(50)), Line(Account.SEED_MONEY, amount(50)))),
     ],
-)
+)  # fmt: skip
 def test_an_adjustment_moves_what_its_cause_says_with_who_and_why(cause, shown, lines):
     floor = playing()
     floor.order(adjusted(cause, 50))
@@ -302,29 +262,17 @@ def test_a_meter_is_adjusted_for_no_other_cause(cause):
 @pytest.mark.parametrize(
     ("order", "code", "says"),
     [
-        (
-            adjusted(Cause.INCREASE, 0),
-            "no_amount",
-            "the amount must be above 0: the cause decides whether the amount is added to the meter or taken off",
-        ),
-        (
-            adjusted(Cause.INCREASE, -5),
-            "no_amount",
-            "the amount must be above 0: the cause decides whether the amount is added to the meter or taken off",
-        ),
+        (adjusted(Cause.INCREASE, 0), "no_amount", "the amount must be above 0: the cause decides whether the amount is added to the meter or taken off"),
+        (adjusted(Cause.INCREASE, -5), "no_amount", "the amount must be above 0: the cause decides whether the amount is added to the meter or taken off"),
         (adjusted(Cause.INCREASE, 5, reason="  "), "no_reason", "enter a reason for the record"),
         (
             adjusted(Cause.MALFUNCTION, SEED + 21),
             "more_than_meter",
             "the meter has only 10,000.20 that is not reserved for awards: take off at most this amount",
         ),
-        (
-            adjusted(Cause.RECOVERY_OF_SEED, SEED + 1),
-            "more_than_seed",
-            "the meter has only 10,000.00 of seed money: recover at most this amount",
-        ),
+        (adjusted(Cause.RECOVERY_OF_SEED, SEED + 1), "more_than_seed", "the meter has only 10,000.00 of seed money: recover at most this amount"),
     ],
-)
+)  # fmt: skip
 def test_an_adjustment_that_is_not_in_order_is_refused(order, code, says):
     floor = playing()
 

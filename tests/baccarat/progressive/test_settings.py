@@ -32,25 +32,16 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (
-            {"wager": load_game("progressive-2").wager("tie")},
-            "tie does not pay from a meter: name a wager that does",
-        ),
+        ({"wager": load_game("progressive-2").wager("tie")}, "tie does not pay from a meter: name a wager that does"),
         ({"tables": ()}, "a progressive needs at least one table"),
-        (
-            {"tables": (LinkedTable("t1", "progressive-2"), LinkedTable("t1", "progressive-2"))},
-            "each table can be linked only once: t1, t1",
-        ),
+        ({"tables": (LinkedTable("t1", "progressive-2"), LinkedTable("t1", "progressive-2"))}, "each table can be linked only once: t1, t1"),
         (
             {"tables": (LinkedTable("t1", "progressive-2"), LinkedTable("t2", "progressive-3"))},
             "these tables play progressive-2 and progressive-3, but .* nor linked to any other base game. \\(sheet 000\\)",
         ),
         ({"seed": -1}, "seed must be 0 minor units or more, not -1"),
         ({"display_limit": -1}, "display_limit must be 0 minor units or more, not -1"),
-        (
-            {"procedure": "nexus", "executive_from": -1},
-            "executive_from must be 0 minor units or more, not -1",
-        ),
+        ({"procedure": "nexus", "executive_from": -1}, "executive_from must be 0 minor units or more, not -1"),
         ({"approval_above": -1}, "approval_above must be 0 minor units or more, not -1"),
         ({"supervisor_from": -1}, "supervisor_from must be 0 minor units or more, not -1"),
         (
@@ -70,24 +61,12 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
             {"contribution": "70%", "reserve": "30.0001%"},
             "contribution 70% and reserve 30.0001% are together more than the whole wager: write at most 100% for both together",
         ),
-        (
-            {"display_limit": 999_999},
-            "the display limit 9,999.99 is below the seed 10,000.00: write a larger display limit or a smaller seed",
-        ),
-        (
-            {"executive_from": 0},
-            "executive_from is for cards, but Aquarius uses a key: leave executive_from out",
-        ),
-        (
-            {"wager_stays": True},
-            "the wager stays on the sensor, but two_three_four_unsuited pays '1000 for 1': use \"to\" for a wager that stays",
-        ),
-        (
-            {"pay_table": "progressive-1-five-dollar", "wager_stays": False},
-            "the wager is taken at the start, but two_three_four_unsuited pays '1000 to 1'",
-        ),
+        ({"display_limit": 999_999}, "the display limit 9,999.99 is below the seed 10,000.00: write a larger display limit or a smaller seed"),
+        ({"executive_from": 0}, "executive_from is for cards, but Aquarius uses a key: leave executive_from out"),
+        ({"wager_stays": True}, "the wager stays on the sensor, but two_three_four_unsuited pays '1000 for 1': use \"to\" for a wager that stays"),
+        ({"pay_table": "progressive-1-five-dollar", "wager_stays": False}, "the wager is taken at the start, but two_three_four_unsuited pays '1000 to 1'"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_is_an_error(changes: dict[str, Any], message: str):
     with pytest.raises(ValueError, match=message):
         settings(**changes)

@@ -71,32 +71,12 @@ def test_a_third_card_goes_to_the_other_hand_when_the_correction_says_so():
             "cards_disagree",
             "card 3 cannot be corrected to 9S, because the coup would then be over before the last card that has left the shoe. Void the coup instead",
         ),
-        (
-            ["draw KS"],
-            "correct 0 9S",
-            "no_such_position",
-            "there is no card at position 0: 1 cards have been dealt",
-        ),
-        (
-            ["draw KS"],
-            "correct 2 9S",
-            "no_such_position",
-            "there is no card at position 2: 1 cards have been dealt",
-        ),
-        (
-            ["draw KS"],
-            "correct 1 KS",
-            "same_card",
-            "the card at position 1 is already KS: there is nothing to correct",
-        ),
-        (
-            ["draw KS 2S"],
-            "correct 1 2S",
-            "surplus_copy",
-            "all copies of 2S have already left the shoe: check the card again",
-        ),
+        (["draw KS"], "correct 0 9S", "no_such_position", "there is no card at position 0: 1 cards have been dealt"),
+        (["draw KS"], "correct 2 9S", "no_such_position", "there is no card at position 2: 1 cards have been dealt"),
+        (["draw KS"], "correct 1 KS", "same_card", "the card at position 1 is already KS: there is nothing to correct"),
+        (["draw KS 2S"], "correct 1 2S", "surplus_copy", "all copies of 2S have already left the shoe: check the card again"),
     ],
-)
+)  # fmt: skip
 def test_a_correction_that_cannot_be_is_refused(commands, correction, code, message):
     croupier = Croupier.at_betting(*commands, decks=1)
 

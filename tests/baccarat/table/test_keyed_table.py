@@ -97,33 +97,13 @@ def test_the_dealer_burns_by_hand_and_then_opens_betting(burn, keyed, burned):
     ("house", "commands", "code", "message"),
     [
         ({"burn": "first_card"}, ["open"], "burn_not_finished", "turn the first card, key it, and burn"),
-        (
-            {"burn": "first_card"},
-            ["key 5S", "key 6S"],
-            "no_card_awaited",
-            "no card is awaited now: burn the next 5 cards without keying, then open betting",
-        ),
-        (
-            {"burn": "first_card"},
-            ["key AS", "key 6S"],
-            "no_card_awaited",
-            "no card is awaited now: burn the next card without keying, then open betting",
-        ),
+        ({"burn": "first_card"}, ["key 5S", "key 6S"], "no_card_awaited", "no card is awaited now: burn the next 5 cards without keying, then open betting"),
+        ({"burn": "first_card"}, ["key AS", "key 6S"], "no_card_awaited", "no card is awaited now: burn the next card without keying, then open betting"),
         ({"burn": "none"}, ["key 5S"], "no_card_awaited", "no card is awaited now: open betting first"),
-        (
-            {"betting_closes": "order"},
-            ["open", "key 5S"],
-            "no_card_awaited",
-            "no card is awaited now: close betting first",
-        ),
-        (
-            {"decks": 1},
-            ["open", "key 5S 5S"],
-            "surplus_copy",
-            "all copies of 5S \\(1\\) have already left the shoe",
-        ),
+        ({"betting_closes": "order"}, ["open", "key 5S"], "no_card_awaited", "no card is awaited now: close betting first"),
+        ({"decks": 1}, ["open", "key 5S 5S"], "surplus_copy", "all copies of 5S \\(1\\) have already left the shoe"),
     ],
-)
+)  # fmt: skip
 def test_a_card_that_nobody_awaits_is_refused(house, commands, code, message):
     croupier = Croupier(**{**NO_SHOE, **house}).do("sign on", "change shoe")
 
@@ -148,34 +128,10 @@ SECOND = "card 2 of the coup"
     [
         ({"cards": "keyed"}, [*FIRST, "open", "key at 1 KS"], "key at 1 KS", "card 1 of the coup", SECOND),
         ({"cards": "keyed"}, [*FIRST, "open", "key at 1 KS"], "key at 3 KS", "card 3 of the coup", SECOND),
-        (
-            {"cards": "keyed"},
-            [*FIRST, "open", "key at 1 KS"],
-            "key at 0 KS",
-            "the first card of the shoe",
-            SECOND,
-        ),
-        (
-            {"cards": "keyed"},
-            [*FIRST, "open", "key KS 2S 9H", "key at 4 3S"],
-            "key at 4 3S",
-            "card 4 of the coup",
-            "card 1 of the coup",
-        ),
-        (
-            {"cards": "keyed", "burn": "first_card"},
-            FIRST,
-            "key at 1 2S",
-            "card 1 of the coup",
-            "the first card of the shoe",
-        ),
-        (
-            {},
-            [*FIRST, "open", "unread", "unread", "key at 1 KS"],
-            "key at 1 KS",
-            "card 1 of the coup",
-            SECOND,
-        ),
+        ({"cards": "keyed"}, [*FIRST, "open", "key at 1 KS"], "key at 0 KS", "the first card of the shoe", SECOND),
+        ({"cards": "keyed"}, [*FIRST, "open", "key KS 2S 9H", "key at 4 3S"], "key at 4 3S", "card 4 of the coup", "card 1 of the coup"),
+        ({"cards": "keyed", "burn": "first_card"}, FIRST, "key at 1 2S", "card 1 of the coup", "the first card of the shoe"),
+        ({}, [*FIRST, "open", "unread", "unread", "key at 1 KS"], "key at 1 KS", "card 1 of the coup", SECOND),
         (
             {"overdraw": "next_coup"},
             [*FIRST, "open", "overdraw 5C", "resume", "draw KS", "unread", "key at 3 9H", "unread"],
@@ -184,7 +140,7 @@ SECOND = "card 2 of the coup"
             "card 4 of the coup",
         ),
     ],
-)
+)  # fmt: skip
 def test_a_card_keyed_for_another_place_than_the_next_is_none(house, commands, again, named, following):
     croupier = Croupier(**house).do(*commands)
     before = croupier.state

@@ -114,36 +114,16 @@ def test_a_shoe_that_gave_too_many_cards_plays_again_after_a_shoe_change():
     ("house", "commands", "hello", "objection"),
     [
         ({"shoe_serial": "A"}, [], "hello B", "the connected shoe is B, but the configuration names A"),
-        (
-            {},
-            ["hello", "sign on", "change shoe", "open"],
-            "hello B",
-            "the connected shoe is B, but the cards in play are from the shoe A",
-        ),
-        (
-            {"burn": "fixed"},
-            ["hello", "sign on", "change shoe", "unread"],
-            "hello B",
-            "the connected shoe is B, but the cards in play are from the shoe A",
-        ),
+        ({}, ["hello", "sign on", "change shoe", "open"], "hello B", "the connected shoe is B, but the cards in play are from the shoe A"),
+        ({"burn": "fixed"}, ["hello", "sign on", "change shoe", "unread"], "hello B", "the connected shoe is B, but the cards in play are from the shoe A"),
         (
             {"burn": "first_card"},
             ["hello", "sign on", "change shoe", "unread"],
             "hello B",
             "the connected shoe is B, but the cards in play are from the shoe A",
         ),
-        (
-            {},
-            ["hello", "sign on", "change shoe", "draw KS"],
-            "hello log=2",
-            "the shoe A has lost its memory of the cards in play",
-        ),
-        (
-            {},
-            ["hello", "sign on", "change shoe", "draw KS"],
-            "hello kept=1 next=1",
-            "the shoe A has lost its memory of the cards in play",
-        ),
+        ({}, ["hello", "sign on", "change shoe", "draw KS"], "hello log=2", "the shoe A has lost its memory of the cards in play"),
+        ({}, ["hello", "sign on", "change shoe", "draw KS"], "hello kept=1 next=1", "the shoe A has lost its memory of the cards in play"),
         *(
             (
                 {"burn": "none"},
@@ -154,7 +134,7 @@ def test_a_shoe_that_gave_too_many_cards_plays_again_after_a_shoe_change():
             for other in ([], ["hello B"])
         ),
     ],
-)
+)  # fmt: skip
 def test_another_shoe_or_another_memory_is_refused_until_a_supervisor_accepts_it(
     house, commands, hello, objection
 ):

@@ -155,13 +155,7 @@ SCENARIOS: list[tuple[House, list[str], str, str, str]] = [
     (MIDI, [*COUP, "draw 3S"], "reveal", "reveal", "betting"),
     ({**MIDI, **BY_ORDER}, [*COUP, "draw 3S"], "reveal", "reveal", "settled"),
     ({**MIDI, **DUMMY}, [*COUP, "draw 3S", *OVERDRAWN], "reveal", "reveal", "dealing"),
-    (
-        {**MIDI, **DUMMY},
-        [*COUP, "draw 3S", *OVERDRAWN * 3, "cut card", "draw KD"],
-        "reveal",
-        "reveal",
-        "reveal",
-    ),
+    ({**MIDI, **DUMMY}, [*COUP, "draw 3S", *OVERDRAWN * 3, "cut card", "draw KD"], "reveal", "reveal", "reveal"),
     (MIDI, [*COUP, "draw 3S"], "correct 1 QS", "reveal", "reveal"),
     (MIDI, [*COUP, "draw 3S"], "correct 3 2H", "reveal", "reveal"),
     (MIDI, [*BET, "draw KS 2S 5S 3S"], "reveal", "reveal", "dealing"),
@@ -178,13 +172,7 @@ SCENARIOS: list[tuple[House, list[str], str, str, str]] = [
     (BY_ORDER, [*COUP, "draw 3S"], "close table", "settled", "closed"),
     (BY_ORDER, [*COUP, "draw 3S KD"], "resume", "settled", "settled"),
     ({**BY_ORDER, **DUMMY}, [*COUP, "draw 3S KD"], "resume", "settled", "dealing"),
-    (
-        {**BY_ORDER, **DUMMY, **MIDI},
-        [*COUP, "draw 3S", "reveal", "draw KD 2S 9H 3S"],
-        "resume",
-        "settled",
-        "reveal",
-    ),
+    ({**BY_ORDER, **DUMMY, **MIDI}, [*COUP, "draw 3S", "reveal", "draw KD 2S 9H 3S"], "resume", "settled", "reveal"),
     (BY_ORDER, [*COUP, "draw 3S", "hello B"], "accept B", "settled", "settled"),
     # corrections of the round before
     *(
@@ -245,7 +233,7 @@ SCENARIOS: list[tuple[House, list[str], str, str, str]] = [
         )
         if phase != "locked" or command in {"come in", "plug keypad"}
     ),
-]
+]  # fmt: skip
 
 LISTED: set[type | str] = {
     *get_args(Order), SetWager, ServiceStarted, ConfigurationKeypad, StartGame, "shoe", "access", "meter", "game"

@@ -42,41 +42,16 @@ def test_a_seat_sets_what_it_has_on_a_wager(commands, stand):
     [
         ([], "wager 0 player 5", "no_such_seat", "there is no seat 0: seats are 1 to 7"),
         ([], "wager 8 player 5", "no_such_seat", "there is no seat 8: seats are 1 to 7"),
-        (
-            [],
-            "wager 1 player -5",
-            "bad_amount",
-            "-5 is not an amount: give minor units, or 0 to take a wager back",
-        ),
-        (
-            [],
-            "wager 1 lucky 5",
-            "unknown_wager",
-            "has no wager 'lucky'; it has player, banker, tie, dragon_bonus",
-        ),
+        ([], "wager 1 player -5", "bad_amount", "-5 is not an amount: give minor units, or 0 to take a wager back"),
+        ([], "wager 1 lucky 5", "unknown_wager", "has no wager 'lucky'; it has player, banker, tie, dragon_bonus"),
         ([], "wager 1 lucky 0", "unknown_wager", "has no wager 'lucky'"),
         ([], "wager 1 dragon_bonus_player 500", "needs_base", "needs a wager of the same seat on player"),
         (["wager 2 player 5"], "wager 1 dragon_bonus_player 500", "needs_base", "of the same seat"),
-        (
-            ["wager 1 player 5", "wager 1 dragon_bonus_player 500"],
-            "wager 1 player 0",
-            "needs_base",
-            "on player",
-        ),
-        (
-            ["wager 1 player 5"],
-            "wager 1 dragon_bonus_player 499",
-            "below_minimum",
-            "below its minimum of 500",
-        ),
-        (
-            ["wager 1 player 5"],
-            "wager 1 dragon_bonus_player 10001",
-            "above_maximum",
-            "above its maximum of 10000",
-        ),
+        (["wager 1 player 5", "wager 1 dragon_bonus_player 500"], "wager 1 player 0", "needs_base", "on player"),
+        (["wager 1 player 5"], "wager 1 dragon_bonus_player 499", "below_minimum", "below its minimum of 500"),
+        (["wager 1 player 5"], "wager 1 dragon_bonus_player 10001", "above_maximum", "above its maximum of 10000"),
     ],
-)
+)  # fmt: skip
 def test_a_wager_that_may_not_stand_changes_nothing(commands, refused, code, message):
     croupier = Croupier.at_betting(*commands, **DRAGON)
 

@@ -29,10 +29,7 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (
-            lambda: Condition(winner=()),
-            "winner is an empty list, so no coup can meet it: write player, banker or tie",
-        ),
+        (lambda: Condition(winner=()), "winner is an empty list, so no coup can meet it: write player, banker or tie"),
         (lambda: Condition(player_cards=(4,)), "player_cards must list values from 2 to 3, not [4]"),
         (lambda: Condition(banker_cards=(1, 2)), "banker_cards must list values from 2 to 3, not [1, 2]"),
         (lambda: Condition(player_total=(10,)), "player_total must list values from 0 to 9, not [10]"),
@@ -40,44 +37,20 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         (lambda: Condition(margin=()), "margin must list values from 0 to 9, not []"),
         (lambda: Condition(coup_cards=(3,)), "coup_cards must list values from 4 to 6, not [3]"),
         (lambda: Condition(coup_cards=(4, 7)), "coup_cards must list values from 4 to 6, not [4, 7]"),
-        (
-            lambda: Condition(winning_ranks=()),
-            "winning_ranks is an empty list, so no coup can meet it: write hands such as 2-3-4",
-        ),
-        (
-            lambda: Condition(winning_suit=()),
-            "winning_suit is an empty list, so no coup can meet it: write S, H, D or C",
-        ),
-        (
-            lambda: Condition(coup_suit=()),
-            "coup_suit is an empty list, so no coup can meet it: write S, H, D or C",
-        ),
+        (lambda: Condition(winning_ranks=()), "winning_ranks is an empty list, so no coup can meet it: write hands such as 2-3-4"),
+        (lambda: Condition(winning_suit=()), "winning_suit is an empty list, so no coup can meet it: write S, H, D or C"),
+        (lambda: Condition(coup_suit=()), "coup_suit is an empty list, so no coup can meet it: write S, H, D or C"),
         (lambda: replace(WINS, pays="evens"), "pays = 'evens' is not a pay: write"),
-        (
-            lambda: replace(WINS, name="lose"),
-            'name "lose" is only for a rule that pays "lose", but this rule pays "1 to 1"',
-        ),
+        (lambda: replace(WINS, name="lose"), 'name "lose" is only for a rule that pays "lose", but this rule pays "1 to 1"'),
         (lambda: Limits(minimum=0), "minimum and step must be at least 1 minor unit, not 0 and 1"),
         (lambda: Limits(step=0), "minimum and step must be at least 1 minor unit, not 1 and 0"),
         (lambda: Limits(minimum=500, maximum=100), "the maximum 100 is below the minimum 500"),
         (lambda: replace(BONUS, rules=()), "bonus has no rules: it would always lose"),
-        (
-            lambda: replace(BONUS, rules=(WINS, WINS)),
-            "two rules of bonus have the name 'wins': give each its own name",
-        ),
-        (
-            lambda: replace(BONUS, side=None, requires_base="same_side"),
-            'bonus requires a base wager on the same side: write side = "player" or "banker"',
-        ),
+        (lambda: replace(BONUS, rules=(WINS, WINS)), "two rules of bonus have the name 'wins': give each its own name"),
+        (lambda: replace(BONUS, side=None, requires_base="same_side"), 'bonus requires a base wager on the same side: write side = "player" or "banker"'),
         (lambda: replace(PLAYER, requires_base="any"), "player is a base wager and cannot require another"),
-        (
-            lambda: replace(BONUS, requires_base_win=True),
-            'requires_base_win of bonus needs a base wager: write requires_base = "any" or "same_side" too',
-        ),
-        (
-            lambda: replace(BONUS, rules=(AWARD,)),
-            "bonus pays award from a meter: give it progressive = { seed = ..., contribution = ... }",
-        ),
+        (lambda: replace(BONUS, requires_base_win=True), 'requires_base_win of bonus needs a base wager: write requires_base = "any" or "same_side" too'),
+        (lambda: replace(BONUS, rules=(AWARD,)), "bonus pays award from a meter: give it progressive = { seed = ..., contribution = ... }"),
         (
             lambda: replace(BONUS, progressive=METER),
             "progressive is given, but no rule of bonus pays from the meter: leave progressive out, or write such a rule",
@@ -88,17 +61,14 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         (lambda: replace(GAME, decks=0), "decks must be from 1 to 12, not 0"),
         (lambda: replace(GAME, decks=13), "decks must be from 1 to 12, not 13"),
         (lambda: replace(GAME, maximum_wagers=0), "maximum_wagers must be at least 1, not 0"),
-        (
-            lambda: replace(GAME, wagers=(PLAYER, PLAYER)),
-            "two wagers have the name 'player': give each its own name",
-        ),
+        (lambda: replace(GAME, wagers=(PLAYER, PLAYER)), "two wagers have the name 'player': give each its own name"),
         (lambda: replace(GAME, wagers=(BONUS,)), "no wager has base = true: a game needs its base wagers"),
         (
             lambda: replace(GAME, wagers=(PLAYER, replace(BONUS, requires_base="same_side"))),
             "bonus requires a base wager on the same side, but the game does not have one",
         ),
     ],
-)
+)  # fmt: skip
 def test_a_definition_that_cannot_be_played_says_what_to_do(build, message):
     with pytest.raises(ValueError) as error:
         build()

@@ -117,18 +117,12 @@ def test_an_award_is_a_share_of_the_meter_and_takes_the_stake(pays, share):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "0% of the meter",
-            "'0% of the meter' is not a share of a meter: write more than 0% and at most 100%",
-        ),
-        (
-            "101% of the meter",
-            "'101% of the meter' is not a share of a meter: write more than 0% and at most 100%",
-        ),
+        ("0% of the meter", "'0% of the meter' is not a share of a meter: write more than 0% and at most 100%"),
+        ("101% of the meter", "'101% of the meter' is not a share of a meter: write more than 0% and at most 100%"),
         ("10 of the meter", "'10' is not a percentage: write it as \"26%\""),
         ("all of the meter", "'all' is not a percentage: write it as \"26%\""),
     ],
-)
+)  # fmt: skip
 def test_a_share_of_a_meter_is_a_percentage_of_what_is_there(text, message):
     with pytest.raises(ValueError) as error:
         Pay.parse(text)

@@ -171,16 +171,10 @@ sys.exit(main())
     ("arguments", "told"),
     [
         (["--game", "pontoon"], "there is no game 'pontoon'"),
-        (
-            ["--game", "{twelve}"],
-            "a virtual shoe cannot deal Mini Baccarat: decks is 12: write 1 to 8",
-        ),
+        (["--game", "{twelve}"], "a virtual shoe cannot deal Mini Baccarat: decks is 12: write 1 to 8"),
         (["--pace", "-1"], "argument --pace: must be from 0 to 3600 seconds, not '-1'"),
         (["--between", "soon"], "argument --between: must be from 0 to 3600 seconds, not 'soon'"),
-        (
-            ["--rounds", "0"],
-            "argument --rounds: must be a whole number from 1, not '0'",
-        ),
+        (["--rounds", "0"], "argument --rounds: must be a whole number from 1, not '0'"),
         *(
             (
                 [option, port],
@@ -190,7 +184,7 @@ sys.exit(main())
             for port in ("-1", "65536", "99999999", "1e4")
         ),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_played_is_said(arguments, told, tmp_path):
     twelve = tmp_path / "twelve.toml"
     own = (HERE / "configs" / "games" / "mini-baccarat.toml").read_text(encoding="utf-8")

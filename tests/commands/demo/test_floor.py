@@ -135,18 +135,12 @@ def test_a_line_tells_the_pace_the_rounds_and_the_alarms():
             ["--tables", "5", "--linked", "3", "--games", "mini-baccarat,progressive-2"],
             "--linked 3: only 2 of 5 tables have the game progressive-2: add tables, or write --linked 2",
         ),
-        (
-            ["--linked", "1", "--games", "mini-baccarat"],
-            "--linked needs a progressive: add progressive-2 to --games",
-        ),
+        (["--linked", "1", "--games", "mini-baccarat"], "--linked needs a progressive: add progressive-2 to --games"),
         (["--base", "a+b"], "mqtt.base: base 'a+b' cannot begin a topic"),
         (["--mqtt-port", "70000"], "mqtt.port: "),
-        (
-            ["--mqtt-port", "{closed}"],
-            "cannot use the broker at 127.0.0.1 port {closed} ([Errno 111] Connection refused): start one that needs no password",
-        ),
+        (["--mqtt-port", "{closed}"], "cannot use the broker at 127.0.0.1 port {closed} ([Errno 111] Connection refused): start one that needs no password"),
     ],
-)
+)  # fmt: skip
 def test_a_floor_that_cannot_be_simulated_is_refused_with_what_to_write(arguments, told, ended_here):
     closed = free_port()
     ran = punto("simulate-floor", "--tables", "2", *(each.format(closed=closed) for each in arguments))

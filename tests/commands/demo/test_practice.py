@@ -173,23 +173,14 @@ def test_a_jackpot_wins_the_whole_meter_of_each_shipped_progressive(name):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (
-            ["--deal", "jackpott"],
-            "write jackpot, awards, or a whole hand in the order of dealing, such as '9S 4H TD 3C'",
-        ),
+        (["--deal", "jackpott"], "write jackpot, awards, or a whole hand in the order of dealing, such as '9S 4H TD 3C'"),
         (["--deal", "9S 4H TD"], "write jackpot, awards, or a whole hand in the order of dealing"),
         (["--deal", "9S 4H TD 3C 2D"], "write jackpot, awards, or a whole hand in the order of dealing"),
-        (
-            ["--deal", "jackpot"],
-            "--deal jackpot: Mini Baccarat, Dragon Bonus 1 has no such hand: write the cards of the hand, or add --game progressive",
-        ),
+        (["--deal", "jackpot"], "--deal jackpot: Mini Baccarat, Dragon Bonus 1 has no such hand: write the cards of the hand, or add --game progressive"),
         (["--deal", "9S 4H TD 3C", "--game", "dai-bacc"], "are keyed: key the hand"),
-        *(
-            (["--tables", tables], f"must be a whole number from 1 to 8, not '{tables}'")
-            for tables in ("0", "9", "two")
-        ),
+        *((["--tables", tables], f"must be a whole number from 1 to 8, not '{tables}'") for tables in ("0", "9", "two")),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_dealt_is_said(arguments, told):
     ran = punto("demo", *arguments)
 

@@ -511,16 +511,10 @@ def _past_the_triggers(statement: str) -> str:
             )
         ),
         (_past_the_triggers("").partition(";;")[0], "its table or its triggers differ"),
-        (
-            "DROP TRIGGER log_stays; CREATE TRIGGER log_stays BEFORE UPDATE ON audit_log BEGIN SELECT 1; END;",
-            "its table or its triggers",
-        ),
-        (
-            "CREATE TRIGGER swallow BEFORE UPDATE ON accounts BEGIN SELECT RAISE(IGNORE); END;",
-            "its table or its triggers",
-        ),
+        ("DROP TRIGGER log_stays; CREATE TRIGGER log_stays BEFORE UPDATE ON audit_log BEGIN SELECT 1; END;", "its table or its triggers"),
+        ("CREATE TRIGGER swallow BEFORE UPDATE ON accounts BEGIN SELECT RAISE(IGNORE); END;", "its table or its triggers"),
     ],
-)
+)  # fmt: skip
 def test_a_file_whose_log_was_tampered_with_is_refused_with_what_to_do(tampering, wrong, accounts, tmp_path):
     _changed_in_every_way(accounts)
     with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:

@@ -198,17 +198,9 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
 @pytest.mark.parametrize(
     ("good", "bad", "told"),
     [
-        (
-            "[operator]",
-            "[console]\n[operator]",
-            "21: console: needs accounts: add [accounts] with the path of the accounts' file",
-        ),
+        ("[operator]", "[console]\n[operator]", "21: console: needs accounts: add [accounts] with the path of the accounts' file"),
         ("[operator]", "[accounts]\n[operator]", "21: accounts.path: is missing"),
-        (
-            "[operator]",
-            '[accounts]\npath = "a.db"\nlock_out_after = 0\n[operator]',
-            "23: accounts.lock_out_after: must be 1 or more, not 0",
-        ),
+        ("[operator]", '[accounts]\npath = "a.db"\nlock_out_after = 0\n[operator]', "23: accounts.lock_out_after: must be 1 or more, not 0"),
         (
             "[operator]",
             '[accounts]\npath = "a.db"\n[console]\nhost = "0.0.0.0"\n[operator]',
@@ -224,81 +216,29 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
             '[accounts]\npath = "a.db"\n[console]\nhost = "::"\nkey = "key.pem"\n[operator]',
             "25: console.key: key is given without certificate: TLS needs both",
         ),
-        (
-            "[operator]",
-            '[accounts]\npath = "a.db"\n[console]\nidle_minutes = 0\n[operator]',
-            "24: console.idle_minutes: must be 1 or more, not 0",
-        ),
-        (
-            'name = "B',
-            'approval = ["void_cuop"]\nname = "B',
-            '(did you mean "void_coup"?)',
-        ),
-        (
-            'name = "B',
-            'approval = "void_coup"\nname = "B',
-            '4: table.approval: must be a list: ["void_coup"]',
-        ),
+        ("[operator]", '[accounts]\npath = "a.db"\n[console]\nidle_minutes = 0\n[operator]', "24: console.idle_minutes: must be 1 or more, not 0"),
+        ('name = "B', 'approval = ["void_cuop"]\nname = "B', '(did you mean "void_coup"?)'),
+        ('name = "B', 'approval = "void_coup"\nname = "B', '4: table.approval: must be a list: ["void_coup"]'),
         ("version = 1\n[table]", "version = 2\n[table]", "1: version: must be 1, not 2"),
         ("version = 1\n[table]", "\n[table]", "1: version: is missing"),
         ('name = "Baccarat 1"', 'nam = "Baccarat 1"', "4: table.nam: no such key (did you mean name?)"),
         ("[mqtt]", "[mqqt]", "18: mqqt: no such key (did you mean mqtt?)"),
-        (
-            "[record]",
-            "[shoe.record]",
-            "16: shoe.record: no such key here: record belongs to the top of the file, so write it outside shoe",
-        ),
-        (
-            '"dragon-bonus-1"',
-            '"dragon-bonus1"',
-            "5: table.game: there is no game 'dragon-bonus1'; the shipped games",
-        ),
+        ("[record]", "[shoe.record]", "16: shoe.record: no such key here: record belongs to the top of the file, so write it outside shoe"),
+        ('"dragon-bonus-1"', '"dragon-bonus1"', "5: table.game: there is no game 'dragon-bonus1'; the shipped games"),
         ('"dragon-bonus-1"', '"dragon-bonus.toml"', "5: table.game: there is no game file"),
-        (
-            'name = "B',
-            'currency = "usd"\nname = "B',
-            "4: table.currency: 'usd' is not a currency code: write three capitals, such as USD",
-        ),
-        (
-            'name = "B',
-            'currency = "JPY"\nname = "B',
-            "4: table.currency: JPY does not have hundredths, and this version counts all amounts in hundredths",
-        ),
+        ('name = "B', 'currency = "usd"\nname = "B', "4: table.currency: 'usd' is not a currency code: write three capitals, such as USD"),
+        ('name = "B', 'currency = "JPY"\nname = "B', "4: table.currency: JPY does not have hundredths, and this version counts all amounts in hundredths"),
         ('name = "B', 'seats = 100\nname = "B', "4: table.seats: seats must be from 1 to 99, not 100"),
         ('name = "B', 'burn_ace = 2\nname = "B', "4: table.burn_ace: must be 1 or 11, not 2"),
         ('name = "B', 'burn = "fist_card"\nname = "B', '(did you mean "first_card"?)'),
-        (
-            '"table-1"\nname',
-            '"house"\nname',
-            "3: table.id: 'house' has the topics of the house: use another id",
-        ),
+        ('"table-1"\nname', '"house"\nname', "3: table.id: 'house' has the topics of the house: use another id"),
         ('"table-1"\nname', '"Table 1"\nname', "3: table.id: the table's id 'Table 1' goes into topics"),
-        (
-            '"dragon-bonus-1"',
-            '"dai-bacc"',
-            "6: limits.dragon_bonus_player: Dai Bacc has no wager 'dragon_bonus_",
-        ),
+        ('"dragon-bonus-1"', '"dai-bacc"', "6: limits.dragon_bonus_player: Dai Bacc has no wager 'dragon_bonus_"),
         ("[limits.player]", "[limits.plaier]", "(did you mean player?)"),
-        (
-            "minimum = 1000",
-            "minimum = 499",
-            "7: limits.dragon_bonus_player.minimum: 499 is below the game file's minimum of 500",
-        ),
-        (
-            "minimum = 1000",
-            "maximum = 10001",
-            "7: limits.dragon_bonus_player.maximum: 10001 is above the game file's maximum of 10000",
-        ),
-        (
-            "minimum = 1000",
-            "minimum = 10001",
-            "6: limits.dragon_bonus_player: the maximum 10000 is below the minimum 10001",
-        ),
-        (
-            "minimum = 1000",
-            "maximum = 499",
-            "6: limits.dragon_bonus_player: the maximum 499 is below the minimum 500",
-        ),
+        ("minimum = 1000", "minimum = 499", "7: limits.dragon_bonus_player.minimum: 499 is below the game file's minimum of 500"),
+        ("minimum = 1000", "maximum = 10001", "7: limits.dragon_bonus_player.maximum: 10001 is above the game file's maximum of 10000"),
+        ("minimum = 1000", "minimum = 10001", "6: limits.dragon_bonus_player: the maximum 10000 is below the minimum 10001"),
+        ("minimum = 1000", "maximum = 499", "6: limits.dragon_bonus_player: the maximum 499 is below the minimum 500"),
         (
             "minimum = 1000",
             "minimum = 900\nmaximum = 990\nstep = 500",
@@ -315,11 +255,7 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
                 "such as 9900"
             ),
         ),
-        (
-            "minimum = 2500\n",
-            "",
-            "8: limits.player: the minimum 1 is not a multiple of the step 100: write a multiple of the step, such as 100",
-        ),
+        ("minimum = 2500\n", "", "8: limits.player: the minimum 1 is not a multiple of the step 100: write a multiple of the step, such as 100"),
         ("step = 100", "step = 0", "11: limits.player.step: must be 1 or more, not 0"),
         ('port = "/dev/serial/by-id/usb-ishoe"\n', "", "12: shoe.port: is missing"),
         ('"/dev/serial/by-id/usb-ishoe"', '""', "13: shoe.port: port is empty"),
@@ -328,34 +264,14 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         ("[mqtt]", '[mqtt]\nbase = "/punto"', "19: mqtt.base: base '/punto' cannot begin a topic"),
         ("[mqtt]", '[mqtt]\nbase = ""', "19: mqtt.base: base '' cannot begin a topic"),
         ('username = "table-1"\n', "", "19: mqtt.password_file: password_file is given without a username"),
-        (
-            "[operator]",
-            '[operator]\nmode = "0690"',
-            "22: operator.mode: '0690' is not a file mode: write octal digits, such as 0660",
-        ),
+        ("[operator]", '[operator]\nmode = "0690"', "22: operator.mode: '0690' is not a file mode: write octal digits, such as 0660"),
         ("[operator]", "[edge]\n[operator]", "21: edge.alarm: is missing"),
-        (
-            "[operator]",
-            '[edge]\nalarm = "0.01"\n[operator]',
-            "22: edge.alarm: '0.01' is not a percentage: write it as",
-        ),
-        (
-            "[operator]",
-            '[edge]\nalarm = "-1%"\n[operator]',
-            "22: edge.alarm: '-1%' is not a percentage: write it as",
-        ),
-        (
-            "[operator]",
-            '[edge]\nalarm = "101%"\n[operator]',
-            '22: edge.alarm: alarm must be from "0%" to "100%", not \'101%\'',
-        ),
-        (
-            "[operator]",
-            '[edge]\nalarm = "1%"\n[operator]',
-            "21: edge: only surveillance may see the edges: write restricted = true in [mqtt]",
-        ),
+        ("[operator]", '[edge]\nalarm = "0.01"\n[operator]', "22: edge.alarm: '0.01' is not a percentage: write it as"),
+        ("[operator]", '[edge]\nalarm = "-1%"\n[operator]', "22: edge.alarm: '-1%' is not a percentage: write it as"),
+        ("[operator]", '[edge]\nalarm = "101%"\n[operator]', '22: edge.alarm: alarm must be from "0%" to "100%", not \'101%\''),
+        ("[operator]", '[edge]\nalarm = "1%"\n[operator]', "21: edge: only surveillance may see the edges: write restricted = true in [mqtt]"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_told_by_line_and_key(good, bad, told, config_file):
     found = problems(changed(config_file, good, bad))
 
@@ -563,16 +479,8 @@ def test_the_command_sums_up_a_good_file(config_file):
 @pytest.mark.parametrize(
     ("good", "risky", "warning"),
     [
-        (
-            "/dev/serial/by-id/usb-ishoe",
-            "/dev/ttyUSB0",
-            "shoe.port /dev/ttyUSB0 is not under /dev/serial/by-id",
-        ),
-        (
-            ACCOUNTS,
-            "",
-            "without accounts, nobody can give a supervisor's order, such as a shoe change",
-        ),
+        ("/dev/serial/by-id/usb-ishoe", "/dev/ttyUSB0", "shoe.port /dev/ttyUSB0 is not under /dev/serial/by-id"),
+        (ACCOUNTS, "", "without accounts, nobody can give a supervisor's order, such as a shoe change"),
         ('"operators.db"', '"gone.db"', "gone.db does not exist: make an account with `punto operators`"),
         ('password_file = "secret"', 'password_file = "gone"', "mqtt.password_file"),
         ('password_file = "secret"', 'password_file = "secret"\nca_file = "gone.pem"', "mqtt.ca_file"),
@@ -583,7 +491,7 @@ def test_the_command_sums_up_a_good_file(config_file):
             "no input device has a key SPACEBAR (did you mean SPACE?): 'F9 SPACEBAR' is never pressed",
         ),
     ],
-)
+)  # fmt: skip
 def test_the_command_warns_of_what_may_hurt(good, risky, warning, config_file):
     without_warning(config_file)
     config_file.chmod(0o644)
@@ -617,23 +525,11 @@ def test_the_command_checks_a_game_file_too():
 @pytest.mark.parametrize(
     ("good", "risky", "warning"),
     [
-        (
-            'name = "own"',
-            'name = "mini-baccarat"',
-            "mini-baccarat is the name of another game that ships with punto",
-        ),
-        (
-            '"1 to 1"',
-            '"2 to 1"',
-            "player favours the players by 43.3896%: compare its pays (`punto odds`) with its sheet, and correct the game file",
-        ),
-        (
-            "[[wagers]]",
-            ONLY_BY_BANKER,
-            "the edges cannot be computed: no award of jackpot can be won from this shoe",
-        ),
+        ('name = "own"', 'name = "mini-baccarat"', "mini-baccarat is the name of another game that ships with punto"),
+        ('"1 to 1"', '"2 to 1"', "player favours the players by 43.3896%: compare its pays (`punto odds`) with its sheet, and correct the game file"),
+        ("[[wagers]]", ONLY_BY_BANKER, "the edges cannot be computed: no award of jackpot can be won from this shoe"),
     ],
-)
+)  # fmt: skip
 def test_the_command_warns_of_what_may_hurt_in_a_game_file(good, risky, warning, config_file):
     own = (SHIPPED / "games" / "dragon-bonus-1.toml").read_text(encoding="utf-8")
     own = own.replace('name = "dragon-bonus-1"', 'name = "own"').replace(good, risky, 1)

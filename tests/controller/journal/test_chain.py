@@ -91,28 +91,16 @@ def test_each_column_of_an_input_is_covered_by_its_hash(record):
 @pytest.mark.parametrize(
     ("column", "value", "sentence"),
     [
-        (
-            "outcome",
-            "refused not_now",
-            "input {} [(]{}[)] was refused not_now, but this version of the program has it ",
-        ),
-        (
-            "outcome",
-            "failed " + "0" * 64,
-            "input {} [(]{}[)] was failed 000000000000, but this version of the program has it ",
-        ),
-        (
-            "outcome",
-            "accepted",
-            "input {} [(]{}[)] was accepted, but this version of the program has it refused not_now",
-        ),
+        ("outcome", "refused not_now", "input {} [(]{}[)] was refused not_now, but this version of the program has it "),
+        ("outcome", "failed " + "0" * 64, "input {} [(]{}[)] was failed 000000000000, but this version of the program has it "),
+        ("outcome", "accepted", "input {} [(]{}[)] was accepted, but this version of the program has it refused not_now"),
         ("outcome", "lost", "input {} [(]{}[)] was lost, but this version of the program has it "),
         ("results", "0" * 64, "the rows of input {} are not those that the input's hash covers"),
         ("results", "", "the rows of input {} are not those that the input's hash covers"),
         ("state", "0" * 64, "the state after input {} is not the one that "),
         ("state", "", "the (state|snapshot) after input {} is not the one that "),
     ],
-)
+)  # fmt: skip
 def test_what_became_of_an_input_follows_from_it_though_all_hashes_were_made_again(
     record, column, value, sentence
 ):

@@ -134,22 +134,14 @@ def test_a_person_with_a_shell_cannot_add_a_row_of_no_round_or_input(troubled, n
     ("name", "key", "columns"),
     [
         ("inputs", "seq", "seq, ts, 'operator eve', payload, outcome, results, state, hash"),
-        (
-            "rounds",
-            "round",
-            "round, input, ts, game, shoe, coup, status, player, banker, 0, 0, 'tie', record",
-        ),
-        (
-            "settlements",
-            "round",
-            "round, seat, wager, outcome, stake, returned + 1, net + 1, rule, remainder",
-        ),
+        ("rounds", "round", "round, input, ts, game, shoe, coup, status, player, banker, 0, 0, 'tie', record"),
+        ("settlements", "round", "round, seat, wager, outcome, stake, returned + 1, net + 1, rule, remainder"),
         ("incidents", "input", "input, place, kind, code, 'nothing happened'"),
         ("games", "round", "round, name, 'others', definition"),
         ("decided", "round", "round, wager, 'tie'"),
         ("expectations", "rules", "rules, wager, rule, 0.5, variance"),
     ],
-)
+)  # fmt: skip
 def test_a_person_with_a_shell_cannot_replace_a_row(filled, name, key, columns):
     with (
         closing(sqlite3.connect(filled)) as shell,

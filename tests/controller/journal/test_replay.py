@@ -99,28 +99,13 @@ async def test_a_start_says_what_was_done_to_the_end_of_the_record(record, edit,
         ("INSERT INTO decided VALUES (2, 'none', 'tie')", "the rules that decided round 2 differ: "),
         ("UPDATE games SET rules = 'others'", "the game of round 1 differs: "),
         ("INSERT INTO games SELECT 7, name, rules, definition FROM games", "the game of round 7 differs: "),
-        (
-            "UPDATE expectations SET mean = 0.5 WHERE rule = 'tie'",
-            "the expectations on the record do not follow from the rules of dragon-bonus-1",
-        ),
-        (
-            "UPDATE expectations SET wager = 'bancer' WHERE wager = 'banker' AND rule = ''",
-            "expectations has a row that is of no game on the record: ",
-        ),
-        (
-            """UPDATE rounds SET record = replace(record, '"corrects"', '"corrdcts"') WHERE round = 2""",
-            "round 2 differs",
-        ),
-        (
-            "UPDATE rounds SET round = 1000 WHERE round = 200",
-            "round 200 differs: nothing on the record, ",
-        ),
-        (
-            "UPDATE snapshots SET state = replace(state, 'mei', 'eve')",
-            "the snapshot after input ",
-        ),
+        ("UPDATE expectations SET mean = 0.5 WHERE rule = 'tie'", "the expectations on the record do not follow from the rules of dragon-bonus-1"),
+        ("UPDATE expectations SET wager = 'bancer' WHERE wager = 'banker' AND rule = ''", "expectations has a row that is of no game on the record: "),
+        ("""UPDATE rounds SET record = replace(record, '"corrects"', '"corrdcts"') WHERE round = 2""", "round 2 differs"),
+        ("UPDATE rounds SET round = 1000 WHERE round = 200", "round 200 differs: nothing on the record, "),
+        ("UPDATE snapshots SET state = replace(state, 'mei', 'eve')", "the snapshot after input "),
     ],
-)
+)  # fmt: skip
 def test_a_replay_finds_what_no_longer_follows_from_the_inputs(record, edit, sentence):
     with edited(record) as shell:
         shell.executescript(edit)

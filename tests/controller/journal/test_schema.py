@@ -21,38 +21,18 @@ CHANGES = [
         "trigger quiet is in the record, but this program did not make it: ",
         id="a trigger that swallows incidents",
     ),
-    pytest.param(
-        "DROP TRIGGER inputs_no_delete",
-        "trigger inputs_no_delete is missing from the record: ",
-        id="a trigger dropped",
-    ),
-    pytest.param(
-        "DROP INDEX progressive_log_kind",
-        "index progressive_log_kind is missing from the record: ",
-        id="an index dropped",
-    ),
-    pytest.param(
-        "CREATE INDEX own ON rounds (shoe)",
-        "index own is in the record, but this program did not make it: ",
-        id="an index",
-    ),
-    pytest.param(
-        "CREATE VIEW own AS SELECT 1",
-        "view own is in the record, but this program did not make it: ",
-        id="a view",
-    ),
-    pytest.param(
-        "ALTER TABLE rounds ADD COLUMN more TEXT",
-        "table rounds in the record differs from this program's: ",
-        id="a column",
-    ),
+    pytest.param("DROP TRIGGER inputs_no_delete", "trigger inputs_no_delete is missing from the record: ", id="a trigger dropped"),
+    pytest.param("DROP INDEX progressive_log_kind", "index progressive_log_kind is missing from the record: ", id="an index dropped"),
+    pytest.param("CREATE INDEX own ON rounds (shoe)", "index own is in the record, but this program did not make it: ", id="an index"),
+    pytest.param("CREATE VIEW own AS SELECT 1", "view own is in the record, but this program did not make it: ", id="a view"),
+    pytest.param("ALTER TABLE rounds ADD COLUMN more TEXT", "table rounds in the record differs from this program's: ", id="a column"),
     pytest.param(
         "ANALYZE",
         "table sqlite_stat1 is in the record, because a person ran ANALYZE on it: remove it with `DROP TABLE sqlite_stat1`",
         id="an analysis",
     ),
     pytest.param("DROP TABLE cursors", "table cursors is missing from the record: ", id="a table dropped"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("change", "sentence"), CHANGES)

@@ -103,65 +103,25 @@ BOOKS = "progressive books"
 @pytest.mark.parametrize(
     ("where", "change", "sentence"),
     [
-        (
-            f"{BOOKS} ledger",
-            {"primary": 5, "reserve": 6},
-            "primary of dragon is not the sum of the postings to this account",
-        ),
-        (
-            f"{BOOKS} ledger",
-            {"seed_money": 7},
-            "seed money of dragon is not the sum of the postings to this account",
-        ),
-        (
-            f"{BOOKS} ledger",
-            {"overflow": 7},
-            "overflow of dragon is not the sum of the postings to this account",
-        ),
-        (
-            f"{BOOKS} ledger",
-            {"reserve": 7},
-            "reserve of dragon is not the sum of the postings to this account",
-        ),
-        (
-            f"{BOOKS} ledger",
-            {"contributions": 7},
-            "contributions of dragon is not the sum of the postings to this account",
-        ),
-        (
-            f"{BOOKS} ledger",
-            {"adjustments": 7},
-            "adjustments of dragon is not the sum of the postings to this account",
-        ),
-        (
-            f"{BOOKS} ledger paid 0",
-            {"amount": 7},
-            "paid of dragon is not the sum of the postings to this account",
-        ),
+        (f"{BOOKS} ledger", {"primary": 5, "reserve": 6}, "primary of dragon is not the sum of the postings to this account"),
+        (f"{BOOKS} ledger", {"seed_money": 7}, "seed money of dragon is not the sum of the postings to this account"),
+        (f"{BOOKS} ledger", {"overflow": 7}, "overflow of dragon is not the sum of the postings to this account"),
+        (f"{BOOKS} ledger", {"reserve": 7}, "reserve of dragon is not the sum of the postings to this account"),
+        (f"{BOOKS} ledger", {"contributions": 7}, "contributions of dragon is not the sum of the postings to this account"),
+        (f"{BOOKS} ledger", {"adjustments": 7}, "adjustments of dragon is not the sum of the postings to this account"),
+        (f"{BOOKS} ledger paid 0", {"amount": 7}, "paid of dragon is not the sum of the postings to this account"),
         (f"{BOOKS} ledger", {"paid": []}, "paid of dragon is not the sum of the postings to this account"),
         (f"{BOOKS} ledger", {"last": 2}, "the ledger of dragon does not end with its last posting"),
         (f"{BOOKS}", {"next_award": 9}, "the awards of dragon differ from the progressive's log"),
         (f"{BOOKS}", {"awards": []}, "the open awards of dragon differ from the progressive's log"),
-        (
-            f"{BOOKS} awards 0",
-            {"state": "backed_out"},
-            "award 1 of dragon differs from the progressive's log",
-        ),
+        (f"{BOOKS} awards 0", {"state": "backed_out"}, "award 1 of dragon differs from the progressive's log"),
         (f"{BOOKS} awards 1", {"amount": 7}, "award 2 of dragon differs from the progressive's log"),
-        (
-            f"{BOOKS} settings",
-            {"reserve": "3%"},
-            "the present settings of dragon differ from those of the last recorded change",
-        ),
+        (f"{BOOKS} settings", {"reserve": "3%"}, "the present settings of dragon differ from those of the last recorded change"),
         (f"{BOOKS} rounds 0", {"round": 1}, "the last wagers on dragon differ from those that were counted"),
-        (
-            f"{BOOKS} rounds 0",
-            {"wagers": []},
-            "the last wagers on dragon differ from those that were counted",
-        ),
+        (f"{BOOKS} rounds 0", {"wagers": []}, "the last wagers on dragon differ from those that were counted"),
         ("round", {"number": 90}, "the table has had 89 rounds, but its record has 2 rounds"),
     ],
-)
+)  # fmt: skip
 async def test_a_start_compares_a_snapshot_with_the_rows_of_the_record(
     stopped, monkeypatch, where, change, sentence
 ):

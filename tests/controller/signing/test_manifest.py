@@ -94,10 +94,7 @@ def to_a_pipe(file: Path) -> None:
 
 CHANGES = {
     "content": (lambda own: (own / "lib" / "page.js").write_text("steal"), "lib/page.js: FAILED"),
-    "compiled": (
-        lambda own: (own / "lib" / "__pycache__" / "a.pyc").write_bytes(b"x"),
-        "__pycache__/a.pyc: FAILED",
-    ),
+    "compiled": (lambda own: (own / "lib" / "__pycache__" / "a.pyc").write_bytes(b"x"), "__pycache__/a.pyc: FAILED"),
     "interpreter": (lambda own: (own.parent / "usr" / "python3.11").write_text("x"), "python3.11: FAILED"),
     "removed": (lambda own: (own / "lib" / "a name.txt").unlink(), "lib/a name.txt"),
     "added": (lambda own: (own / "lib" / "b.py").write_text(""), "lib/b.py"),
@@ -106,31 +103,13 @@ CHANGES = {
     "an added link to nowhere": (lambda own: (own / "lib" / "z.pth").symlink_to("/nowhere"), "lib/z.pth"),
     "an added folder": (lambda own: (own / "lib" / "a").mkdir(), "lib/a"),
     "an added pipe": (lambda own: os.mkfifo(own / "lib" / "pipe"), "lib/pipe"),
-    "a pipe in the place of a file": (
-        lambda own: to_a_pipe(own / "lib" / "a.py"),
-        "lib/a.py",
-    ),
+    "a pipe in the place of a file": (lambda own: to_a_pipe(own / "lib" / "a.py"), "lib/a.py"),
     "a file in the place of a ZIP": (lambda own: (own.parent / "python311.zip").touch(), "python311.zip"),
-    "a link in the place of a ZIP": (
-        lambda own: (own.parent / "python311.zip").symlink_to("/nowhere"),
-        "python311.zip",
-    ),
+    "a link in the place of a ZIP": (lambda own: (own.parent / "python311.zip").symlink_to("/nowhere"), "python311.zip"),
     "a link to an equal file": (lambda own: to_a_copy(own / "lib" / "a.py"), "lib/a.py"),
-    "another target": (
-        lambda own: ((own / "python").unlink(), (own / "python").symlink_to("/bin/sh")),
-        "/bin/sh",
-    ),
-    "another target on the way": (
-        lambda own: (
-            (own.parent / "usr" / "python3").unlink(),
-            (own.parent / "usr" / "python3").symlink_to("/bin/sh"),
-        ),
-        "/bin/sh",
-    ),
-    "the target of a link to nowhere": (
-        lambda own: ((own.parent / "later").mkdir(), (own.parent / "later" / "nowhere.pth").touch()),
-        "later/nowhere.pth",
-    ),
+    "another target": (lambda own: ((own / "python").unlink(), (own / "python").symlink_to("/bin/sh")), "/bin/sh"),
+    "another target on the way": (lambda own: ((own.parent / "usr" / "python3").unlink(), (own.parent / "usr" / "python3").symlink_to("/bin/sh")), "/bin/sh"),
+    "the target of a link to nowhere": (lambda own: ((own.parent / "later").mkdir(), (own.parent / "later" / "nowhere.pth").touch()), "later/nowhere.pth"),
     "a link in the place of a folder above": (
         lambda own: (
             own.parent.rename(own.parent.with_suffix(".moved")),
@@ -139,23 +118,11 @@ CHANGES = {
         "l 777 ",
     ),
     "mode": (lambda own: (own / "lib").chmod(0o777), f"d 777 {os.getuid()}:{os.getgid()} "),
-    "a name with the lines of others": (
-        lambda own: ((own / "empty").rename(own / "empty\nx"), (own / "empty\nx" / "b.py").touch()),
-        "empty",
-    ),
-    "md5": (
-        lambda own: (own.parent / "manifest" / "manifest.md5").write_text(""),
-        "manifest.md5: FAILED",
-    ),
-    "roots": (
-        lambda own: (own.parent / "manifest" / "manifest.roots").write_text(""),
-        "manifest.roots: FAILED",
-    ),
-    "version": (
-        lambda own: (own.parent / "manifest" / "manifest.version").write_text("9.9"),
-        "manifest.version: FAILED",
-    ),
-}
+    "a name with the lines of others": (lambda own: ((own / "empty").rename(own / "empty\nx"), (own / "empty\nx" / "b.py").touch()), "empty"),
+    "md5": (lambda own: (own.parent / "manifest" / "manifest.md5").write_text(""), "manifest.md5: FAILED"),
+    "roots": (lambda own: (own.parent / "manifest" / "manifest.roots").write_text(""), "manifest.roots: FAILED"),
+    "version": (lambda own: (own.parent / "manifest" / "manifest.version").write_text("9.9"), "manifest.version: FAILED"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("change", "found"), CHANGES.values(), ids=CHANGES)

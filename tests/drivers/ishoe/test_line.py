@@ -71,16 +71,8 @@ LINES: dict[str, dict[str, Any]] = {
     "loses every fourth frame": {"lose": 0.25},
     "doubles every second frame": {"double": 0.5},
     "gathers noise": {"noise": 0.5},
-    "everything at once": {
-        "lose": 0.1,
-        "double": 0.1,
-        "flip": 0.05,
-        "shorten": 0.05,
-        "noise": 0.1,
-        "late": 4,
-        "one_by_one": True,
-    },
-}
+    "everything at once": {"lose": 0.1, "double": 0.1, "flip": 0.05, "shorten": 0.05, "noise": 0.1, "late": 4, "one_by_one": True},
+}  # fmt: skip
 of_every_line = pytest.mark.parametrize("how", LINES.values(), ids=LINES)
 
 

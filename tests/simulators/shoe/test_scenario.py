@@ -64,10 +64,7 @@ def test_each_kind_of_step():
     ("text", "says"),
     [
         ("cards = ", "scenario bad is not TOML: "),
-        (
-            "speed = 3",
-            "speed is unknown: write one of serial, decks, cut, cards, coups, every, faults, steps",
-        ),
+        ("speed = 3", "speed is unknown: write one of serial, decks, cut, cards, coups, every, faults, steps"),
         ('decks = "8"', "decks is '8': write a whole number from 1 to 8"),
         ("decks = true", "decks is True: write a whole number"),
         ("decks = 9", "decks is 9: write a whole number from 1 to 8"),
@@ -88,10 +85,7 @@ def test_each_kind_of_step():
         ("steps = 3", "steps is 3: write [[steps]]"),
         ("steps = [{ at = 1 }]", "steps[1].do is None: write one of unread, unsure, overdraw,"),
         ('steps = [{ at = 1, do = "explode" }]', "steps[1].do is 'explode': write one of unread,"),
-        (
-            'steps = [{ at = 1, do = "unread" }, { do = "unread" }]',
-            "steps[2].do is 'unread': write at (the number",
-        ),
+        ('steps = [{ at = 1, do = "unread" }, { do = "unread" }]', "steps[2].do is 'unread': write at (the number"),
         ('steps = [{ after = 1, do = "unread" }]', "write at (the number of a card from 1)"),
         ('steps = [{ do = "lid" }]', "write at or after, but not both"),
         ('steps = [{ at = 1, after = 1, do = "lid" }]', "write at or after, but not both"),
@@ -100,31 +94,16 @@ def test_each_kind_of_step():
         ('steps = [{ after = nan, do = "lid" }]', "steps[1].after is nan: write seconds"),
         ('steps = [{ after = inf, do = "lid" }]', "steps[1].after is inf: write seconds"),
         ('steps = [{ at = 1, do = "lid", seconds = "2" }]', "steps[1].seconds is '2': write seconds"),
-        (
-            'steps = [{ at = 1, do = "lid", code = 2 }]',
-            "steps[1].code is unknown: write one of do, at, after,",
-        ),
-        (
-            'steps = [{ at = 1, do = "unsure", confidence = 101 }]',
-            "steps[1].confidence is 101: write a whole",
-        ),
+        ('steps = [{ at = 1, do = "lid", code = 2 }]', "steps[1].code is unknown: write one of do, at, after,"),
+        ('steps = [{ at = 1, do = "unsure", confidence = 101 }]', "steps[1].confidence is 101: write a whole"),
         ('steps = [{ at = 1, do = "error", code = 65536 }]', "steps[1].code is 65536: write a whole number"),
         (f'steps = [{{ at = 1, do = "error", text = "{"é" * 101}" }}]', "write at most 200 bytes"),
         ('steps = [{ at = 417, do = "unread" }]', "steps[1].at is 417: shoe 1 has only 416 cards"),
-        (
-            'decks = 1\ncards = ["AS"]\nsteps = [{ at = 53, shoe = 2, do = "lid" }]',
-            "at is 53: shoe 2 has only 52 cards",
-        ),
-        (
-            'cards = ["AS KH"]\nsteps = [{ at = 3, do = "unread" }]',
-            "steps[1].at is 3: shoe 1 has only 2 cards",
-        ),
-        (
-            'cards = ["AS AS KH"]\nsteps = [{ at = 3, do = "ninth_copy" }]',
-            "steps[1].do is 'ninth_copy', but no card comes 8 times",
-        ),
+        ('decks = 1\ncards = ["AS"]\nsteps = [{ at = 53, shoe = 2, do = "lid" }]', "at is 53: shoe 2 has only 52 cards"),
+        ('cards = ["AS KH"]\nsteps = [{ at = 3, do = "unread" }]', "steps[1].at is 3: shoe 1 has only 2 cards"),
+        ('cards = ["AS AS KH"]\nsteps = [{ at = 3, do = "ninth_copy" }]', "steps[1].do is 'ninth_copy', but no card comes 8 times"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_scenario_names_the_file_and_the_key_and_says_what_to_write(text, says):
     with pytest.raises(ScenarioError) as caught:
         parse_scenario(text, "bad")
