@@ -1,8 +1,7 @@
 """The rooms of the package: folders of `punto`, or links to the folders at the root, which ruff lets nobody import by their bare names."""
 
-import ast
+import re
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 from punto.controller.components import ROOMS
@@ -26,22 +25,8 @@ def test_only_simulators_and_odds_shuffle_cards():
     """At a live table people shuffle, by house procedure or with an approved shuffler (sheet 000, Dragon Bonus, 4th bullet)."""
     live = set(ROOMS) - {"commands", "odds", "simulators"}
     sources = [path for room in sorted(live) for path in (ROOT / "punto" / room).rglob("*.py")]
-    shuffles = {"permutation", "permuted", "randrange", "sample", "shuffle", "shuffled"}
-    shuffling = [
-        (str(path.relative_to(ROOT)), name)
-        for path in (*sources, ROOT / "punto" / "commands" / "run.py")
-        if any(name in path.read_text(encoding="utf-8") for name in shuffles)
-        for name in named(path)
-        if name in shuffles
-    ]
+    shuffles = re.compile(r"\b(permutation|permuted|randrange|sample|shuffled?)\b")
 
-    assert shuffling == []
-
-
-def named(path: Path) -> Iterator[str]:
-    """The names that a module uses, also those of attributes."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
+    assert len(sources) > 200
+    for path in (*sources, ROOT / "punto" / "commands" / "run.py"):
+        assert not shuffles.search(path.read_text(encoding="utf-8")), path
