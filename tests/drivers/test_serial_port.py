@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import os
-import re
 import subprocess
 from pathlib import Path
 
@@ -99,17 +98,6 @@ async def test_no_other_program_can_open_the_line_whether_it_asks_for_a_lock_or_
 
     assert ran.returncode != 0
     assert "Device or resource busy" in ran.stderr
-
-
-def test_every_driver_opens_its_line_with_this_lock():
-    drivers = Path(serial_port.__file__).parent
-    opens = [
-        path.relative_to(drivers).as_posix()
-        for path in drivers.rglob("*.py")
-        if re.search(r"^(import|from) serial\b", path.read_text(encoding="utf-8"), re.MULTILINE)
-    ]
-
-    assert opens == ["serial_port.py"]
 
 
 async def test_a_port_that_takes_nothing_keeps_little_and_never_waits(line):
