@@ -224,7 +224,7 @@ async def test_a_cookie_is_worth_nothing_after_the_sign_off(here, mei):
     assert access(here)[-1] == {"who": "Mei", "why": "signed off", "kind": "session_ended"}
 
 
-async def test_what_is_kept_of_a_session_is_no_key_to_it(here, mei):
+async def test_what_is_kept_of_a_session_does_not_open_it(here, mei):
     (kept,) = here.console._gate._sessions
     thief = here.browser()
     thief.cookie = kept
@@ -254,7 +254,7 @@ async def test_a_session_ends_when_nothing_was_done_for_so_long(tmp_path):
         await has_ended(here, "inactive")
 
 
-async def test_a_page_that_comes_back_by_itself_is_no_activity(tmp_path):
+async def test_a_page_that_comes_back_by_itself_does_not_count_as_activity(tmp_path):
     async with consoles(tmp_path, idle_minutes=15) as here:
         here.account("Mei", "supervisor")
         browser = await here.signed_on("Mei")
@@ -313,7 +313,7 @@ async def test_a_change_of_the_account_ends_its_session_at_once(change, here):
         (json.dumps({"name": "x" * 201, "password": "x"}).encode(), "name: must have at most 200 characters"),
     ],
 )
-async def test_what_is_no_sign_on_is_answered_and_leaves_no_trace(body, sentence, here):
+async def test_an_invalid_sign_on_is_answered_and_leaves_no_trace(body, sentence, here):
     before = here.inputs()
     answer = await here.browser().ask("POST", "/api/session", body)
 

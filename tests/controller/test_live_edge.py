@@ -135,7 +135,7 @@ def test_with_less_than_six_cards_nothing_is_valued():
     assert len(deck) > 0
 
 
-def test_cards_drawn_too_soon_and_dealt_later_are_told_of():
+def test_cards_drawn_too_soon_and_dealt_later_are_counted_apart():
     croupier = Croupier(overdraw="next_coup", next_coup="order").do("hello", "sign on", "change shoe", "open")
     croupier.do(f"draw {PLAYER_NATURAL}", "draw 9D", "resume")
     waiting = left_of(croupier.state)
@@ -278,7 +278,7 @@ async def test_cards_that_nobody_saw_count_as_if_they_were_in_the_shoe(tmp_path,
             assert edges(message) != exact(here.state.settings.game, [*seen(here)[:-1], burned])
 
 
-async def test_of_hidden_hands_nothing_is_told_before_the_reveal(tmp_path, mosquitto):
+async def test_the_edges_say_nothing_of_hidden_hands_before_the_reveal(tmp_path, mosquitto):
     async with table(tmp_path / "table.db", settings("midi-baccarat")) as here:
         await here.begin_shoe()
         async with surveyed(here, mosquitto.port) as surveillance:
@@ -324,7 +324,7 @@ async def test_a_coup_that_begins_with_cards_drawn_too_soon_is_not_valued(tmp_pa
             assert edges(await of_round(surveillance, 2)) == exact(here.state.settings.game, seen(here))
 
 
-async def test_a_card_more_often_than_the_shoe_holds_it_is_told_and_play_goes_on(tmp_path, mosquitto):
+async def test_a_card_more_often_than_the_shoe_has_it_is_reported_and_play_goes_on(tmp_path, mosquitto):
     async with table(tmp_path / "table.db", settings(burn="fixed", burn_cards=9)) as here:
         await here.begin_shoe()
         async with surveyed(here, mosquitto.port) as surveillance:
@@ -360,7 +360,7 @@ WITHOUT_ODDS = replace(
 )
 
 
-async def test_a_game_without_odds_is_played_and_told_of(tmp_path, mosquitto):
+async def test_a_game_without_odds_is_played_and_reported(tmp_path, mosquitto):
     async with table(tmp_path / "table.db", replace(TABLE_SETTINGS, game=WITHOUT_ODDS)) as here:
         await here.begin_shoe()
         async with surveyed(here, mosquitto.port) as surveillance:
@@ -415,7 +415,7 @@ async def test_a_worker_lets_the_service_go_first(tmp_path, mosquitto):
             assert the_worker().num_threads() == 2  # it computes, and watches over the service
 
 
-async def test_a_worker_that_dies_is_told_of_and_begun_again(tmp_path, mosquitto):
+async def test_a_worker_that_dies_is_reported_and_started_again(tmp_path, mosquitto):
     async with table(tmp_path / "table.db") as here:
         await here.begin_shoe()
         async with surveyed(here, mosquitto.port) as surveillance:

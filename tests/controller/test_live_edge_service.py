@@ -110,7 +110,7 @@ def test_the_alarms_are_in_the_log(evening):
         assert advantage > 0.01
 
 
-def test_the_public_is_told_nothing_of_it(evening):
+def test_the_public_receives_nothing_of_the_edges(evening):
     public = [message for message in evening.heard.heard() if f"{TABLE}/restricted/" not in message.topic]
     values = {value for message in evening.heard.heard(EDGE) for value in edges(message.payload).values()}
     alarms = [message.payload["happening"] for message in public if message.topic.endswith("/event")]
@@ -145,7 +145,7 @@ def playing(tmp_path: Path) -> Iterator[tuple[Service, Listener]]:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, *soaked(signal.SIGINT)])
 @pytest.mark.soak
-def test_a_stop_that_every_process_is_told_of_is_as_quiet(number, playing):
+def test_a_stop_that_every_process_receives_is_as_quiet(number, playing):
     """As systemd tells it, and Ctrl-C."""
     service, listener = playing
     processes = processes_of(service)

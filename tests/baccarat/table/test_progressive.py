@@ -114,11 +114,11 @@ def test_a_game_is_not_started_when_a_card_has_left_the_shoe_that_nobody_knows_y
 
 
 @pytest.mark.parametrize("command", ["start game 8", "start game 0", "spot 8"])
-def test_a_wager_before_no_seat_is_none(command):
+def test_a_wager_before_a_seat_that_does_not_exist_is_refused(command):
     assert refused(metered(), command) == "no_such_seat"
 
 
-def test_a_wager_that_no_sensor_sees_is_in_one_game_and_for_the_next_laid_anew():
+def test_a_wager_that_no_sensor_sees_is_in_one_game_and_must_be_laid_again_for_the_next():
     croupier = metered(
         "spot 2", "start game", f"draw {LOSES}", "game over", "wager 2 player 500", "start game"
     )
@@ -197,7 +197,7 @@ def test_a_game_that_can_have_been_won_ends_with_nobody_as_its_winner_only_by_th
 
 
 @pytest.mark.parametrize("how", ["swipe executive", "sign executive"])
-def test_a_card_is_what_a_reader_saw_and_a_signature_is_none(how):
+def test_an_award_has_the_card_that_a_reader_saw_and_none_for_a_signature(how):
     croupier = played(QUARTER, "hand 2 5", "confirm", how, procedure="nexus", executive_from=100)
 
     (award,) = progressive(croupier).books.awards

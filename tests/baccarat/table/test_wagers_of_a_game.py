@@ -49,7 +49,7 @@ def test_a_wager_on_the_meter_needs_one_on_player_or_banker_alone_beside_it(game
     )
 
 
-def test_what_is_left_out_is_in_the_next_game_only_if_it_is_laid_anew():
+def test_a_wager_that_is_left_out_is_in_the_next_game_only_if_it_is_laid_again():
     croupier = metered("start game 4", f"draw {LOSES}", "game over", "wager 4 player 500")
     assert alarm_of(croupier, "progressive_wager_left_out") is not None
 

@@ -16,7 +16,7 @@ from tests.consoles.consoles import NOW, PASSWORD
 from tests.controller.accounts.test_cards import CARD
 
 
-def test_there_is_no_account_that_nobody_made(accounts):
+def test_a_new_file_has_no_accounts(accounts):
     assert accounts.all() == []
 
 
@@ -69,14 +69,14 @@ def test_names_are_as_people_have_them(name, accounts):
         "\u2800",
     ],
 )
-def test_a_name_that_could_be_taken_for_another_is_none(name, accounts):
+def test_a_name_that_could_be_taken_for_another_is_refused(name, accounts):
     with pytest.raises(AccountsError, match="cannot be a name"):
         accounts.add(name, [Role.DEALER], PASSWORD, NOW)
     assert accounts.all() == []
 
 
 @pytest.mark.parametrize("other", ["Mei", "MEI", "mei", "\uff2dei"])
-def test_two_accounts_have_no_names_that_are_read_alike(other, accounts):
+def test_a_name_that_is_read_like_another_accounts_is_refused(other, accounts):
     accounts.add("Mei", [Role.DEALER], PASSWORD, NOW)
     with pytest.raises(AccountsError, match="there is an account 'Mei' already"):
         accounts.add(other, [Role.SUPERVISOR], PASSWORD, NOW)
@@ -99,7 +99,7 @@ def test_two_accounts_have_no_names_that_are_read_alike(other, accounts):
         ("Li 1", "Li \u0661"),  # an Arabic 1, which is written from right to left
     ],
 )
-def test_two_accounts_have_no_names_that_look_alike(name, other, tmp_path):
+def test_a_name_that_looks_like_another_accounts_is_refused(name, other, tmp_path):
     for file, first, second in (("one.db", name, other), ("two.db", other, name)):
         with closing(Accounts.open(tmp_path / file)) as accounts:
             accounts.add(first, [Role.SUPERVISOR], PASSWORD, NOW)

@@ -80,7 +80,7 @@ def test_a_change_that_is_refused_is_not_in_the_log(accounts):
     assert accounts.log() == before
 
 
-def test_a_sign_on_is_no_change(accounts):
+def test_a_sign_on_does_not_change_the_log(accounts):
     _changed_in_every_way(accounts)
     before = accounts.log()
     mei = accounts.find("Mei")
@@ -203,7 +203,7 @@ def test_an_account_that_was_taken_away_past_the_log_is_missed_and_can_be_restor
     assert accounts.find("Mei").roles == (Role.TECHNICIAN,)
 
 
-def test_an_account_that_the_log_does_not_have_is_no_account(accounts, tmp_path):
+def test_an_account_that_the_log_does_not_have_is_not_valid(accounts, tmp_path):
     _changed_in_every_way(accounts)
     with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:
         database.execute(

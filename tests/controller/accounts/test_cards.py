@@ -47,7 +47,7 @@ def test_a_card_is_typed_with_its_sentinels_or_without(accounts):
     assert accounts.owner_of(CARD) == accounts.find("Mei")
 
 
-def test_a_card_of_one_account_is_no_card_of_another(accounts):
+def test_a_card_of_one_account_cannot_be_given_to_another(accounts):
     for name in ("Mei", "Ann"):
         accounts.add(name, [Role.SUPERVISOR], PASSWORD, NOW)
     accounts.enroll("Mei", CARD)
@@ -107,7 +107,7 @@ def test_the_card_of_a_disabled_account_is_nobodys_until_it_is_enabled_again(acc
 
 
 @pytest.mark.parametrize("number", ["", "60001", "MEI'S CARD", "1" * 38])
-def test_what_is_no_cards_number_is_refused_and_not_said(number, accounts):
+def test_an_invalid_card_number_is_refused_and_not_repeated(number, accounts):
     accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
     with pytest.raises(AccountsError, match="this is not a card's number") as error:
         accounts.enroll("Mei", number)

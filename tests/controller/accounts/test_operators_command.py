@@ -67,7 +67,7 @@ def test_the_command_shows_the_log(tmp_path):
     )
 
 
-def test_the_command_tells_of_an_altered_account_and_restores_it(tmp_path):
+def test_the_command_reports_an_altered_account_and_restores_it(tmp_path):
     assert punto(tmp_path, "add", "Mei", "--role", "dealer", say=PASSWORD)[0] == 0
     with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:
         database.execute("UPDATE accounts SET roles = 'executive'")
@@ -117,7 +117,7 @@ def test_the_command_gives_and_takes_cards(tmp_path):
         (["disable", "Mei"], "", "there is no account 'Mei'"),
     ],
 )
-def test_the_command_says_what_is_wrong(arguments, say, sentence, tmp_path):
+def test_the_command_reports_what_is_wrong(arguments, say, sentence, tmp_path):
     with closing(Accounts.open(tmp_path / "operators.db")):
         status, out, err = punto(tmp_path, *arguments, say=say)
 
@@ -128,7 +128,7 @@ def test_the_command_says_what_is_wrong(arguments, say, sentence, tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [["add", "Mei"], ["add", "Mei", "--role", "king"], ["drop", "Mei"], []])
-def test_a_command_that_is_none_is_refused_with_its_usage(arguments, tmp_path):
+def test_an_invalid_command_is_refused_with_its_usage(arguments, tmp_path):
     status, _, err = punto(tmp_path, *arguments)
 
     assert status == 2

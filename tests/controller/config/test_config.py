@@ -272,13 +272,13 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         ("[operator]", '[edge]\nalarm = "1%"\n[operator]', "21: edge: only surveillance may see the edges: write restricted = true in [mqtt]"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_by_line_and_key(good, bad, told, config_file):
+def test_a_fault_is_reported_with_its_line_and_key(good, bad, told, config_file):
     found = problems(changed(config_file, good, bad))
 
     assert any(told in problem for problem in found), found
 
 
-def test_every_problem_is_told_at_once(config_file):
+def test_all_problems_are_reported_at_once(config_file):
     changed(config_file, "version = 1\n[table]", "version = 0\n[table]")
     changed(config_file, "step = 100", "steps = 100")
     changed(config_file, "path =", "pth =")
@@ -286,7 +286,7 @@ def test_every_problem_is_told_at_once(config_file):
     assert [problem.partition(":")[0] for problem in problems(config_file)] == ["1", "11", "16", "17"]
 
 
-def test_limits_beyond_the_sheets_are_told_together_with_unknown_wagers(config_file):
+def test_limits_beyond_the_sheets_are_reported_together_with_unknown_wagers(config_file):
     changed(config_file, "minimum = 1000", "minimum = 1\nmaximum = 20000")
     changed(config_file, "[limits.player]", "[limits.plyer]")
 
@@ -334,7 +334,7 @@ def test_cards_that_are_read_need_a_shoe(config_file):
     assert problem.endswith('shoe: is missing: write the shoe\'s port, or cards = "keyed" in [table]')
 
 
-def test_a_game_file_at_fault_is_told_by_its_own_line(config_file):
+def test_a_fault_in_a_game_file_is_reported_with_its_own_line(config_file):
     own = (
         (SHIPPED / "games" / "dragon-bonus-1.toml")
         .read_text(encoding="utf-8")
@@ -574,7 +574,7 @@ def test_a_displays_configuration_is_checked_too(tmp_path):
 
 
 @pytest.mark.parametrize("command", [["check-config"], ["run", "--config"]])
-def test_a_game_file_where_a_configuration_should_be_is_told_in_one_line(command):
+def test_a_game_file_where_a_configuration_should_be_is_reported_in_one_line(command):
     path = SHIPPED / "games" / "dai-bacc.toml"
     ran = punto(*command, str(path))
 
@@ -584,7 +584,7 @@ def test_a_game_file_where_a_configuration_should_be_is_told_in_one_line(command
     )
 
 
-def test_a_configuration_where_a_game_file_should_be_is_told_in_one_line():
+def test_a_configuration_where_a_game_file_should_be_is_reported_in_one_line():
     path = SHIPPED / "table.toml"
     ran = check("--game", str(path))
 
@@ -594,7 +594,7 @@ def test_a_configuration_where_a_game_file_should_be_is_told_in_one_line():
     )
 
 
-def test_the_command_says_when_there_is_no_such_file():
+def test_the_command_reports_a_missing_file():
     ran = check("no/such.toml")
 
     assert (ran.returncode, ran.stderr) == (1, "no/such.toml: cannot be read: No such file or directory\n")
