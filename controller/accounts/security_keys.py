@@ -118,6 +118,8 @@ def _library() -> ModuleType:
         import webauthn  # noqa: PLC0415 - see above
     except ImportError as error:
         raise RefusalError(
-            503, "no_security_keys", "security keys need the package webauthn: pip install 'punto[console]'"
+            503,
+            "no_security_keys",
+            "security keys need the package webauthn, which is not installed: install punto[console]",
         ) from error
     return webauthn
