@@ -1,5 +1,7 @@
 """Fuzzing with coverage: inputs that reach new lines of the program are kept, and changed further.
 
+Atheris was rejected: its package is compiled for x86-64 alone, takes 134 MB on the disk, and ends its process at the first fault.
+
 A target takes any bytes. It must not raise, must take less than `SECONDS` of the processor, and must not take `BYTES` of memory; what the program may raise by
 its documents, the target itself catches. Inputs are plain files, so a corpus can be read: a game file, a message, a record.
 """
