@@ -16,8 +16,6 @@ from typing import Final, NamedTuple
 _HEADER: Final = struct.Struct(">8I")
 _FRAME: Final = struct.Struct(">6I")
 _MAGIC: Final = 0x377F0682
-_LARGEST_PAGE: Final = 65536
-_SMALLEST_PAGE: Final = 512
 _READ_FRAMES: Final = 16
 """Where the shared memory has the number of the frames that SQLite reads, as a number of this machine."""
 
