@@ -170,14 +170,14 @@ def test_a_file_of_one_simulated_shoe_needs_no_number(tmp_path, simulated, repor
         (["--shoe", "0"], "rounds.csv: there is no shoe 0 in this file; the first shoe has the number 1\n"),
     ],
 )
-def test_which_of_the_simulated_shoes_must_be_said(simulated, report, more, said):
+def test_of_several_simulated_shoes_one_must_be_chosen(simulated, report, more, said):
     status, out, err = report(simulated, "--game", "dragon-bonus-1", "--json", *more)
 
     assert (status, out) == (2, "")
     assert err.endswith(said)
 
 
-def test_a_file_without_a_simulated_round_is_told(tmp_path, report):
+def test_a_file_without_a_simulated_round_is_reported(tmp_path, report):
     path = tmp_path / "rounds.csv"
     path.write_text('"shoe","round","cards"\n')
 
@@ -297,7 +297,7 @@ async def test_a_coup_that_began_with_a_card_drawn_too_soon_is_left_out(tmp_path
     assert [each["coup"] for each in json.loads(out)["coups"]] == [0, 2]
 
 
-async def test_what_is_wrong_with_a_record_is_told(tmp_path, report):
+async def test_what_is_wrong_with_a_record_is_reported(tmp_path, report):
     record = tmp_path / "table.db"
     async with table(record, settings("mini-baccarat", burn="fixed", burn_cards=9)) as here:
         none = report(record, "--json")
@@ -392,7 +392,7 @@ def test_only_the_wagers_that_are_asked_for(wanted, positions, tmp_path, report)
         ('{"burn":["KS","KS","KS","KS","KS","KS","KS","KS","KS"]}', "shoe:1: KS occurs 9 times"),
     ],
 )
-def test_a_line_that_cannot_be_used_is_told_by_its_number(content, said, tmp_path, report):
+def test_a_line_that_cannot_be_used_is_reported_by_its_number(content, said, tmp_path, report):
     path = tmp_path / "shoe"
     path.write_text(content)
     status, out, err = report(path, "--game", "mini-baccarat", "--json")
@@ -402,7 +402,7 @@ def test_a_line_that_cannot_be_used_is_told_by_its_number(content, said, tmp_pat
     assert "Traceback" not in err
 
 
-def test_all_lines_that_cannot_be_used_are_told(tmp_path, report):
+def test_all_lines_that_cannot_be_used_are_reported(tmp_path, report):
     path = tmp_path / "shoe"
     path.write_text('{"cards":[]}\n{"cards":["9S","KD","9H","KD"]}\n{}\n')
     _, _, err = report(path, "--game", "mini-baccarat", "--json")

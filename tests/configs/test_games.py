@@ -270,7 +270,7 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
         ),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_game_file_is_told_on_its_line(good, bad, problem, tmp_path):
+def test_a_fault_in_a_game_file_is_reported_on_its_line(good, bad, problem, tmp_path):
     refused(tmp_path, GOOD, good, bad, problem)
 
 
@@ -359,11 +359,11 @@ TOP = "wagers[6].rules[1]"
         ),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_wager_that_pays_from_a_meter_is_told_on_its_line(good, bad, problem, tmp_path):
+def test_a_fault_in_a_wager_that_pays_from_a_meter_is_reported_on_its_line(good, bad, problem, tmp_path):
     refused(tmp_path, METERED, good, bad, problem)
 
 
-def test_a_misspelt_header_is_told_on_its_line(tmp_path):
+def test_a_misspelt_header_is_reported_on_its_line(tmp_path):
     path = tmp_path / "own.toml"
     before, _, after = GOOD.rpartition("[[wagers.rules]]")
     path.write_text(f"{before}[[wager.rules]]{after}", encoding="utf-8")
@@ -451,7 +451,7 @@ pays = "lose"
         ),
     ],
 )
-def test_a_rule_that_never_decides_and_a_coup_that_no_rule_does_are_told(good, bad, problem, tmp_path):
+def test_a_rule_that_never_decides_and_a_coup_that_no_rule_decides_are_reported(good, bad, problem, tmp_path):
     assert good in GOOD
     path = tmp_path / "own.toml"
     path.write_text(GOOD.replace(good, bad), encoding="utf-8")
@@ -466,7 +466,7 @@ def test_a_rule_that_never_decides_and_a_coup_that_no_rule_does_are_told(good, b
     assert lines[(found.line or 0) - 1] in {f"[[{key}]]", f"[[wagers.{key}]]"}
 
 
-def test_the_rules_faults_are_told_in_the_order_of_the_file(tmp_path):
+def test_the_rules_faults_are_reported_in_the_order_of_the_file(tmp_path):
     path = tmp_path / "own.toml"
     path.write_text(
         GOOD.replace(
@@ -485,7 +485,7 @@ def test_the_rules_faults_are_told_in_the_order_of_the_file(tmp_path):
     assert [problem.line for problem in problems] == sorted(problem.line or 0 for problem in problems)
 
 
-def test_every_problem_is_told_in_the_order_of_the_file(tmp_path):
+def test_every_problem_is_reported_in_the_order_of_the_file(tmp_path):
     path = tmp_path / "own.toml"
     path.write_text(GOOD.replace("decks", "deks").replace("pays", "pay"), encoding="utf-8")
 

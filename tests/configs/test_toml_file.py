@@ -183,7 +183,7 @@ def test_any_value_ends_where_the_reader_says(pairs):
         (b"a = " + b"1" * 5_000, "a.toml:1: this is not TOML"),
     ],
 )  # fmt: skip
-def test_what_is_not_toml_is_told_by_line(data, said):
+def test_what_is_not_toml_is_reported_by_line(data, said):
     with pytest.raises(ConfigError) as error:
         TomlFile.parse("a.toml", data)
 
@@ -259,7 +259,7 @@ class Outer:
         ("[inner]\ncount = 0x" + "f" * 5000, "a.toml: a number has more digits than can be read"),
     ],
 )  # fmt: skip
-def test_a_value_of_the_wrong_kind_is_told_by_line_and_key(text, said):
+def test_a_value_of_the_wrong_kind_is_reported_by_line_and_key(text, said):
     file = TomlFile.parse("a.toml", text.encode())
     with pytest.raises(ConfigError) as error:
         typed(file, Outer, such_as={"first_word": '"one"'})

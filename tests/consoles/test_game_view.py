@@ -129,7 +129,7 @@ def seats(view: GameView, what: str) -> list[int]:
     return [each.seat for each in view.seats if getattr(each, what)]
 
 
-def test_what_lies_there_and_is_no_wager_is_said_until_it_goes():
+def test_coins_that_are_not_in_a_game_are_shown_until_they_go():
     at = croupier("wager 2 player 500", "sensors there", "spot 2 5", "annul 5")
     assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([2], [5])
     at.do("start game 2")
@@ -171,7 +171,7 @@ def test_the_dealer_gives_back_what_is_left_out_of_the_game():
     ],
     ids=["any", "one side only"],
 )
-def test_where_base_wagers_are_unseen_the_dealer_is_told_which_seats_to_look_at(meter, before, after):
+def test_where_base_wagers_are_unseen_the_page_names_the_seats_to_look_at(meter, before, after):
     at = croupier("sensors there", "spot 2 5", base_wagers="unseen", **meter)
 
     assert shown(at).todo.text == before
@@ -269,7 +269,7 @@ USUAL = "Place your wagers; the first card closes betting"
         (("spot 2 5", "draw KS"), (2, 5), "Draw a card for Banker"),
     ],
 )
-def test_wagers_that_are_lit_before_start_game_are_told_before_betting_closes(commands, unstarted, text):
+def test_wagers_that_are_lit_before_start_game_are_shown_before_betting_closes(commands, unstarted, text):
     at = croupier(*commands)
     view = shown(at)
 
@@ -277,7 +277,7 @@ def test_wagers_that_are_lit_before_start_game_are_told_before_betting_closes(co
     assert prompt_of(at.state, view).text == text
 
 
-def test_where_betting_closes_by_an_order_start_game_is_told_before_that_order():
+def test_where_betting_closes_by_an_order_start_game_is_shown_before_that_order():
     own = {"game_name": "progressive-2", "meter": {}, "betting_closes": "order"}
     at = Croupier.at_betting("meter", "spot 2", **own)
 

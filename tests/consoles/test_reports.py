@@ -158,7 +158,7 @@ async def test_inputs_tell_no_card_that_the_round_does_not_show(overdraw, comman
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5", str(2**53 + 1), "9" * 400, "2"])
-async def test_a_round_that_is_none_is_said_to_be_none(number, here, mei):
+async def test_a_round_that_does_not_exist_is_reported_as_missing(number, here, mei):
     await deal(here, PLAYER_NATURAL)
     answer = await mei.get(f"/api/rounds/{number}")
 
@@ -329,7 +329,7 @@ async def test_a_shift_has_each_game_that_was_played_in_it_by_its_rules(here, me
     ]
 
 
-async def test_a_shift_without_a_hand_has_the_last_games_meters_and_a_new_table_has_none(here, mei):
+async def test_a_shift_without_a_hand_has_the_last_games_meters_and_a_new_table_no_meters(here, mei):
     assert (await mei.get("/api/shift")).json["meters"] == []
     await deal(here, TIE)
     with edited(here.record) as record:
@@ -350,7 +350,7 @@ async def test_a_card_corrected_before_settlement_is_among_the_shifts_correction
     ] == [(1, None, "Mei", "misread")]
 
 
-async def test_a_shift_begins_where_it_is_said_to(tmp_path):
+async def test_a_shift_begins_where_the_house_has_it_begin(tmp_path):
     async with consoles(tmp_path) as here:
         await opened(here)
         await deal(here, *[PLAYER_NATURAL] * 5)
@@ -389,7 +389,7 @@ async def test_the_pace_is_that_of_the_last_hour(tmp_path):
     assert read.hands_an_hour(now + timedelta(hours=2)) is None
 
 
-async def test_a_record_that_cannot_be_read_is_no_report(tmp_path):
+async def test_a_record_that_cannot_be_read_gives_no_report(tmp_path):
     (tmp_path / "table.db").write_bytes(b"no record" * 1000)
 
     with pytest.raises(RecordError):
@@ -445,7 +445,7 @@ def expected(here: Here) -> int:
     return here.table.state.link.expected
 
 
-async def test_an_order_that_was_refused_is_told_as_refused(here, mei):
+async def test_an_order_that_was_refused_is_reported_as_refused(here, mei):
     orders: dict[str, dict[str, Any]] = {
         "resume_play": {"reason": "seen to"},
         "acknowledge_alarm": {"number": 7},
@@ -543,7 +543,7 @@ async def test_a_lock_out_is_an_alarm_of_the_shift_whose_name_is_among_the_sign_
 # --- how much is told
 
 
-async def test_a_round_with_more_inputs_than_are_told_says_how_many_more(tmp_path, monkeypatch):
+async def test_a_round_with_more_inputs_than_are_shown_says_how_many_more(tmp_path, monkeypatch):
     monkeypatch.setattr(reports, "MOST_LISTED", 5)
     async with consoles(tmp_path) as here:
         browser = await opened(here)
@@ -559,7 +559,7 @@ async def test_a_round_with_more_inputs_than_are_told_says_how_many_more(tmp_pat
         assert (await browser.get("/api/rounds/2")).json["earlier"] == 0
 
 
-async def test_a_list_of_a_shift_with_more_entries_than_are_told_says_so(here, mei):
+async def test_a_list_of_a_shift_with_more_entries_than_are_shown_says_so(here, mei):
     await here.table.engine.submit([CallSupervisor("mei", str(n)) for n in range(MOST_LISTED - 1)], "test")
     all_told = (await mei.get("/api/shift")).json
     await here.table.order(CallSupervisor("mei", "the last"))

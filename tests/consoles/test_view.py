@@ -366,7 +366,7 @@ async def test_a_change_is_on_the_stream_at_once_and_the_table_every_second(here
     await asyncio.wait_for(listening, DEADLINE)
 
 
-async def test_the_stream_is_no_activity_and_ends_with_its_session(tmp_path):
+async def test_the_stream_does_not_count_as_activity_and_ends_with_its_session(tmp_path):
     async with consoles(tmp_path, idle_minutes=15) as here:
         here.account("Mei", "supervisor")
         browser = await here.signed_on("Mei")

@@ -84,7 +84,7 @@ def test_no_house_changes_nothing():
         "#\\uff11\\uff12\\uff13\\uff14\\uff15\\uff16",
     ],
 )
-def test_what_is_no_colour_is_refused_and_never_in_a_style_sheet(tmp_path, value):
+def test_an_invalid_colour_is_refused_and_never_in_a_style_sheet(tmp_path, value):
     with pytest.raises(ConfigError, match=r"house\.toml:2: dark\.ground: '.*' is not a colour: write # and"):
         house(tmp_path, f'[dark]\nground = "{value}"')
 
@@ -107,7 +107,7 @@ def test_what_is_no_colour_is_refused_and_never_in_a_style_sheet(tmp_path, value
         ("logo", "is not TOML"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_used_is_said(tmp_path, toml, says):
+def test_what_cannot_be_used_is_reported(tmp_path, toml, says):
     (tmp_path / "text.png").write_text("a text", encoding="utf-8")
     (tmp_path / "text.svg").write_text("a text", encoding="utf-8")
     (tmp_path / "big.png").write_bytes(PNG.ljust(100_001))

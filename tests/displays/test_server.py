@@ -119,7 +119,7 @@ async def test_a_stream_with_nothing_to_say_shows_that_it_is_there(broker):
         assert b"event: ping\r\ndata: \r\n\r\n" in read
 
 
-async def test_what_is_no_message_is_counted_logged_once_and_kept_from_browsers(broker):
+async def test_an_invalid_message_is_counted_logged_once_and_kept_from_browsers(broker):
     table = PlayedTable()
     wire = json.loads(table.state().wire())
     bad = [
@@ -261,7 +261,7 @@ def _arrive(url: str) -> tuple[str, bytes]:
         ("tables/a/progressive?lang=../../etc/passwd", 400, b"There is no such lang: choose one of en, zh-Hans"),
     ],
 )  # fmt: skip
-async def test_what_is_not_there_is_said(broker, asked, status, says):
+async def test_what_is_not_there_is_answered_with_its_status(broker, asked, status, says):
     async with display(broker, page={"tables": ["a", "b"]}) as address:
         with pytest.raises(urllib.error.HTTPError) as refused:
             await get(address + asked)
@@ -330,7 +330,7 @@ async def test_no_answer_holds_credentials(tmp_path):
     assert b"display-user" not in everything
 
 
-async def test_a_broker_that_refuses_the_display_is_asked_again_and_browsers_are_told(tmp_path):
+async def test_a_broker_that_refuses_the_display_is_asked_again_and_browsers_show_it(tmp_path):
     broker = Broker(tmp_path, {"table": "s3cret"})
     await broker.start()
     try:

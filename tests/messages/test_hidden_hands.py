@@ -95,7 +95,7 @@ def betting(request):
     return Watched(Croupier.at_betting(*commands, **house).table)
 
 
-def test_no_hand_of_four_can_be_told_from_another(betting):
+def test_no_hand_of_four_can_be_distinguished_from_another(betting):
     dealt = [betting]
     for suit in "SHDC":
         dealt = [after for before in dealt for after in before.then(RANKS, suit)]
@@ -136,7 +136,7 @@ def test_nor_by_a_correction_or_a_void(betting, coming):
     [["2S 3H 3D 2C"], ["2S 3H 4D 2C"], ["2S 3H 5D 2C"], ["2S 3H 3D 2C", "4S"]],
     ids=["to Player", "to Player again", "to Banker", "to Banker after Player"],
 )
-def test_no_third_card_can_be_told_from_another(betting, shown):
+def test_no_third_card_can_be_distinguished_from_another(betting, shown):
     watched = betting
     for codes in shown:
         watched = watched.drawn(codes.split()).after(Reveal("mei"))

@@ -180,7 +180,7 @@ def test_a_value_in_a_list_that_no_coup_has_is_found(tmp_path, when, dead):
     ]
 
 
-def test_a_value_that_an_earlier_rule_has_decided_is_no_fault(tmp_path):
+def test_a_value_that_an_earlier_rule_has_decided_is_accepted(tmp_path):
     diamonds, suited = rule("diamonds", 'winning_suit = ["D"]'), rule("suited", 'winning_suit = ["S", "D"]')
 
     assert found(tmp_path, diamonds, suited) == []
@@ -216,7 +216,7 @@ def test_a_win_that_no_base_wager_shares_is_found(tmp_path, base, when, hands):
     ]
 
 
-def test_what_is_found_is_told_in_the_order_of_the_rules(tmp_path):
+def test_findings_are_in_the_order_of_the_rules(tmp_path):
     rules = [
         rule("listed", 'winning_ranks = ["8-A", "K-Q-J"]'),
         rule("odd", 'winning_ranks = ["K-K"], margin = [9]'),

@@ -124,7 +124,9 @@ def test_an_amount_on_the_meter_takes_the_place_of_its_average(odds):
     )
 
 
-def test_a_meter_is_said_to_be_valued_at_the_minimum_where_other_amounts_may_be_staked(punto, tmp_path):
+def test_the_output_says_that_a_meter_is_valued_at_the_minimum_where_other_amounts_may_be_staked(
+    punto, tmp_path
+):
     fixed = (SHIPPED / "progressive-3.toml").read_text(encoding="utf-8")
     path = tmp_path / "own.toml"
     path.write_text(
@@ -163,7 +165,7 @@ def test_what_the_sheets_print_is_checked_and_counts_for_the_exit_status(punto, 
     assert not json.loads(out)["as_marked"]
 
 
-def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
+def test_how_far_wagers_can_be_counted_is_printed_as_a_table_or_as_json(punto):
     asked = ["odds", "--game", "mini-baccarat", "--decks", "1", "--countable", "--shoes", "100"]
 
     status, table, err = punto(*asked)

@@ -395,7 +395,7 @@ def test_a_game_file_may_be_named(tmp_path, figures, game):
         one_in=5,
     ),
 )  # fmt: skip
-def test_a_changed_game_file_is_told_by_its_figures(tmp_path, figures, game, old, new, differ):
+def test_a_changed_game_file_is_found_by_its_figures(tmp_path, figures, game, old, new, differ):
     report = held(tmp_path, figures.format(changed(tmp_path, game, old, new)))
     others = [figure.what.split(": ")[1] for figure in report.figures if not figure.as_marked]
 
@@ -458,14 +458,14 @@ def test_other_decks_can_be_given(tmp_path):
         (EXACTLY.format("") + 'side = "tie"\n', "11: progressive[1].side: must be 'player' or 'banker', not 'tie'"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_file_is_told_by_line_and_key(tmp_path, text, said):
+def test_a_fault_in_a_file_is_reported_by_line_and_key(tmp_path, text, said):
     with pytest.raises(ConfigError) as error:
         held(tmp_path, text)
 
     assert str(error.value).startswith(f"{tmp_path / 'figures.toml'}:{said}")
 
 
-def test_what_is_wrong_with_a_game_file_is_told_there(tmp_path):
+def test_a_fault_in_a_game_file_is_reported_there(tmp_path):
     game = changed(tmp_path, "dragon-bonus-1", '"30 to 1"', '"30 two 1"')
 
     with pytest.raises(
@@ -474,7 +474,7 @@ def test_what_is_wrong_with_a_game_file_is_told_there(tmp_path):
         held(tmp_path, EDGE + f'game = "{game}"\n')
 
 
-def test_a_meter_that_no_coup_wins_is_told(tmp_path):
+def test_a_meter_that_no_coup_wins_is_reported(tmp_path):
     # Four cards of a hand that is natural cannot be six.
     game = changed(
         tmp_path,

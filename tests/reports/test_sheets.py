@@ -25,7 +25,7 @@ def read(text: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t", "\r", "\n", "  ="])
-def test_what_a_person_wrote_is_no_formula(begins):
+def test_text_that_a_person_wrote_is_never_a_formula(begins):
     assert sheets.said(f"{begins}1+1") == f"'{begins}1+1"
     assert sheets.said("an award of 1+1") == "an award of 1+1"
 
@@ -115,7 +115,7 @@ async def test_every_time_in_a_sheet_is_by_the_houses_clock(tmp_path, capsys):
         ((), "there is no record"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_reported_is_said_in_a_line(asked: Sequence[str], told, tmp_path, capsys):
+def test_what_cannot_be_written_is_reported_in_a_line(asked: Sequence[str], told, tmp_path, capsys):
     status: object
     try:
         status = main(["progressive", "report", "--record", str(tmp_path / "none.db"), *asked])

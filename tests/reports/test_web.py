@@ -169,7 +169,9 @@ async def test_the_meters_have_what_the_table_shows_however_slow_the_disk_is(tmp
         ("/advice?fixed_awards=purse", "fixed_awards: must be 'tray' or 'meter', not 'purse'"),
     ],
 )  # fmt: skip
-async def test_what_cannot_be_read_is_told_with_what_to_write_and_the_service_goes_on(path, reason, tmp_path):
+async def test_an_invalid_request_is_answered_with_what_to_write_and_the_service_goes_on(
+    path, reason, tmp_path
+):
     async with consoles(tmp_path, house()) as here:
         here.account("ike", "auditor")
         browser = await here.signed_on("ike")
@@ -354,7 +356,7 @@ async def test_of_two_who_print_at_the_same_moment_one_has_the_original(tmp_path
     assert sorted(b"COPY" in slip for slip in printer.slips) == [False, True, True, True]
 
 
-async def test_a_printer_that_is_gone_is_told_and_has_printed_nothing(tmp_path, printer):
+async def test_a_printer_that_is_gone_is_reported_and_has_printed_nothing(tmp_path, printer):
     async with at_work(tmp_path, "omar", "supervisor") as (here, browser):
         award = await award_at(browser, 0)
         printer.switch_off()
@@ -381,7 +383,7 @@ async def test_what_a_printer_did_not_take_whole_counts_as_printed(tmp_path, pri
 
 
 @pytest.mark.parametrize(("award", "status"), [("1", 404), ("x", 422)])
-async def test_what_is_no_award_is_not_printed(award, status, tmp_path):
+async def test_an_award_that_does_not_exist_is_not_printed(award, status, tmp_path):
     async with at_work(tmp_path) as (here, browser):
         answer = await browser.ask("POST", f"/api/progressive/awards/{award}/win-page")
 

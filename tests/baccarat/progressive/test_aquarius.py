@@ -103,7 +103,7 @@ def test_a_wager_that_was_taken_or_lifted_after_the_start_stands():
 
 
 @pytest.mark.parametrize("start", ["start", "latched 1 3"])
-def test_a_wager_is_one_in_one_round_and_laid_anew_for_the_next(start):
+def test_a_wager_counts_in_one_round_and_is_laid_again_for_the_next(start):
     floor = Floor().do("place 1", "place 3", start, "lift 1", "lost", "over", "place 1", "start")
 
     assert floor.tables["t1"].state.hand.wagers == (1,)
@@ -202,7 +202,7 @@ def test_a_game_that_ended_with_nobody_as_its_winner_is_opened_again_for_its_awa
     assert GameReopened("t1", 1, "seat 3 had won", "eve", "ann") in floor.effects
 
 
-def test_cards_that_are_corrected_after_nobody_won_are_asked_about_anew():
+def test_cards_that_are_corrected_after_nobody_won_are_asked_about_again():
     floor = Floor().do(*NOBODY, "may quarter 1 3")
     assert floor.step == "betting"  # as they were
 
@@ -282,7 +282,7 @@ def test_where_the_base_wagers_are_unseen_a_correction_to_another_tier_opens_the
     floor.do("back", "nobody", "key run", "over")
 
 
-def test_where_the_base_wagers_are_unseen_a_correction_to_the_other_hand_asks_whose_anew():
+def test_where_the_base_wagers_are_unseen_a_correction_to_the_other_hand_asks_again_who_won():
     floor = Floor().do(*PLAY)
     floor.tell("t1", HandDecided(Won(TIERS["quarter"], (1, 3), certain=False, side=Side.PLAYER)))
     floor.do("press 3")
@@ -343,5 +343,5 @@ def test_the_same_award_in_the_next_round_is_confirmed_again():
     assert refusal(floor, lambda: floor.do("over"))[0] == "award_unconfirmed"
 
 
-def test_a_table_that_has_had_no_round_has_none_to_correct():
+def test_a_table_that_has_had_no_round_cannot_correct_one():
     assert Floor().do("won all 1").step == "betting"

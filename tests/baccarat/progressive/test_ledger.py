@@ -122,7 +122,7 @@ def test_the_meter_goes_down_for_five_causes_only():
         (Cause.BACK_OUT, {Account.PAID: -61, Account.PRIMARY: 61}, f"a posting (back_out) would take the amount paid for {TIER} below zero"),
     ],
 )  # fmt: skip
-def test_a_posting_that_does_not_add_up_is_no_posting(cause, lines, message):
+def test_a_posting_that_does_not_add_up_is_refused(cause, lines, message):
     with pytest.raises(PostingError, match=re.escape(message)):
         RICH.post(cause, [line(*each) for each in lines.items()], NOTHING_TO_SAY)
 

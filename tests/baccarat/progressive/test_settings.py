@@ -91,7 +91,7 @@ def test_the_whole_wager_may_go_to_meter_and_reserve():
         ({"seed": 0}, ["no_reserve", "no_seed", "seed_low"]),
     ],
 )
-def test_what_the_sheet_advises_against_is_said_and_left_to_the_house(changes, codes):
+def test_what_the_sheet_advises_against_is_reported_and_left_to_the_house(changes, codes):
     assert [each.code for each in advice(settings(**changes))] == codes
 
 
@@ -128,7 +128,7 @@ def test_the_largest_fixed_award_is_of_the_wager():
 
 
 @pytest.mark.parametrize(("maximum", "said"), [(None, "none"), (500, "500")])
-def test_a_wager_of_several_amounts_is_none_that_a_sensor_can_see(maximum, said):
+def test_a_wager_of_several_amounts_cannot_be_seen_by_a_sensor(maximum, said):
     wager = PAY_TABLES["progressive-2"]
     several = replace(wager, limits=replace(wager.limits, minimum=200, maximum=maximum))
 

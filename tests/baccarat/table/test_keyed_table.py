@@ -141,7 +141,7 @@ SECOND = "card 2 of the coup"
         ),
     ],
 )  # fmt: skip
-def test_a_card_keyed_for_another_place_than_the_next_is_none(house, commands, again, named, following):
+def test_a_card_keyed_for_another_place_than_the_next_is_refused(house, commands, again, named, following):
     croupier = Croupier(**house).do(*commands)
     before = croupier.state
 

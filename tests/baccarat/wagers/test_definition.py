@@ -88,7 +88,7 @@ def test_limits_that_are_multiples_of_the_step_stand(minimum, maximum, step):
 @pytest.mark.parametrize(
     "hand", ["", "9", "2-3-4-5", "2-3-10", "234", "2-3-", "2-3-x", "2 - 3", "2-3S", "k-Q"]
 )
-def test_what_is_no_hand_of_ranks_is_refused_with_the_way_to_write_one(hand):
+def test_an_invalid_hand_of_ranks_is_refused_with_the_way_to_write_one(hand):
     with pytest.raises(ValueError) as error:
         Condition(winning_ranks=("2-3-4", hand))
 
@@ -122,7 +122,7 @@ def test_a_wager_whose_wins_can_be_taken_away_ends_with_a_rule_for_what_is_left(
         (Limits(), None),
     ],
 )  # fmt: skip
-def test_a_bound_that_no_wager_can_meet_is_told_and_still_read_from_a_record(limits, said):
+def test_a_bound_that_no_wager_can_meet_is_reported_and_still_read_from_a_record(limits, said):
     assert limits.off_step == said
 
 

@@ -55,7 +55,7 @@ def test_a_pay_to_one_gives_the_stake_back_and_a_pay_for_one_took_it(pays, stake
         "10% of the meter less 5%",
     ],
 )
-def test_what_is_no_pay_is_refused_with_the_forms_there_are(text):
+def test_an_invalid_pay_is_refused_with_the_forms_there_are(text):
     with pytest.raises(ValueError) as error:
         Pay.parse(text)
 
@@ -141,7 +141,7 @@ def test_a_percentage_is_read_exactly(text, share):
 @pytest.mark.parametrize(
     "text", ["", "%", "26", "26 %", " 26%", "26%\n", ".5%", "5.%", "-5%", "1/2%", "1e2%"]
 )
-def test_what_is_no_percentage_is_refused_with_the_way_to_write_one(text):
+def test_an_invalid_percentage_is_refused_with_the_way_to_write_one(text):
     with pytest.raises(ValueError) as error:
         percentage(text)
 
@@ -173,6 +173,6 @@ def test_what_is_not_whole_is_paid_in_whole_units(unit, mode, exact, paid):
 
 
 @pytest.mark.parametrize("unit", [0, -25])
-def test_there_is_no_rounding_to_nothing(unit):
+def test_an_amount_cannot_be_rounded_to_a_unit_of_nothing(unit):
     with pytest.raises(ValueError, match=f"the rounding unit must be at least 1 minor unit, not {unit}"):
         Rounding(unit=unit)

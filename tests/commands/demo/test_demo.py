@@ -121,7 +121,7 @@ def test_each_demo_has_a_password_of_its_own():
 
 @pytest.mark.parametrize(("number", "rounds_first"), [(signal.SIGTERM, 2), *soaked((signal.SIGINT, 0))])
 @pytest.mark.punctual
-def test_it_ends_soon_when_told_to_and_leaves_no_noise(number, rounds_first):
+def test_it_ends_soon_after_a_signal_and_leaves_no_noise(number, rounds_first):
     with demo() as process:
         assert process.stdout is not None
         dealt = 0
@@ -185,7 +185,7 @@ sys.exit(main())
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_played_is_said(arguments, told, tmp_path):
+def test_what_cannot_be_played_is_reported(arguments, told, tmp_path):
     twelve = tmp_path / "twelve.toml"
     own = (HERE / "configs" / "games" / "mini-baccarat.toml").read_text(encoding="utf-8")
     twelve.write_text(own.replace("decks = 8", "decks = 12"), encoding="utf-8")
@@ -274,7 +274,7 @@ def test_the_commands_that_it_prints_can_be_pasted(tmp_path):
     assert (asked.returncode, asked.stdout) == (0, "done\n") or asked.stderr.startswith("refused: not now: ")
 
 
-def test_an_award_is_told_though_nothing_is_returned_for_it_yet():
+def test_an_award_is_reported_though_nothing_is_returned_for_it_yet():
     settlements = [
         {"wager": wager, "stake": stake, "returned": returned, "net": returned - stake, "outcome": outcome}
         for wager, stake, returned, outcome in (
@@ -315,7 +315,7 @@ def test_it_goes_on_with_the_record_that_it_kept(kept):
     assert len(rounds_of(ran.stdout)) == 2
 
 
-def test_a_record_that_it_cannot_go_on_with_is_told_as_the_service_tells_it(kept):
+def test_a_record_that_it_cannot_go_on_with_is_reported_in_the_words_of_the_service(kept):
     with edited(kept / "table.db") as connection:
         connection.execute("DROP TABLE inputs")
     ran = played("--rounds", "1", "--dir", kept)
@@ -334,7 +334,7 @@ def test_another_games_record_is_refused_in_mid_shoe(kept):
     assert ran.stderr.count("\n") == 1
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path):
     (tmp_path / "file").touch()
     ran = played("--rounds", "1", "--dir", tmp_path / "file")
 
@@ -361,7 +361,7 @@ def of_meter(step: str, meter: int, award: dict[str, object] | None = None) -> d
     return {"step": step, "seats": [1, 3], "meter": meter, "award": award}
 
 
-def test_a_progressive_is_told_once_whatever_is_published_again():
+def test_a_progressive_is_reported_once_whatever_is_published_again():
     award = {"award": 7, "table": "t1", "amount": 250_060, "seats": [1, 3], "title": "All diamonds"}
     teller = MeterTeller("t1")
     told = [
@@ -388,7 +388,7 @@ def test_a_progressive_is_told_once_whatever_is_published_again():
     ]
 
 
-def test_an_award_from_before_the_demo_is_no_news():
+def test_an_award_from_before_the_demo_is_not_reported():
     award = {
         "table": "t1",
         "award": 7,
@@ -544,7 +544,7 @@ def test_players_now_and_then_wager_nothing():
     assert {bool(players._choose(1)) for _ in range(100)} == {True, False}
 
 
-def test_a_port_that_is_taken_in_the_last_moment_is_told_in_a_line(monkeypatch):
+def test_a_port_that_is_taken_in_the_last_moment_is_reported_in_a_line(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         monkeypatch.setattr(configuration, "is_free", lambda port: True)

@@ -181,7 +181,7 @@ def test_a_jackpot_wins_the_whole_meter_of_each_shipped_progressive(name):
         *((["--tables", tables], f"must be a whole number from 1 to 8, not '{tables}'") for tables in ("0", "9", "two")),
     ],
 )  # fmt: skip
-def test_what_cannot_be_dealt_is_said(arguments, told):
+def test_what_cannot_be_dealt_is_reported(arguments, told):
     ran = punto("demo", *arguments)
 
     assert ran.returncode == 2

@@ -267,7 +267,7 @@ def test_an_input_is_compared_to_the_letter_if_this_program_wrote_it(troubled):
         ),
     ],
 )
-def test_a_difference_is_told_as_people_read_it(record, edit, sentence):
+def test_a_difference_is_reported_as_people_read_it(record, edit, sentence):
     with edited(record) as shell:
         shell.executescript(edit)
 
@@ -387,7 +387,7 @@ def test_an_expectation_that_is_gone_is_missed_by_the_version_that_wrote_it(reco
         (b"PRIMARY KEY (input, place)", b"PRIMARY KEY (input, plaae)"),
     ],
 )
-async def test_a_changed_byte_is_said_whatever_it_was(record, text, instead):
+async def test_a_changed_byte_is_reported_whatever_it_was(record, text, instead):
     content = record.read_bytes()
     assert text in content
     record.write_bytes(content.replace(text, instead))

@@ -182,7 +182,7 @@ def test_each_bit_of_the_signed_manifest_counts(machine, installed):
     assert "did not sign" in checked(folder).stderr
 
 
-def test_another_list_that_the_same_owner_signed_is_no_manifest(machine, installed):
+def test_another_list_that_the_same_owner_signed_is_not_accepted_as_a_manifest(machine, installed):
     folder = machine / "manifest"
     lines = (folder / "manifest.sum").read_bytes().splitlines(keepends=True)
     for signed in (lines[:-1], [*lines, lines[0]], [b"0" * 64 + b"  punto.whl\n"]):

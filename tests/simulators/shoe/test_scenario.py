@@ -127,7 +127,7 @@ def test_a_scenario_that_is_not_there_is_answered_with_those_that_are(tmp_path):
         read_scenario("overdrow")
 
 
-def test_a_file_that_is_no_text_is_refused(tmp_path):
+def test_a_file_that_is_not_text_is_refused(tmp_path):
     file = tmp_path / "card.png"
     file.write_bytes(b"\x89PNG\xff")
 
