@@ -3,13 +3,11 @@
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, Literal, get_args
 
-from punto.drivers.frame import FLAG, NUMBER, SERIAL, Choice, Field, Frame, Reader, Text, within
+from punto.drivers.frame import FLAG, NUMBER, Choice, Field, Frame, Reader, Text, within
+from punto.drivers.window import TEXT_BYTES, Introduction, Reply
 
-STATUS_SECONDS: Final = 0.25  # how often the host sends its status
-REPEAT_SECONDS: Final = 0.2  # after which a reader repeats a swipe that is not answered
 STALE_SECONDS: Final = 2.0  # an older swipe is not accepted: the card's owner may have left
 TRACK_BYTES: Final = 107  # the longest track of a card; a card's number is shorter
-TEXT_BYTES: Final = 200
 
 Result = Literal["accepted", "refused", "second_factor"]
 RESULTS: Final[tuple[Result, ...]] = get_args(Result)
@@ -29,14 +27,10 @@ class _Track(Field):
 
 
 @dataclass(frozen=True, slots=True)
-class Here(Frame):
-    """Reader to host: the reader is connected. `token` is that of the status it answers, `session` that of its power-on."""
+class Here(Introduction):
+    """Reader to host: the reader is connected."""
 
-    token: int
-    session: int
-    serial: str
     TYPE: ClassVar[int] = 0x61
-    FIELDS: ClassVar = {"token": NUMBER, "session": NUMBER, "serial": SERIAL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +61,12 @@ class Status(Frame):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Frame):
-    """Host to reader: the result of the swipe `number` of this session, and a text for the card's owner."""
+class Answer(Reply):
+    """Host to reader: the result of a swipe, and a text for the card's owner."""
 
-    number: int
-    session: int
     result: Result
     text: str
     TYPE: ClassVar[int] = 0xE2
-    NUMBERED: ClassVar[str] = "number"
     FIELDS: ClassVar = {
         "number": NUMBER,
         "session": NUMBER,

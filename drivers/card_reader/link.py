@@ -3,8 +3,7 @@
 docs/reference/card-reader.md defines the link. Each swipe is delivered once and in order, and only if it is at most 2 s old.
 The host measures the age itself: a swipe contains the last token that the reader had received when the card was swiped,
 and each token is sent once, so the swipe is at most as old as its token. One `CardReaderLink` lives as long as its driver,
-over many connections: if an answer was lost with the cable, the swipe is answered again and not delivered again. Times are
-seconds of any clock that does not go back.
+over many connections. Times are seconds of any clock that does not go back.
 
     swipe = link.receive(data, now)
     if swipe is not None:
@@ -18,18 +17,10 @@ from typing import Final
 
 from punto.drivers import link
 from punto.drivers.base import CardAnswer
-from punto.drivers.card_reader.frames import (
-    STALE_SECONDS,
-    STATUS_SECONDS,
-    TEXT_BYTES,
-    Answer,
-    FromReader,
-    Here,
-    Status,
-    Swipe,
-)
+from punto.drivers.card_reader.frames import STALE_SECONDS, Answer, FromReader, Here, Status, Swipe
 from punto.drivers.frame import HIGHEST, parsers, shortened
 from punto.drivers.framing import UNSEALED, Seal
+from punto.drivers.window import STATUS_SECONDS, TEXT_BYTES, Window
 
 TOO_LATE: Final = CardAnswer("refused", "that swipe came too late: swipe the card again")
 
@@ -57,11 +48,7 @@ class CardReaderLink(link.Link[FromReader]):
         self._tokens: dict[int, float] = {}  # when each token was sent, as long as a swipe can be that old
         self._awaited = False
         self._sent_at = -inf
-        # Received from the reader since its power-on.
-        self._session = 0
-        self._taken = 0  # the last swipe that was delivered or refused
-        self._answer: Answer | None = None  # the answer to that swipe
-        self._out = b""
+        self._swipes: Window[Answer] = Window(self._encode)
 
     # --- input
 
@@ -71,7 +58,7 @@ class CardReaderLink(link.Link[FromReader]):
         for frame in self._decode(data, now):
             if isinstance(frame, Here):
                 self._take_here(frame, now)
-            elif self.here is None or frame.session != self._session or new is not None:
+            elif self.here is None or frame.session != self._swipes.session or new is not None:
                 self.counters.held_back += 1
             elif self._is_new(frame, now):
                 new = frame
@@ -80,34 +67,32 @@ class CardReaderLink(link.Link[FromReader]):
     def _take_here(self, here: Here, now: float) -> None:
         if here.token not in self._tokens:
             self.counters.held_back += 1
-        elif here.session != self._session:
+        elif here.session != self._swipes.session:
             # The power was off. The reader must answer a status that is sent from now on: no earlier frame can do that.
-            self.counters.restarts += self._session != 0
-            self._session, self._taken, self._answer = here.session, 0, None
+            self.counters.restarts += self._swipes.session != 0
+            self._swipes.begin(here.session)
             self.disconnect()
         else:
             self.here = here
             self._heard(now)
 
     def _is_new(self, swipe: Swipe, now: float) -> bool:
-        if swipe.number <= self._taken:
+        if self._swipes.is_repeat(swipe.number):
             self.counters.duplicates += 1
-            if self._answer is not None and self._answer.number == swipe.number:
-                self._out += self._encode(self._answer)
             return False
         if now - self._tokens.get(swipe.token, -inf) > STALE_SECONDS:
             self.counters.late += 1
             self.answer(swipe, TOO_LATE, now)
             return False
         self.counters.swipes += 1
-        self._taken, self._answer = swipe.number, None
+        self._swipes.take(swipe.number)
         return True
 
     def disconnect(self) -> None:
         """End the connection; see `Link.disconnect`."""
         super().disconnect()
         self._tokens.clear()
-        self._out = b""
+        self._swipes.disconnect()
         self._sent_at = -inf
 
     # --- output
@@ -117,17 +102,13 @@ class CardReaderLink(link.Link[FromReader]):
 
         `now` is the time after the result was known: meanwhile nothing was read, so the reader does not count as silent.
         """
-        if swipe.session != self._session:
-            return  # the reader was switched off meanwhile, and counts its swipes from 1 again
         text = shortened(answer.text, TEXT_BYTES)
-        self._taken = swipe.number
-        self._answer = Answer(swipe.number, swipe.session, answer.result, text)
-        self._out += self._encode(self._answer)
-        self._heard(now)
+        if self._swipes.answer(Answer(swipe.number, swipe.session, answer.result, text)):
+            self._heard(now)
 
     def data_to_send(self, now: float, *, awaited: bool) -> bytes:
         """The bytes for the line: answers, and a status when it is due or `awaited` has changed."""
-        data, self._out = self._out, b""
+        data = self._swipes.data_to_send()
         if awaited != self._awaited or now - self._sent_at >= STATUS_SECONDS:
             self._awaited, self._sent_at = awaited, now
             self._token = self._token % HIGHEST + 1

@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, get_args
 
 from punto.drivers.base import KeypadLamps, KeyPosition
-from punto.drivers.frame import NUMBER, SERIAL, Choice, Field, Frame, Number, Reader, Text, within
+from punto.drivers.frame import NUMBER, Choice, Field, Frame, Number, Reader, Text, within
 from punto.drivers.keypad.keys import LONGEST_KEY, is_key_name
+from punto.drivers.window import TEXT_BYTES, Introduction, Reply
 
-STATUS_SECONDS: Final = 0.25  # how often the host sends its status
-REPEAT_SECONDS: Final = 0.2  # after which a keypad repeats a press that is not answered
 STALE_MILLISECONDS: Final = 1000  # an older press is no longer an order
 OLDEST_MILLISECONDS: Final = 0xFFFF  # the age that a keypad sends for every older press
-TEXT_BYTES: Final = 200
 
 BOUNCE_SECONDS: Final = 0.1  # the same key again within this time is one press whose contact bounced
 
@@ -44,14 +42,10 @@ class _Lamps(Field):
 
 
 @dataclass(frozen=True, slots=True)
-class Here(Frame):
-    """Keypad to host: the keypad is connected. `token` is that of the status it answers, `session` that of its power-on."""
+class Here(Introduction):
+    """Keypad to host: the keypad is connected."""
 
-    token: int
-    session: int
-    serial: str
     TYPE: ClassVar[int] = 0x41
-    FIELDS: ClassVar = {"token": NUMBER, "session": NUMBER, "serial": SERIAL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +89,16 @@ class Status(Frame):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Frame):
-    """Host to keypad: the result of the press `number` of this session.
+class Answer(Reply):
+    """Host to keypad: the result of a press.
 
     The keypad shows the text for `seconds`; 0 means until the next text.
     """
 
-    number: int
-    session: int
     result: Result
     seconds: int
     text: str
     TYPE: ClassVar[int] = 0xC2
-    NUMBERED: ClassVar[str] = "number"
     FIELDS: ClassVar = {
         "number": NUMBER,
         "session": NUMBER,

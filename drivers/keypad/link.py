@@ -2,9 +2,8 @@
 
 docs/reference/keypad.md defines the link. Each press is delivered once, after the keypad has answered this host, and only
 if it is at most 1 s old. A position of the key switch is delivered once on each connection; in version 2 a connection ends
-when a frame is lost, because it can have been a position. One `KeypadLink` lives as long
-as its driver, over many connections: if an answer was lost with the cable, the press is answered again and not carried
-out again. Times are seconds of any clock that does not go back.
+when a frame is lost, because it can have been a position. One `KeypadLink` lives as long as its driver, over many
+connections. Times are seconds of any clock that does not go back.
 
     for received in link.receive(data, now):
         if isinstance(received, Switch):
@@ -23,18 +22,9 @@ from punto.drivers.base import KeyAnswer, KeypadLamps
 from punto.drivers.frame import parsers, shortened
 from punto.drivers.framing import UNSEALED, Seal
 from punto.drivers.keypad.contact import Contact
-from punto.drivers.keypad.frames import (
-    STALE_MILLISECONDS,
-    STATUS_SECONDS,
-    TEXT_BYTES,
-    Answer,
-    FromKeypad,
-    Here,
-    Noted,
-    Press,
-    Switch,
-)
+from punto.drivers.keypad.frames import STALE_MILLISECONDS, Answer, FromKeypad, Here, Noted, Press, Switch
 from punto.drivers.keypad.frames import Status as StatusFrame
+from punto.drivers.window import STATUS_SECONDS, TEXT_BYTES, Window
 
 TOO_LATE: Final = KeyAnswer("refused", "that press came too late: look at the table, and press again")
 
@@ -59,13 +49,10 @@ class KeypadLink(link.Link[FromKeypad]):
     def __init__(self, seal: Seal = UNSEALED) -> None:
         super().__init__("keypad", parsers(Here, Press, Switch), LinkCounters(), seal)
         self._began: float | None = None  # the first connection of this host
-        self._session = 0  # of the presses below
-        self._taken = 0  # the last press that was delivered or refused
-        self._answer: Answer | None = None  # the answer to that press
+        self._presses: Window[Answer] = Window(self._encode)
         self._contact = Contact()
         self._turned = 0  # the last position of the key switch that was delivered
         self._noted = 0  # the last position that is recorded
-        self._out = b""
         self._shown: KeypadLamps | None = None
         self._sent_at = -inf
 
@@ -97,8 +84,8 @@ class KeypadLink(link.Link[FromKeypad]):
             return
         self.here = here
         self._heard(now)
-        if here.session != self._session:
-            self._session, self._taken, self._answer = here.session, 0, None
+        if here.session != self._presses.session:
+            self._presses.begin(here.session)
             self._contact, self._turned, self._noted = Contact(), 0, 0
 
     def _is_turned(self, switch: Switch) -> bool:
@@ -109,15 +96,14 @@ class KeypadLink(link.Link[FromKeypad]):
         return is_new
 
     def _is_new(self, press: Press, now: float) -> bool:
-        if press.number <= self._taken:
+        if self._presses.is_repeat(press.number):
             self.counters.duplicates += 1
-            if self._answer is not None and self._answer.number == press.number:
-                self._out += self._encode(self._answer)
             return False
         if self._contact.bounced(press.key, now - press.age / 1000):
             self.counters.bounces += 1
-            if self._answer is not None:  # a bounce gets its press's answer; until then the keypad repeats it
-                self._send(replace(self._answer, number=press.number))
+            reply = self._presses.reply
+            if reply is not None:  # a bounce gets its press's answer; until then the keypad repeats it
+                self._presses.answer(replace(reply, number=press.number))
             return False
         # The host before this one may have carried out a press that was made before this host began.
         of_another_host = self._began is not None and now - press.age / 1000 < self._began
@@ -126,13 +112,13 @@ class KeypadLink(link.Link[FromKeypad]):
             self.answer(press, TOO_LATE)
             return False
         self.counters.presses += 1
-        self._taken, self._answer = press.number, None
+        self._presses.take(press.number)
         return True
 
     def disconnect(self) -> None:
         """End the connection; see `Link.disconnect`."""
         super().disconnect()
-        self._out = b""
+        self._presses.disconnect()
         self._sent_at = -inf
         self._turned = 0  # the position is delivered again on each connection
 
@@ -146,22 +132,16 @@ class KeypadLink(link.Link[FromKeypad]):
     def answer(self, press: Press, answer: KeyAnswer) -> None:
         """Send the result of a press; it is sent again whenever the keypad repeats the press."""
         text = shortened(answer.text, TEXT_BYTES)
-        self._send(Answer(press.number, press.session, answer.result, answer.seconds, text))
-
-    def _send(self, answer: Answer) -> None:
-        if answer.session != self._session:
-            return  # the keypad was switched off meanwhile, and counts its presses from 1 again
-        self._taken, self._answer = answer.number, answer
-        self._out += self._encode(answer)
+        self._presses.answer(Answer(press.number, press.session, answer.result, answer.seconds, text))
 
     def note(self, switch: Switch) -> None:
         """Confirm that a position of the key switch is recorded."""
         self._noted = switch.number
-        self._out += self._encode(Noted(switch.number, switch.session))
+        self._presses.send(Noted(switch.number, switch.session))
 
     def data_to_send(self, now: float, lamps: KeypadLamps) -> bytes:
         """The bytes for the line: answers, and the status when it is due or the lamps have changed."""
-        data, self._out = self._out, b""
+        data = self._presses.data_to_send()
         if lamps != self._shown or now - self._sent_at >= STATUS_SECONDS:
             self._shown, self._sent_at = lamps, now
             data += self._encode(StatusFrame(self._token, lamps))

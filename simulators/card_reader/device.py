@@ -11,6 +11,7 @@ from typing import Final
 from punto.drivers.card_reader import frames
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.link import SILENCE_SECONDS
+from punto.drivers.window import REPEAT_SECONDS
 
 SHOWN_SECONDS: Final = 10.0
 """The time for which an answer is shown."""
@@ -109,7 +110,7 @@ class CardReaderDevice:
         """Return the frames for the line: identity, status answers, and the swipe until it is answered."""
         sent = [encode(frames.Here(token, self._session, self._serial)) for token in self._tokens]
         self._tokens.clear()
-        if self._waiting is not None and now - self._sent_at >= frames.REPEAT_SECONDS:
+        if self._waiting is not None and now - self._sent_at >= REPEAT_SECONDS:
             self._sent_at = now
             sent.append(encode(self._waiting.as_of(now)))
         return sent

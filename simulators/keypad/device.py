@@ -13,6 +13,7 @@ from punto.drivers.base import KeypadLamps, KeyPosition
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.keypad import frames
 from punto.drivers.link import SILENCE_SECONDS
+from punto.drivers.window import REPEAT_SECONDS
 
 ROOM: Final = 8
 """Maximum number of presses that wait for an answer; after that a person sees that nothing happens."""
@@ -113,7 +114,7 @@ class KeypadDevice:
         """Return the frames for the line: identity, status answers, and the oldest press until answered."""
         sent = [encode(frames.Here(token, self._session, self._serial)) for token in self._tokens]
         self._tokens.clear()
-        if self._waiting and now - self._sent_at >= frames.REPEAT_SECONDS:
+        if self._waiting and now - self._sent_at >= REPEAT_SECONDS:
             self._sent_at = now
             first = self._waiting[0]
             age = min(round((now - first.at) * 1000), frames.OLDEST_MILLISECONDS)
@@ -129,5 +130,5 @@ class KeypadDevice:
             self._switch is not None
             and self._token != 0
             and self._noted != self._switch.number
-            and now - self._switch_sent_at >= frames.REPEAT_SECONDS
+            and now - self._switch_sent_at >= REPEAT_SECONDS
         )

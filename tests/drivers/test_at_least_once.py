@@ -129,24 +129,6 @@ def test_it_is_taken_once_and_its_answer_is_sent_whenever_it_is_repeated(at):
     assert at.link.counters.duplicates == 1
 
 
-def test_what_comes_again_before_it_is_answered_is_not_taken_again(at):
-    (taken,) = at.asks(1, 1, now=0.1)
-    assert at.asks(1, now=0.2, made=0.1) == []
-    assert at.says(0.2) == []
-
-    at.answer(taken, 0.3)
-    assert len(at.says(0.3)) == 1
-
-
-def test_what_was_made_before_the_last_is_not_even_answered(at):
-    at.takes(1, 0.1)
-    at.takes(2, 0.1)
-    at.says(0.1)
-
-    assert at.asks(1, now=0.2, made=0.1) == []
-    assert at.says(0.2) == []
-
-
 def test_an_answer_that_was_lost_with_the_cable_is_sent_again_and_nothing_is_taken_again(at):
     at.takes(1, 0.1)
     answer = at.says(0.1)

@@ -17,6 +17,7 @@ from punto.drivers.keypad import frames as keypad
 from punto.drivers.keypad.keys import LONGEST_KEY
 from punto.drivers.link import FRAMES_PER_SECOND, MOST_FRAMES, SILENCE_SECONDS
 from punto.drivers.serial_device import REOPEN_SECONDS
+from punto.drivers.window import REPEAT_SECONDS, STATUS_SECONDS, TEXT_BYTES
 from punto.simulators.card_reader.device import SHOWN_SECONDS
 from punto.simulators.keypad.device import ROOM
 from tests.drivers.devices import CARD_READER, COIN_SPOT, DEVICES, KEYPAD, SHOE
@@ -55,33 +56,30 @@ EVERY_SMALL_LINK = {
     r"or more than (\d+) a second on average": FRAMES_PER_SECOND,
     r"reads nothing for (\d+) s": REOPEN_SECONDS,
 }
+WITH_A_WINDOW = EVERY_SMALL_LINK | {
+    r"0 to (\d+) bytes of printable UTF-8": TEXT_BYTES,
+    r"A text of more than (\d+) bytes": TEXT_BYTES,
+    r"STATUS goes out every (\d+) ms": STATUS_SECONDS * 1000,
+    r"(\d+) ms without a STATUS": SILENCE_SECONDS * 1000,
+    r"(\d+) ms without HERE": SILENCE_SECONDS * 1000,
+}
 NUMBERS = {
-    KEYPAD: EVERY_SMALL_LINK
+    KEYPAD: WITH_A_WINDOW
     | {
         r"1 to (\d+) of A-Z": LONGEST_KEY,
-        r"0 to (\d+) bytes of printable UTF-8": keypad.TEXT_BYTES,
-        r"A text of more than (\d+) bytes": keypad.TEXT_BYTES,
-        r"STATUS goes out every (\d+) ms": keypad.STATUS_SECONDS * 1000,
-        r"(\d+) ms without a STATUS": SILENCE_SECONDS * 1000,
-        r"(\d+) ms without HERE": SILENCE_SECONDS * 1000,
-        r"unanswered press, every (\d+) ms": keypad.REPEAT_SECONDS * 1000,
+        r"unanswered press, every (\d+) ms": REPEAT_SECONDS * 1000,
         r"age of the PRESS is above (\d+) ms": keypad.STALE_MILLISECONDS,
         r"At most (\d+) presses wait": ROOM,
         r"again within (\d+) ms": keypad.BOUNCE_SECONDS * 1000,
-        r"sends the SWITCH again every (\d+) ms": keypad.REPEAT_SECONDS * 1000,
+        r"sends the SWITCH again every (\d+) ms": REPEAT_SECONDS * 1000,
         r"baud = (\d+)": KeypadConfig(port="/dev/keypad").baud,
     },
-    CARD_READER: EVERY_SMALL_LINK
+    CARD_READER: WITH_A_WINDOW
     | {
         r"what was read, 0 to (\d+) bytes": card_reader.TRACK_BYTES,
         r"(\d+) to \d+ characters, each a digit or `=`": number.SHORTEST,
         r"\d+ to (\d+) characters, each a digit or `=`": number.LONGEST,
-        r"0 to (\d+) bytes of printable UTF-8": card_reader.TEXT_BYTES,
-        r"A text of more than (\d+) bytes": card_reader.TEXT_BYTES,
-        r"STATUS goes out every (\d+) ms": card_reader.STATUS_SECONDS * 1000,
-        r"(\d+) ms without a STATUS": SILENCE_SECONDS * 1000,
-        r"(\d+) ms without HERE": SILENCE_SECONDS * 1000,
-        r"at once and every (\d+) ms": card_reader.REPEAT_SECONDS * 1000,
+        r"at once and every (\d+) ms": REPEAT_SECONDS * 1000,
         r"after (\d+) ms, SWIPE goes out without": card_reader.STALE_SECONDS * 1000,
         r"this connection that went out no more than (\d+) ms ago": card_reader.STALE_SECONDS * 1000,
         r"the SWIPE's token went out no more than (\d+) ms ago": card_reader.STALE_SECONDS * 1000,

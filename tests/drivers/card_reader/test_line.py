@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punto.drivers.card_reader.frames import STALE_SECONDS, STATUS_SECONDS, Here, Swipe
+from punto.drivers.card_reader.frames import STALE_SECONDS, Here, Swipe
 from punto.drivers.card_reader.link import TOO_LATE
 from punto.drivers.frame import parsers
 from punto.drivers.framing import Decoder
+from punto.drivers.window import STATUS_SECONDS
 from tests.drivers.ends import BAD, CardReaderEnds
 from tests.share import share
 
