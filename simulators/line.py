@@ -15,6 +15,8 @@ from threading import Thread
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from punto.configs.problems import meant
+from punto.drivers.frame import HIGHEST
+from punto.drivers.window import AnyReply
 from punto.simulators.sealed import SealedEnd
 from punto.simulators.shoe.terminal import Terminal, TerminalError
 
@@ -178,6 +180,40 @@ class VirtualDevice(DeviceOnALine, Generic[DeviceT]):
 
     def _data_to_send(self, now: float) -> list[bytes]:
         return self.device.data_to_send(now)
+
+
+class AnsweredDevice(VirtualDevice[DeviceT], Generic[DeviceT, AnyReply]):
+    """A device whose requests the host answers, each of which has a future for its answer."""
+
+    def __init__(
+        self, link: Path | None, faults: Faults | None, chance: random.Random, key: bytes | None = None
+    ) -> None:
+        super().__init__(link, faults, chance, key)
+        self._answers: dict[int, asyncio.Future[AnyReply]] = {}
+
+    @abstractmethod
+    def _new_device(self, session: int) -> DeviceT:
+        """The device, just switched on."""
+
+    def _power_on(self) -> None:
+        """Switch the device off and on: it forgets unanswered requests, and counts from 1 again."""
+        for waiting in self._answers.values():
+            waiting.cancel()
+        self._answers.clear()
+        # Not from the seed: the host must recognise a device that was off.
+        self.device = self._new_device(random.SystemRandom().randint(1, HIGHEST))
+        self._changed.set()
+
+    def _answer_to(self, number: int) -> asyncio.Future[AnyReply]:
+        """The future that receives the answer to a request, and is cancelled if none can come."""
+        self._answers[number] = asyncio.get_running_loop().create_future()
+        self._changed.set()
+        return self._answers[number]
+
+    def _answered(self, answer: AnyReply) -> None:
+        waiting = self._answers.pop(answer.number)
+        if not waiting.done():  # the caller may have cancelled it
+            waiting.set_result(answer)
 
 
 # --- the command

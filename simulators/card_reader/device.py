@@ -3,63 +3,31 @@
 Pass bytes from the host to `receive` and cards to `swipe`; `data_to_send` returns the bytes for the line.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 from typing import Final
 
 from punto.drivers.card_reader import frames
-from punto.drivers.framing import Decoder, encode
-from punto.drivers.link import SILENCE_SECONDS
-from punto.drivers.window import REPEAT_SECONDS
+from punto.simulators.window import RequestingDevice
 
 SHOWN_SECONDS: Final = 10.0
 """The time for which an answer is shown."""
-
-_TYPES: Final[Mapping[int, Callable[[int, bytes], frames.FromHost]]] = {
-    frames.Status.TYPE: frames.Status.parse,
-    frames.Answer.TYPE: frames.Answer.parse,
-}
 
 
 class NotTakenError(Exception):
     """The reader does not take this swipe; the message says why, and the reader shows it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    swipe: frames.Swipe
-    at: float
-
-    def as_of(self, now: float) -> frames.Swipe:
-        """The swipe as reported now: without its card if it is too old to be taken."""
-        swipe = self.swipe
-        if now - self.at <= frames.STALE_SECONDS:
-            return swipe
-        return frames.Swipe(swipe.number, swipe.session, swipe.token, b"")
-
-
-class CardReaderDevice:
+class CardReaderDevice(RequestingDevice[frames.Answer]):
     """A reader that has just been switched on; `answered` is called with each answer."""
 
     def __init__(self, serial: str, session: int, answered: Callable[[frames.Answer], None]) -> None:
-        self._serial = serial
-        self._session = session
-        self._answered = answered
-        self._decoder = Decoder[frames.FromHost](_TYPES)
-        self._number = 0
-        self._waiting: _Waiting | None = None
-        self._sent_at = -inf
+        super().__init__(serial, session, answered, frames.Here, frames.Answer, frames.Status)
         self._awaited = False
         self._token = 0
-        self._heard_at = -inf
-        self._tokens: list[int] = []  # still to be answered
-        self._answer: frames.Answer | None = None
+        self._shown: frames.Answer | None = None
         self._answered_at = -inf
-
-    def connected(self, now: float) -> bool:
-        """Whether a host is connected; without one the reader shows this, and takes no card."""
-        return now - self._heard_at < SILENCE_SECONDS
 
     def ready(self, now: float) -> bool:
         """Whether the lamp is lit that means that a swipe is awaited."""
@@ -67,7 +35,7 @@ class CardReaderDevice:
 
     def shown(self, now: float) -> frames.Answer | None:
         """The shown answer, with its lamp and its words."""
-        return self._answer if now - self._answered_at < SHOWN_SECONDS else None
+        return self._shown if now - self._answered_at < SHOWN_SECONDS else None
 
     def swipe(self, track: bytes, now: float) -> int:
         """Swipe a card with this data, empty if it could not be read; return the swipe's number.
@@ -77,40 +45,18 @@ class CardReaderDevice:
         """
         if not self.connected(now):
             raise NotTakenError("no host is connected: the reader takes no card")
-        if self._waiting is not None:
+        if self._waiting:
             raise NotTakenError("the previous swipe has no answer yet: wait for the answer")
-        self._number += 1
-        self._waiting = _Waiting(frames.Swipe(self._number, self._session, self._token, track), now)
-        self._sent_at = -inf
-        self._answer = None
-        return self._number
-
-    def receive(self, data: bytes, now: float) -> None:
-        """Take bytes from the host."""
-        for frame in self._decoder.feed(data):
-            if isinstance(frame, frames.Status):
-                self._heard_at = now
-                self._awaited = frame.awaited
-                self._token = frame.token
-                self._tokens.append(frame.token)
-            elif self._is_awaited(frame):
-                self._waiting = None
-                self._answer, self._answered_at = frame, now
-                self._answered(frame)
-
-    def _is_awaited(self, answer: frames.Answer) -> bool:
-        """Whether it answers the pending swipe: an answer to another is a repeat, or meant for another device."""
-        waiting = self._waiting
-        return waiting is not None and (answer.session, answer.number) == (
-            self._session,
-            waiting.swipe.number,
+        swipe = frames.Swipe(self._next(), self._session, self._token, track)
+        without_card = replace(swipe, track=b"")
+        self._shown = None
+        return self._ask(
+            swipe.number, lambda later: swipe if later - now <= frames.STALE_SECONDS else without_card
         )
 
-    def data_to_send(self, now: float) -> list[bytes]:
-        """Return the frames for the line: identity, status answers, and the swipe until it is answered."""
-        sent = [encode(frames.Here(token, self._session, self._serial)) for token in self._tokens]
-        self._tokens.clear()
-        if self._waiting is not None and now - self._sent_at >= REPEAT_SECONDS:
-            self._sent_at = now
-            sent.append(encode(self._waiting.as_of(now)))
-        return sent
+    def _take(self, frame: frames.FromHost, now: float) -> None:
+        if isinstance(frame, frames.Status):
+            self._hear(frame.token, now)
+            self._awaited, self._token = frame.awaited, frame.token
+        else:
+            self._shown, self._answered_at = frame, now

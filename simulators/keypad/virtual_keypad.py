@@ -5,13 +5,12 @@ import random
 from pathlib import Path
 
 from punto.drivers.base import KeyPosition
-from punto.drivers.frame import HIGHEST
 from punto.drivers.keypad.frames import Answer
 from punto.simulators.keypad.device import KeypadDevice
-from punto.simulators.line import Faults, VirtualDevice
+from punto.simulators.line import AnsweredDevice, Faults
 
 
-class VirtualKeypad(VirtualDevice[KeypadDevice]):
+class VirtualKeypad(AnsweredDevice[KeypadDevice, Answer]):
     """One keypad, from power-on until `run` is cancelled; `link` is a symlink to its line's current place.
 
     `key` is the position of its key switch, None for a keypad without one.
@@ -30,18 +29,10 @@ class VirtualKeypad(VirtualDevice[KeypadDevice]):
         super().__init__(link, faults, random.Random(f"keypad {seed}"), device_key)
         self._serial = serial
         self._key = key
-        self._answers: dict[int, asyncio.Future[Answer]] = {}
         self.lose_power()
 
-    def _power_on(self) -> None:
-        """Switch the keypad off and on: it forgets unsent presses and renumbers. The key keeps its position."""
-        session = random.SystemRandom().randint(
-            1, HIGHEST
-        )  # differs from all previous ones, whatever the seed
-        self.device = KeypadDevice(self._serial, session, self._answered, self._key)
-        for waiting in self._answers.values():
-            waiting.cancel()
-        self._answers.clear()
+    def _new_device(self, session: int) -> KeypadDevice:
+        return KeypadDevice(self._serial, session, self._answered, self._key)
 
     def press(self, key: str) -> asyncio.Future[Answer]:
         """Press a key; the future receives the host's answer, and is cancelled if none can come.
@@ -52,17 +43,10 @@ class VirtualKeypad(VirtualDevice[KeypadDevice]):
         number = self.device.press(key, self._now())
         if number is None:
             raise ValueError("too many presses wait for an answer: wait until the host is connected")
-        self._answers[number] = asyncio.get_running_loop().create_future()
-        self._changed.set()
-        return self._answers[number]
+        return self._answer_to(number)
 
     def turn(self, key: KeyPosition) -> None:
         """Turn the key; raises ValueError if the keypad has no key switch."""
         self.device.turn(key)
         self._key = key
         self._changed.set()
-
-    def _answered(self, answer: Answer) -> None:
-        waiting = self._answers.pop(answer.number)
-        if not waiting.done():  # the caller may have cancelled it
-            waiting.set_result(answer)

@@ -64,7 +64,7 @@ async def test_a_swipe_that_the_system_kept_back_is_not_delivered_late(at):
         at.user.busy = asyncio.Event()
         first = at.far.swipe("6000170001")
         await until(lambda: at.user.got)
-        at.far.device._waiting = None  # it gives up on the first, as this protocol's reader does not
+        at.far.device._waiting.clear()  # it gives up on the first, as this protocol's reader does not
         second = at.far.swipe(CARD)
         await asyncio.sleep(2.3)  # the rule is about time
         at.user.busy.set()
