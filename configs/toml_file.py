@@ -242,12 +242,6 @@ Reserved = Annotated[tuple[str, ...], AfterValidator(_addresses)]
 """The IP addresses of machines that a web server reserves places for."""
 
 
-class Unit(str):
-    """The unit of a key's value, such as seconds; minor units are hundredths of the table's currency."""
-
-    __slots__ = ()
-
-
 def typed(
     file: TomlFile, kind: type[T], context: Any = None, such_as: Mapping[str, str] = MappingProxyType({})
 ) -> T:

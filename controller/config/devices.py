@@ -7,9 +7,10 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from punto.baccarat.table.settings import DeviceSection
+from punto.baccarat.unit import Unit
 from punto.configs.problems import ConfigError, Problem
 from punto.configs.section import Section
-from punto.configs.toml_file import Unit, in_folder
+from punto.configs.toml_file import in_folder
 from punto.drivers.base import BAUD
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.keypad.keys import KeyMap

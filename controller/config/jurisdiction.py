@@ -8,12 +8,13 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
+from punto.baccarat.unit import Unit
 from punto.baccarat.wagers.definition import Game
 from punto.configs.game_files import named_file
 from punto.configs.plain_text import PLAIN
 from punto.configs.problems import ConfigError, Problem
 from punto.configs.section import Section
-from punto.configs.toml_file import Unit, typed
+from punto.configs.toml_file import typed
 from punto.runtime.gaming_days import read_zone
 
 _Text = Annotated[str, Field(min_length=1, max_length=200), PLAIN]

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from punto.baccarat.unit import Unit
 from punto.baccarat.wagers.completeness import faults
 from punto.baccarat.wagers.definition import Game, Limits, Wager
 from punto.configs.problems import ConfigError, Problem, cut, nearest
 from punto.configs.section import Section
-from punto.configs.toml_file import Unit
 from punto.controller.config.jurisdiction import Law
 
 

@@ -9,15 +9,16 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from punto.baccarat.progressive.settings import LinkedTable, Procedure
+from punto.baccarat.progressive.settings import LinkedTable
+from punto.baccarat.progressive.settings import Policies as ProgressivePolicies
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
-from punto.baccarat.progressive.shares import DealersSide
-from punto.baccarat.table.settings import ApprovedOrder
+from punto.baccarat.table.settings import Policies as TablePolicies
+from punto.baccarat.unit import Unit
 from punto.baccarat.wagers.definition import Game, Wager
 from punto.baccarat.wagers.pay import percentage
 from punto.configs.problems import cut
 from punto.configs.section import Section
-from punto.configs.toml_file import FromFolder, Host, OneLine, Reserved, Unit
+from punto.configs.toml_file import FromFolder, Host, OneLine, Reserved
 from punto.controller.signing.keys import read_public
 from punto.runtime.broker_login import BrokerConfig
 from punto.runtime.gaming_days import Calendar, read_start, read_zone
@@ -38,7 +39,7 @@ def _valid(read: Callable[[str], object]) -> AfterValidator:
     return AfterValidator(checked)
 
 
-class TableConfig(Section):
+class TableConfig(Section, TablePolicies):
     """`[table]`: how the house plays at this table."""
 
     id: OneLine
@@ -47,46 +48,6 @@ class TableConfig(Section):
     """The table's name on displays: one line of at most 200 characters."""
     game: str
     """The name of a game that ships with Punto (`punto games` lists them), or the path of a game file."""
-    seats: int = 7
-    """The number of seats at the table, from 1 to 99. At the authority of a meter, the largest number of seats of its tables: the
-    authority counts no wagers of other seats.
-    """
-    currency: str = "USD"
-    """The ISO 4217 code of the currency. It must have hundredths, such as cents, because all amounts are counted
-    in them.
-    """
-    cards: Literal["shoe", "keyed"] = "shoe"
-    """`shoe`: a card-recognition shoe reads the cards. `keyed`: the dealer enters each card by hand, and there is no section
-    `[shoe]`.
-    """
-    minimum_confidence: Annotated[int, Unit("%")] = 90
-    """From 0 to 100. If the shoe's confidence in a card is lower than this value, an operator must enter the card by hand."""
-    betting_closes: Literal["first_card", "order"] = "first_card"
-    """When betting closes: when the first card is drawn, or when the dealer gives the order."""
-    next_coup: Literal["automatic", "order"] = "automatic"
-    """When betting opens for the next coup: automatically after a result, or when the dealer gives the order."""
-    burn: Literal["none", "first_card", "fixed"] = "first_card"
-    """How many cards of a new shoe are burned (put away unplayed): none, the value of the first card, or `burn_cards`."""
-    burn_ace: Literal[1, 11] = 1
-    """How many cards are burned if `burn` is `first_card` and the first card is an ace."""
-    burn_cards: int = 3
-    """How many cards are burned if `burn` is `fixed`, from 1 to 20. The key is required with `fixed`."""
-    coups_after_cut_card: int = 1
-    """How many more coups are dealt after the coup with the cut card, from 0 to 9. The cut card announces the end of the shoe."""
-    overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
-    """The use of a card that was drawn by mistake, after a supervisor has resumed play. `next_coup`: the card begins the next
-    coup, for which wagers are still placed: choose it only if such a card is not shown to the players. `burn`: the card is burned. `dummy`: the card begins a dummy hand, which does not count.
-    """
-    reveal: Literal["dealer", "player"] | None = None
-    """Who turns cards that lie face down: the dealer, or the player with the largest wager on Player or Banker. If left out, the
-    game file decides.
-    """
-    approval: tuple[ApprovedOrder, ...] = ()
-    """The orders that a second person must approve."""
-    simulation: bool = False
-    """Whether the table is a simulation. Only a simulation accepts a virtual shoe (`punto shoe`). All pages, messages and reports
-    of a simulation are marked as simulated.
-    """
 
     @field_validator("id")
     @classmethod
@@ -289,59 +250,15 @@ Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "satur
 """The keys of a `Calendar`."""
 
 
-class ProgressiveConfig(Section):
+class ProgressiveConfig(Section, ProgressivePolicies):
     """`[progressive]`: the progressive (jackpot) of the table. Its meter has the amount that can be won."""
 
     id: str
     """The meter's name in the topic `progressive/ID` and in the books: small letters, digits, `-` and `_`."""
-    authority: str | None = None
-    """The id of the service that keeps the meter for several tables. Write the same id in the configurations of all these tables
-    and of the authority itself. If left out, this table keeps the meter for itself.
-    """
     tables: tuple[str, ...] = ()
     """Only at the authority: the ids of the tables that share the meter."""
     wager: str | None = None
     """The wager that wins from the meter. You may leave this key out if only one wager of the game has a meter."""
-    seed: Annotated[int, Unit("minor units")] | None = None
-    """The amount with which the meter starts. If left out, the amount in the game file applies."""
-    contribution: str | None = None
-    """The share of each wager that goes to the meter, such as `"20%"`. If left out, the share in the game file applies."""
-    reserve: str = "0%"
-    """The share of each wager that goes to the hidden reserve. After a 100% award, the reserve is added to the next seed."""
-    display_limit: Annotated[int, Unit("minor units")] | None = None
-    """The largest amount that the meter may show. Any amount above this limit is kept as overflow for the next meter. If left
-    out, there is no limit.
-    """
-    split: Literal["winners", "participants"] = "winners"
-    """Who shares an award that is a percentage of the meter. `winners`: the seats that also won their base wager. `participants`:
-    all seats that made the progressive wager.
-    """
-    fixed_awards: Literal["tray", "meter"] = "tray"
-    """What pays the fixed awards, such as 1000 for 1: the table's own chips (the tray), or the meter."""
-    procedure: Procedure = "aquarius"
-    """How an award is confirmed. `aquarius`: with a keypad and a supervisor's key. `nexus`: with the dealer's page and swiped
-    cards.
-    """
-    executive_from: Annotated[int, Unit("minor units")] | None = None
-    """With `nexus`, an award of this amount or more needs an executive and a second person. If left out, no award needs an
-    executive or a second person.
-    """
-    base_wagers: Literal["recorded", "unseen"] = "unseen"
-    """`recorded`: the table receives the wagers on Player and Banker over MQTT, so it knows which seats won. `unseen`: the dealer
-    marks the seats that won.
-    """
-    approval_above: Annotated[int, Field(ge=0), Unit("minor units")] = 0
-    """A seed, adjustment, back-out or retirement of more than this amount needs a second person."""
-    seat_one: DealersSide = "right"
-    """The side of the dealer where seat 1 is. This side decides the order in which the seats are paid."""
-    one_side_only: bool | None = None
-    """Whether the table refuses a progressive wager from a seat with wagers on both Player and Banker. The default is
-    true with `base_wagers = "recorded"`, and otherwise false.
-    """
-    supervisor_from: Annotated[int, Field(ge=0), Unit("minor units")] = 0
-    """The dealer alone may confirm an award of less than this amount from the tray. With 0, a supervisor must confirm every
-    award.
-    """
     second_factor: bool = True
     """Whether a person who swipes an Executive card must also enter their password at a console. This applies to awards of any
     amount.

@@ -16,7 +16,7 @@ from annotated_types import BaseMetadata, Ge, Le, MaxLen, MinLen
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from punto.configs.toml_file import Unit
+from punto.baccarat.unit import Unit
 from punto.controller.config.file import ConfigFile
 from punto.controller.config.tables import OWN
 from punto.displays.house import HouseFile
@@ -105,7 +105,8 @@ def _section(annotation: Any) -> tuple[type[BaseModel], str] | None:
 
 def _table(model: type[BaseModel], keys: dict[str, FieldInfo]) -> str:
     sentences = _sentences(model)
-    rows = (f"| {' | '.join(_row(name, info, sentences[name]))} |" for name, info in keys.items())
+    required_first = sorted(keys.items(), key=lambda key: not key[1].is_required())
+    rows = (f"| {' | '.join(_row(name, info, sentences[name]))} |" for name, info in required_first)
     return "\n".join([_HEAD, *rows])
 
 
@@ -162,7 +163,7 @@ def _sentences(model: type[BaseModel]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for each in reversed(model.__mro__):
-        if issubclass(each, BaseModel) and each is not BaseModel:
+        if each not in {BaseModel, object}:
             (tree,) = ast.parse(inspect.getsource(each)).body
             body = tree.body if isinstance(tree, ast.ClassDef) else []
             for field, words in pairwise(body):

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from punto.baccarat.unit import Unit
 from punto.configs.problems import ConfigError, Problem
-from punto.configs.toml_file import FromFolder, Host, Reserved, TomlFile, Unit, read, typed
+from punto.configs.toml_file import FromFolder, Host, Reserved, TomlFile, read, typed
 from punto.displays.house import House, read_house
 from punto.displays.words import languages
 from punto.runtime.broker_login import BrokerConfig

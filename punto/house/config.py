@@ -6,8 +6,9 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from punto.baccarat.unit import Unit
 from punto.configs.section import Section
-from punto.configs.toml_file import FromFolder, Host, Unit, read, typed
+from punto.configs.toml_file import FromFolder, Host, read, typed
 from punto.controller.config.sections import DayStarts, SignOnConfig, SignOnPagesConfig, Weekday, Zone
 from punto.runtime.broker_login import BrokerConfig
 from punto.runtime.gaming_days import Calendar

@@ -6,7 +6,8 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from punto.configs.toml_file import FromFolder, Host, Unit
+from punto.baccarat.unit import Unit
+from punto.configs.toml_file import FromFolder, Host
 from punto.runtime.secret_file import SecretFile, found_secret, read_secret, secret_warnings
 from punto.runtime.tls import client_tls
 

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from punto.baccarat.unit import Unit
 from punto.configs.section import Section
-from punto.configs.toml_file import FromFolder, Unit, read, typed
+from punto.configs.toml_file import FromFolder, read, typed
 from punto.controller.signing.keys import read_public
 from punto.runtime.broker_login import BrokerConfig
 

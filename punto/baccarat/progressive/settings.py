@@ -7,10 +7,11 @@ the sheet (sheet 000, "Progressive systems flexibility and recommendations").
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from punto.baccarat.progressive.money import MOST, amount, parts_per_million, written
 from punto.baccarat.progressive.shares import DealersSide
+from punto.baccarat.unit import Unit
 from punto.baccarat.wagers.definition import Progressive, Rule, Wager
 from punto.baccarat.wagers.pay import Rounding
 
@@ -26,29 +27,65 @@ class LinkedTable:
     game: str
 
 
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)  # only ever a base
+class Policies:
+    """What the house decides for a progressive. These are keys of `[progressive]`, whose model has this class as a base."""
+
+    authority: str | None = None
+    """The id of the service that keeps the meter for several tables. Write the same id in the configurations of all these tables
+    and of the authority itself. If left out, this table keeps the meter for itself.
+    """
+    seed: Annotated[int, Unit("minor units")] | None = None
+    """The amount with which the meter starts. If left out, the amount in the game file applies."""
+    contribution: str | None = None
+    """The share of each wager that goes to the meter, such as `"20%"`. If left out, the share in the game file applies."""
+    reserve: str = "0%"
+    """The share of each wager that goes to the hidden reserve. After a 100% award, the reserve is added to the next seed."""
+    display_limit: Annotated[int, Unit("minor units")] | None = None
+    """The largest amount that the meter may show. Any amount above this limit is kept as overflow for the next meter. If left
+    out, there is no limit.
+    """
+    split: Literal["winners", "participants"] = "winners"  # sheet 001, 7b; sheet 000, 7b
+    """Who shares an award that is a percentage of the meter. `winners`: the seats that also won their base wager. `participants`:
+    all seats that made the progressive wager.
+    """
+    fixed_awards: Payer = "tray"  # sheet 000, 7a
+    """What pays the fixed awards, such as 1000 for 1: the table's own chips (the tray), or the meter."""
+    procedure: Procedure = "aquarius"
+    """How an award is confirmed. `aquarius`: with a keypad and a supervisor's key. `nexus`: with the dealer's page and swiped
+    cards.
+    """
+    executive_from: Annotated[int, Unit("minor units")] | None = None
+    """With `nexus`, an award of this amount or more needs an executive and a second person. If left out, no award needs an
+    executive or a second person.
+    """
+    base_wagers: Literal["recorded", "unseen"] = "unseen"
+    """`recorded`: the table receives the wagers on Player and Banker over MQTT, so it knows which seats won. `unseen`: the dealer
+    marks the seats that won.
+    """
+    approval_above: Annotated[int, Unit("minor units")] | None = 0
+    """A seed, adjustment, back-out or retirement of more than this amount needs a second person."""
+    seat_one: DealersSide = "right"
+    """The side of the dealer where seat 1 is. This side decides the order in which the seats are paid."""
+    one_side_only: bool | None = None
+    """Whether the table refuses a progressive wager from a seat with wagers on both Player and Banker. The default is
+    true with `base_wagers = "recorded"`, and otherwise false.
+    """
+    supervisor_from: Annotated[int, Unit("minor units")] = 0  # sheet 000, 7d-7e
+    """The dealer alone may confirm an award of less than this amount from the tray. With 0, a supervisor must confirm every
+    award.
+    """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Policies):
     """One progressive's settings; amounts in minor units, rates as "20%" of each wager.
 
     - `progressive`: its id; `tables`: the tables that share the meter, all playing the same game.
     - `wager`: the pay table, by its rules.
-    - `seed`, `contribution`: the meter's start and intake; `by_pay_table` gives the pay table's own.
-    - `reserve`: the share for the hidden reserve, which is added to the seed after a 100% award.
-    - `display_limit`: the most that the meter may show, None for no limit.
-    - `split`: who shares a percentage award, those at the table that also won their base wager (sheet 001,
-      7b) or all that made the progressive wager (sheet 000, 7b).
-    - `fixed_awards`: paid from the tray or from the meter (sheet 000, 7a), rounded by `rounding`.
+    - `seed`, `contribution`, `one_side_only`: always known, because `by_pay_table` gives what the house left out.
+    - `rounding`: of the fixed awards.
     - `wager_stays`: on the sensor until it is settled ("to 1"), or taken at the start ("for 1").
-    - `procedure`: the system at the tables; with Nexus an award of `executive_from` or more needs an
-      Executive card, None for never.
-    - `base_wagers`: whether the seats' wagers on Player and Banker are recorded, so that the cards say who
-      won; if not, the dealer sees which won.
-    - `one_side_only`: a seat with wagers on both Player and Banker cannot have a progressive wager.
-    - `approval_above`: an adjustment above it needs a second person's approval, None for never.
-    - `seat_one`: the side of the dealer that seat 1 is on, which gives the order of paying.
-    - `authority`: the service that keeps the meter for all its tables, None for the table itself.
-    - `supervisor_from`: the dealer may confirm a smaller award from the tray alone. With 0, a supervisor
-      verifies every award (sheet 000, 7d-7e).
 
     Raises:
         ValueError: the settings contradict each other, the pay table or a sheet.
@@ -59,22 +96,11 @@ class Settings:
     progressive: str
     tables: tuple[LinkedTable, ...]
     wager: Wager
-    seed: int
-    contribution: str
-    reserve: str = "0%"
-    display_limit: int | None = None
-    split: Literal["winners", "participants"] = "winners"
-    fixed_awards: Payer = "tray"
+    seed: int = field()  # required: without `field()` it would have the default of `Policies`
+    contribution: str = field()
+    one_side_only: bool = False
     rounding: Rounding = field(default_factory=Rounding)
     wager_stays: bool = False
-    procedure: Procedure = "aquarius"
-    executive_from: int | None = None
-    base_wagers: Literal["recorded", "unseen"] = "unseen"
-    approval_above: int | None = 0
-    seat_one: DealersSide = "right"
-    one_side_only: bool = False
-    supervisor_from: int = 0
-    authority: str | None = None
 
     @classmethod
     def by_pay_table(

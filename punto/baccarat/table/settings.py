@@ -1,9 +1,10 @@
 """A house's settings of one table: the game and the policies that the sheets leave to the house."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.baccarat.unit import Unit
 from punto.baccarat.wagers.definition import FACE_UP_ONLY, Game
 
 ApprovedOrder = Literal[
@@ -23,23 +24,59 @@ DeviceSection = Literal["shoe", "keypad", "coin_spot", "card_reader"]
 """A device of a table, by its section in the configuration."""
 
 
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)  # only ever a base
+class Policies:
+    """What the house decides for a table. These are keys of `[table]` in its configuration, whose model has this class as a base."""
+
+    seats: int = 7
+    """The number of seats at the table, from 1 to 99. At the authority of a meter, the largest number of seats of its tables: the
+    authority counts no wagers of other seats.
+    """
+    currency: str = "USD"
+    """The ISO 4217 code of the currency. It must have hundredths, such as cents, because all amounts are counted
+    in them.
+    """
+    cards: Literal["shoe", "keyed"] = "shoe"
+    """`shoe`: a card-recognition shoe reads the cards. `keyed`: the dealer enters each card by hand, and there is no section
+    `[shoe]`.
+    """
+    minimum_confidence: Annotated[int, Unit("%")] = 90
+    """From 0 to 100. If the shoe's confidence in a card is lower than this value, an operator must enter the card by hand."""
+    betting_closes: Literal["first_card", "order"] = "first_card"
+    """When betting closes: when the first card is drawn, or when the dealer gives the order."""
+    next_coup: Literal["automatic", "order"] = "automatic"
+    """When betting opens for the next coup: automatically after a result, or when the dealer gives the order."""
+    burn: Literal["none", "first_card", "fixed"] = "first_card"
+    """How many cards of a new shoe are burned (put away unplayed): none, the value of the first card, or `burn_cards`."""
+    burn_ace: Literal[1, 11] = 1
+    """How many cards are burned if `burn` is `first_card` and the first card is an ace."""
+    burn_cards: int = 3
+    """How many cards are burned if `burn` is `fixed`, from 1 to 20. The key is required with `fixed`."""
+    coups_after_cut_card: int = 1
+    """How many more coups are dealt after the coup with the cut card, from 0 to 9. The cut card announces the end of the shoe."""
+    overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
+    """The use of a card that was drawn by mistake, after a supervisor has resumed play. `next_coup`: the card begins the next
+    coup, for which wagers are still placed: choose it only if such a card is not shown to the players. `burn`: the card is burned. `dummy`: the card begins a dummy hand, which does not count.
+    """
+    reveal: Literal["dealer", "player"] | None = None  # sheet 004 has both
+    """Who turns cards that lie face down: the dealer, or the player with the largest wager on Player or Banker. If left out, the
+    game file decides.
+    """
+    approval: tuple[ApprovedOrder, ...] = ()
+    """The orders that a second person must approve."""
+    simulation: bool = False
+    """Whether the table is a simulation. Only a simulation accepts a virtual shoe (`punto shoe`). All pages, messages and reports
+    of a simulation are marked as simulated.
+    """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Policies):
     """One table's settings, without times and devices.
 
-    - `table`, `name`: its id in topics, its name on displays; `currency` an ISO 4217 code of two-decimal
-      money.
-    - `cards`: read by the shoe, or keyed by the dealer; `shoe_serial` the only shoe accepted, None for any.
+    - `table`, `name`: its id in topics, its name on displays.
+    - `shoe_serial` and the like: the only device accepted, None for any.
     - `unproven`: the devices that the house allows without a proof of which ones they are (`link_version = 1`).
-    - `minimum_confidence`: an operator must key a card that was read with less.
-    - `betting_closes`: by the first card or by an order; `next_coup`: opens by itself after a result or by an
-      order.
-    - `burn`: nothing, by the first card (an ace burns `burn_ace`), or `burn_cards`.
-    - `coups_after_cut_card`: the number of further coups if the cut card comes in mid-coup.
-    - `overdraw`: the use of an overdrawn card after a supervisor has seen it.
-    - `reveal`: who turns cards that lie face down, None as the game file says (sheet 004 has both).
-    - `approval`: the orders that a second person must approve.
-    - `simulation`: the table is not played for money, so its shoe may be a virtual one.
     - `progressive`: the progressive that the table is linked to, None if it is not linked.
 
     Raises:
@@ -51,25 +88,11 @@ class Settings:
     table: str
     name: str
     game: Game
-    seats: int = 7
-    currency: str = "USD"
-    cards: Literal["shoe", "keyed"] = "shoe"
     shoe_serial: str | None = None
     keypad_serial: str | None = None
     coin_spot_serial: str | None = None
     card_reader_serial: str | None = None
     unproven: tuple[DeviceSection, ...] = ()
-    minimum_confidence: int = 90
-    betting_closes: Literal["first_card", "order"] = "first_card"
-    next_coup: Literal["automatic", "order"] = "automatic"
-    burn: Literal["none", "first_card", "fixed"] = "first_card"
-    burn_ace: Literal[1, 11] = 1
-    burn_cards: int = 3
-    coups_after_cut_card: int = 1
-    overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
-    reveal: Literal["dealer", "player"] | None = None
-    approval: tuple[ApprovedOrder, ...] = ()
-    simulation: bool = False
     progressive: ProgressiveSettings | None = None
 
     def __post_init__(self) -> None:

@@ -3,20 +3,17 @@
 import argparse
 import json
 import subprocess
-from dataclasses import MISSING, fields
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
 
-from punto.baccarat.table.settings import Settings
 from punto.baccarat.wagers.definition import FACE_UP_ONLY, Limits
 from punto.commands import check_config
 from punto.configs.game_files import load_game, shipped_games
 from punto.configs.problems import ConfigError
 from punto.controller.config.file import ServiceConfig, load_config
-from punto.controller.config.sections import TableConfig
 from tests.command import punto
 from tests.share import part
 
@@ -176,23 +173,6 @@ def test_a_game_file_beside_the_configuration(config_file):
     changed(config_file, '"dragon-bonus-1"', '"own.toml"')
 
     assert load_config(config_file).game.decks == 6
-
-
-def test_every_setting_of_the_table_is_a_key_with_the_same_default():
-    hints = get_type_hints(Settings)
-    settings = {
-        field.name: (hints[field.name], field.default)
-        for field in fields(Settings)
-        if field.name not in {"table", "game", "progressive", "unproven"}
-        and not field.name.endswith("_serial")
-    }
-    keys = {
-        name: (key.annotation, MISSING if key.is_required() else key.default)
-        for name, key in TableConfig.model_fields.items()
-        if name not in {"id", "game"}
-    }
-
-    assert keys == settings
 
 
 @pytest.mark.parametrize(
