@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from punto.baccarat.table.meter import fixed
+from punto.baccarat.table.meter_link import fixed
 from punto.baccarat.table.terms import Terms, unlike
 from punto.configs.problems import ConfigError, Problem, cut, nearest
 from punto.configs.toml_file import Path_, TomlFile, read

@@ -9,7 +9,7 @@ import structlog
 
 from punto.baccarat.progressive.events import Contribute
 from punto.baccarat.table.events import MeterAnswered, MeterClaimed, MeterHeard, TableAsked, TableRefused
-from punto.baccarat.table.meter import served_table
+from punto.baccarat.table.meter_link import served_table
 from punto.baccarat.table.state import TableState
 from punto.baccarat.table.terms import Terms, unlike
 from punto.controller.engine import Engine

@@ -9,7 +9,7 @@ import structlog
 
 from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.table.events import Event, MeterAnswered, MeterHeard, TableAsked
-from punto.baccarat.table.meter import objection_to_meter
+from punto.baccarat.table.meter_link import objection_to_meter
 from punto.baccarat.table.state import AuthorityLink, TableState
 from punto.baccarat.table.terms import Terms, unlike
 from punto.controller.engine import Engine

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from punto.baccarat.table.meter import MOST_SEATS
+from punto.baccarat.table.meter_link import MOST_SEATS
 from punto.messages.models import Message
 
 Input = dict[str, Any]

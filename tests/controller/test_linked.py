@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from punto.baccarat.progressive.events import OpenMeter
-from punto.baccarat.table import meter
+from punto.baccarat.table import meter_link
 from punto.baccarat.table.events import MeterHeard
 from punto.configs.game_files import load_game
 from punto.controller.journal.audit import audit, difference_between
@@ -572,7 +572,7 @@ async def test_the_rules_judge_a_request_and_its_answer_once_at_each_side(tmp_pa
         judged.append(judge.__name__)
         return judge(*given)
 
-    for module in (meter, authority_end, table_end):
+    for module in (meter_link, authority_end, table_end):
         for name in ("objection_to_request", "objection_to_answer"):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, partial(noted, getattr(module, name)))

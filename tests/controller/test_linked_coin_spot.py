@@ -6,7 +6,7 @@ import pytest
 
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.events import MeterAnswered, MeterHeard, SetWager, TableAsked
-from punto.baccarat.table.meter import served_table
+from punto.baccarat.table.meter_link import served_table
 from punto.baccarat.table.order_kinds import ChangeShoe, OpenBetting, SignOn
 from punto.controller.accounts.roles import Role
 from punto.controller.orders import meter_answer

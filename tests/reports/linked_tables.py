@@ -4,7 +4,7 @@ from typing import Any
 
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.table.events import MeterAnswered, MeterHeard, TableAsked
-from punto.baccarat.table.meter import served_table
+from punto.baccarat.table.meter_link import served_table
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TablesProgressive
 from tests.baccarat.table.croupier import settings

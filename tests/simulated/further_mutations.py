@@ -10,7 +10,7 @@ from unittest import mock
 from punto.baccarat.progressive import orders as meter_orders
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.progressive.money import share
-from punto.baccarat.table import failing, meter
+from punto.baccarat.table import failing, meter_link
 from punto.baccarat.table import table as tables
 from punto.baccarat.table.events import MeterAnswered, TableAsked
 from punto.controller.accounts.accounts import Accounts
@@ -36,11 +36,11 @@ def _count_linked_wagers_twice() -> AbstractContextManager[Any]:
 @contextmanager
 def _serve_a_request_again() -> Iterator[None]:
     """The authority forgets that it has carried out a request."""
-    serve = meter.serve
+    serve = meter_link.serve
 
     def again(turn: Any, event: TableAsked) -> None:
-        progressive = meter.of(turn)
-        last = meter.served_table(progressive, event.table)
+        progressive = meter_link.of(turn)
+        last = meter_link.served_table(progressive, event.table)
         if last is not None and last.number == event.number:
             others = tuple(each for each in progressive.served if each is not last)
             forgotten = replace(last, number=event.number - 1)
@@ -55,7 +55,7 @@ def _serve_a_request_again() -> Iterator[None]:
 
 
 def _not_served(progressive: Any, table: str) -> Any:
-    last = meter.served_table(progressive, table)
+    last = meter_link.served_table(progressive, table)
     return None if last is None else replace(last, record="")
 
 
@@ -101,8 +101,8 @@ def _forget_a_request_whose_answer_failed() -> AbstractContextManager[Any]:
     def forgotten(turn: Any, event: Any) -> None:
         note(turn, event)
         if isinstance(event, MeterAnswered):
-            progressive = meter.of(turn)
-            link = replace(meter._link(progressive), asked=None, later=())
+            progressive = meter_link.of(turn)
+            link = replace(meter_link._link(progressive), asked=None, later=())
             turn.change(progressive=replace(progressive, link=link))
 
     return mock.patch.object(failing, "_note_report", forgotten)

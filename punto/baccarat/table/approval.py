@@ -11,7 +11,7 @@ from punto.baccarat.progressive.game_events import ReopenGame
 from punto.baccarat.progressive.ledger import HOLDINGS
 from punto.baccarat.progressive.money import amount, written
 from punto.baccarat.table.events import Event
-from punto.baccarat.table.meter import when_answered
+from punto.baccarat.table.meter_link import when_answered
 from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound, VoidCoup, VoidRound
 from punto.baccarat.table.orders import corrected_coup, on_order
 from punto.baccarat.table.progressive import awards_in_reach, wagers_are_in_play

@@ -13,7 +13,7 @@ from typing import Final, get_args
 
 from punto.baccarat.progressive.events import PrintWinPage
 from punto.baccarat.table import events
-from punto.baccarat.table.meter import serve_failed
+from punto.baccarat.table.meter_link import serve_failed
 from punto.baccarat.table.order_kinds import Order
 from punto.baccarat.table.state import Sensors, Stop
 from punto.baccarat.table.turn import RefusedError, Turn

@@ -28,7 +28,7 @@ from punto.baccarat.progressive.progressive import Progressive
 from punto.baccarat.progressive.state import Phase as BooksPhase
 from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.events import GameOrder, Sensed
-from punto.baccarat.table.meter import alarm_astray, fixed, give, of, refuse_away, refuse_second, tell
+from punto.baccarat.table.meter_link import alarm_astray, fixed, give, of, refuse_away, refuse_second, tell
 from punto.baccarat.table.sensors import clear_alarm, refuse_unlatched
 from punto.baccarat.table.settings import Settings as TableSettings
 from punto.baccarat.table.state import AuthorityLink, Phase, TablesProgressive, TableState

@@ -32,7 +32,7 @@ from typing import Any, Final, get_args
 
 from punto.baccarat.progressive.events import PrintWinPage
 from punto.baccarat.progressive.game_events import StartGame
-from punto.baccarat.table import events, meter, orders, progressive
+from punto.baccarat.table import events, meter_link, orders, progressive
 from punto.baccarat.table import order_kinds as kinds
 from punto.baccarat.table.approval import refuse_unapproved
 from punto.baccarat.table.dealing import go_on_after_award
@@ -155,11 +155,11 @@ _KINDS: Final[dict[type, tuple[type | str, _Handler]]] = {
     **_each(events.Sensed, _METER, progressive.play),
     **_each(events.BooksOrder, _METER, progressive.keep_books),
     PrintWinPage: (_METER, progressive.print_win_page),
-    events.MeterHeard: (_METER, meter.heard),
-    events.MeterAnswered: (_METER, meter.answered),
-    events.TableAsked: (_METER, meter.serve),
-    events.TableRefused: (_METER, meter.refuse),
-    events.MeterClaimed: (_METER, meter.claimed),
+    events.MeterHeard: (_METER, meter_link.heard),
+    events.MeterAnswered: (_METER, meter_link.answered),
+    events.TableAsked: (_METER, meter_link.serve),
+    events.TableRefused: (_METER, meter_link.refuse),
+    events.MeterClaimed: (_METER, meter_link.claimed),
     **_each(events.GameOrder, _GAME, progressive.play),
     StartGame: (StartGame, progressive.play),
 }

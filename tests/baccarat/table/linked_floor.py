@@ -10,7 +10,7 @@ from punto.baccarat.progressive.effects import Effect
 from punto.baccarat.progressive.settings import LinkedTable, Settings
 from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.events import Event, MeterAnswered, MeterHeard, TableAsked
-from punto.baccarat.table.meter import served_table
+from punto.baccarat.table.meter_link import served_table
 from punto.baccarat.table.state import TablesProgressive
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError

@@ -17,7 +17,7 @@ from punto.baccarat.table.events import (
     TableAsked,
     TableRefused,
 )
-from punto.baccarat.table.meter import MOST_LATER
+from punto.baccarat.table.meter_link import MOST_LATER
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.table.winners import can_win
 from punto.controller.journal.audit import Audited, difference_between
