@@ -50,7 +50,7 @@ MOST_SEATS: Final = 99
 """No table has more seats."""
 MOST_LATER: Final = 40
 """The most reports that wait for an answer; further ones are refused."""
-Told = GameOrder | Sensed | game_events.HandDecided | game_events.AwardTakenBack
+ProcedureEvent = GameOrder | Sensed | game_events.HandDecided | game_events.AwardTakenBack
 """An event for the procedure."""
 _OfAnAward = AwardLocked | AwardBooked | AwardBackedOut
 """The entries that announce an award."""
@@ -72,7 +72,7 @@ def of(turn: Turn) -> TablesProgressive:
     return turn.state.progressive
 
 
-def tell(turn: Turn, event: Told) -> None:
+def pass_on(turn: Turn, event: ProcedureEvent) -> None:
     """Pass an event to the procedure, and its orders to the meter; raises RefusedError if one of them refuses."""
     progressive = of(turn)
     link = progressive.link
@@ -85,7 +85,7 @@ def tell(turn: Turn, event: Told) -> None:
     if link is None or not orders:
         turn.change(progressive=replace(progressive, procedure=after))
         for order in orders:
-            give(turn, order)
+            carry_out(turn, order)
         return
     if isinstance(event, game_events.StartGame):
         _carried_out(progressive.books, orders)  # what the authority would refuse in any case is not asked
@@ -93,7 +93,7 @@ def tell(turn: Turn, event: Told) -> None:
     turn.change(progressive=replace(progressive, link=replace(link, number=asked.number, asked=asked)))
 
 
-def give(turn: Turn, order: BooksEvent) -> None:
+def carry_out(turn: Turn, order: BooksEvent) -> None:
     """Carry out an order for the table's own meter; raises RefusedError if it is not allowed now."""
     progressive = of(turn)
     if progressive.link is not None:
@@ -106,11 +106,11 @@ def give(turn: Turn, order: BooksEvent) -> None:
     linked = {each.table for each in books.settings.tables}
     served = tuple(each for each in progressive.served if each.table in linked)
     turn.change(progressive=replace(progressive, books=books, served=served))
-    _enter(turn, entries)
+    _record(turn, entries)
 
 
 def _handled(
-    procedure: AquariusState | NexusState, event: Told
+    procedure: AquariusState | NexusState, event: ProcedureEvent
 ) -> tuple[AquariusState | NexusState, Sequence[game_events.Order]]:
     machine = Aquarius(procedure) if procedure.kind == "aquarius" else Nexus(procedure)
     if machine.knows(event):
@@ -135,7 +135,7 @@ def _carried_out(books: Books, orders: Sequence[BooksEvent]) -> tuple[Books, lis
     return progressive.state, entries
 
 
-def _enter(turn: Turn, entries: Sequence[Effect]) -> None:
+def _record(turn: Turn, entries: Sequence[Effect]) -> None:
     """Put the entries on the record, and announce awards."""
     for entry in entries:
         turn.emit(MeterMoved(entry))
@@ -159,7 +159,7 @@ def alarm_astray(turn: Turn) -> None:
 # --- a linked table
 
 
-def _waits(event: Told, asked: Asked) -> TypeGuard[Sensed | game_events.AwardTakenBack]:
+def _waits(event: ProcedureEvent, asked: Asked) -> TypeGuard[Sensed | game_events.AwardTakenBack]:
     """Whether a report waits until the request is answered; raises RefusedError for what has to be done again then."""
     starts = isinstance(asked.event, game_events.StartGame)
     match event:
@@ -240,7 +240,7 @@ def heard(turn: Turn, event: MeterHeard) -> None:
     elif link.online or reason != link.reason:
         turn.alarm(AWAY, f"{books.settings.authority}, which keeps the meter, is away: {reason}")
     if _taken_back(progressive, books):
-        _tell_later(turn, game_events.AwardTakenBack())
+        _pass_on_late(turn, game_events.AwardTakenBack())
 
 
 def fixed(settings: Settings) -> tuple[object, ...]:
@@ -283,7 +283,7 @@ def answered(turn: Turn, event: MeterAnswered) -> None:
             # The hand began before the wagers were counted: their game is played with the next one.
             progressive = replace(progressive, late=turn.state.round.number)
     turn.change(progressive=progressive)
-    _enter(turn, event.entries)
+    _record(turn, event.entries)
     if isinstance(asked.event, game_events.HandDecided):
         alarm_astray(turn)
     if event.refused is not None:
@@ -292,15 +292,15 @@ def answered(turn: Turn, event: MeterAnswered) -> None:
         if isinstance(asked.event, game_events.StartGame):
             # The sensors have latched these wagers: they are in no game until they are placed again.
             for seat in asked.event.seats or ():
-                _tell_later(turn, game_events.WagerVoided(seat))
+                _pass_on_late(turn, game_events.WagerVoided(seat))
     for report in link.later:
-        _tell_later(turn, report)
+        _pass_on_late(turn, report)
 
 
-def _tell_later(turn: Turn, report: Sensed | game_events.AwardTakenBack) -> None:
+def _pass_on_late(turn: Turn, report: Sensed | game_events.AwardTakenBack) -> None:
     """Pass on a report that waited. Nobody waits for its refusal any more, so that is an alarm."""
     try:
-        tell(turn, report)
+        pass_on(turn, report)
     except RefusedError as refusal:
         turn.alarm(REFUSED, str(refusal))
 
@@ -377,7 +377,7 @@ def serve(turn: Turn, event: TableAsked) -> None:
         refused = Refused(refusal.code, str(refusal))
     turn.change(progressive=replace(progressive, books=books))
     _keep_served(turn, ServedTable(event.table, event.record, event.number, tuple(entries), refused))
-    _enter(turn, entries)
+    _record(turn, entries)
 
 
 def serve_failed(turn: Turn, event: TableAsked, refused: Refused) -> None:

@@ -28,7 +28,15 @@ from punto.baccarat.progressive.progressive import Progressive
 from punto.baccarat.progressive.state import Phase as BooksPhase
 from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.events import GameOrder, Sensed
-from punto.baccarat.table.meter_link import alarm_astray, fixed, give, of, refuse_away, refuse_second, tell
+from punto.baccarat.table.meter_link import (
+    alarm_astray,
+    carry_out,
+    fixed,
+    of,
+    pass_on,
+    refuse_away,
+    refuse_second,
+)
 from punto.baccarat.table.sensors import clear_alarm, refuse_unlatched
 from punto.baccarat.table.settings import Settings as TableSettings
 from punto.baccarat.table.state import AuthorityLink, Phase, TablesProgressive, TableState
@@ -65,10 +73,10 @@ def play(turn: Turn, event: GameOrder | Sensed) -> None:
     progressive = of(turn)
     _refuse_seats(turn.state, event)
     if not isinstance(event, game_events.StartGame):
-        tell(turn, event)
+        pass_on(turn, event)
         return
     _refuse_start(turn.state, progressive, event)
-    tell(turn, _leave_out(turn, progressive, event))
+    pass_on(turn, _leave_out(turn, progressive, event))
     refuse_unlatched(turn.state, event)
 
 
@@ -80,7 +88,7 @@ def keep_books(turn: Turn, event: BooksEvent) -> None:
             # The wagers of its last day may be counted when the next progressive is at the table.
             turn.emit(MeterMoved(counted(event), event.progressive))
             return
-    give(turn, event)
+    carry_out(turn, event)
     if isinstance(event, BackOut):
         _take_back(turn, event.award)
 
@@ -121,7 +129,9 @@ def start(turn: Turn, configured: TableSettings) -> None:
     elif phase is BooksPhase.NEW:
         turn.change(progressive=_anew(turn.state, configured))
     elif phase is BooksPhase.OPEN and settings != before.books.settings:
-        give(turn, ChangeSettings(settings, "the configuration was changed", "configuration", "its file"))
+        carry_out(
+            turn, ChangeSettings(settings, "the configuration was changed", "configuration", "its file")
+        )
         fresh = _anew(turn.state, configured)
         if fresh is not None and settings.procedure != before.procedure.kind:
             turn.change(progressive=replace(of(turn), procedure=fresh.procedure))
@@ -336,7 +346,7 @@ def hand_decided(turn: Turn, coup: Coup, round_: int, base: Iterable[PlacedWager
     if progressive is None or not _is_played(turn.state):
         return
     turn.change(progressive=replace(progressive, decided=round_, played_on=None))
-    tell(turn, decision(turn.state.settings.game, progressive, coup, base))
+    pass_on(turn, decision(turn.state.settings.game, progressive, coup, base))
 
 
 def unstarted(state: TableState) -> tuple[int, ...]:
@@ -395,7 +405,7 @@ def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[Pl
     decided = game_events.HandDecided()
     if coup is not None:
         decided = decision(turn.state.settings.game, progressive, coup, base)
-    tell(turn, decided)
+    pass_on(turn, decided)
     alarm_astray(turn)
 
 
@@ -436,7 +446,7 @@ def _leave_out(
         if (refusal := _refusal(turn.state, progressive, seat, base)) is not None
     }
     for seat in refusals:
-        tell(turn, game_events.WagerVoided(seat))
+        pass_on(turn, game_events.WagerVoided(seat))
     if refusals:
         reasons = "; ".join(f"seat {seat}: {refusal}" for seat, refusal in refusals.items())
         turn.alarm(
@@ -461,7 +471,7 @@ def _take_back(turn: Turn, number: int) -> None:
     )
     hand_over = progressive.procedure.step is not PLAYING
     if of_the_game and last is not None and progressive.decided == last.round and hand_over:
-        tell(turn, game_events.AwardTakenBack())
+        pass_on(turn, game_events.AwardTakenBack())
 
 
 def _name(progressive: TablesProgressive) -> str:
