@@ -59,7 +59,7 @@ def lock(turn: Turn, event: LockAward) -> None:
         back = (Line(Account.OVERFLOW, -missing), Line(Account.PRIMARY, missing))
         turn.post(Cause.OVERFLOW_ADDED, back, _about(award))
     turn.change(awards=(*turn.state.awards, award), next_award=award.id + 1)
-    turn.say(AwardLocked(award))
+    turn.emit(AwardLocked(award))
     # The seed of the next meter may be there since the first confirmation, unless another table has won it meanwhile.
     begun = any(each.whole_meter for each in before) and turn.state.available >= amount(
         turn.state.settings.seed
@@ -79,7 +79,7 @@ def deny(turn: Turn, event: DenyAward) -> None:
     """
     award = _claimed(turn, event)
     _refuse_authority(turn, award)
-    turn.say(
+    turn.emit(
         NobodyWonLogged(
             table=award.table,
             round=award.round,
@@ -149,7 +149,7 @@ def back_out(turn: Turn, event: BackOut) -> None:
         )
     after = replace(award, state=AwardState.BACKED_OUT)
     turn.put_award(after)
-    turn.say(AwardBackedOut(after, event.who, event.reason, event.approved_by))
+    turn.emit(AwardBackedOut(after, event.who, event.reason, event.approved_by))
 
 
 def forget(turn: Turn) -> None:
@@ -321,7 +321,7 @@ def _book(turn: Turn, award: Award) -> None:
         )
     after = replace(award, state=AwardState.BOOKED)
     turn.put_award(after)
-    turn.say(AwardBooked(after))
+    turn.emit(AwardBooked(after))
     forget(turn)
 
 

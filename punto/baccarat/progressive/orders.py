@@ -64,7 +64,7 @@ def contribute(turn: Turn, event: events.Contribute) -> None:
             "bad_wagers", "each seat in the game must have one progressive wager of more than 0"
         )
     stakes = sum(amounts)
-    turn.say(effects.WagersCounted(event.table, event.round, event.wagers))
+    turn.emit(effects.WagersCounted(event.table, event.round, event.wagers))
     to_meter, to_reserve = share(stakes, settings.contribution_rate), share(stakes, settings.reserve_rate)
     turn.post(
         Cause.CONTRIBUTION,
@@ -108,7 +108,7 @@ def reopen_round(turn: Turn, event: events.ReopenRound) -> None:
         raise RefusedError("round_open", f"round {event.round} of {event.table} is not over")
     turn.change(rounds=turn.rounds_with(replace(played, over=False)))
     if event.by is not None:
-        turn.say(
+        turn.emit(
             effects.GameReopened(
                 event.table, event.round, event.by.reason, event.by.who, event.by.approved_by
             )
@@ -172,7 +172,7 @@ def counted(event: events.CountCoins) -> effects.CoinsCounted:
 
 def count_coins(turn: Turn, event: events.CountCoins) -> None:
     """Put a gaming day's count on the record; raises RefusedError as `counted` does."""
-    turn.say(counted(event))
+    turn.emit(counted(event))
 
 
 def change_settings(turn: Turn, event: events.ChangeSettings) -> None:
@@ -210,7 +210,7 @@ def change_settings(turn: Turn, event: events.ChangeSettings) -> None:
         )
     linked = {each.table for each in after.tables}
     turn.change(settings=after, rounds=tuple(each for each in turn.state.rounds if each.table in linked))
-    turn.say(effects.SettingsChanged(before, after, event.reason, event.who, event.approved_by))
+    turn.emit(effects.SettingsChanged(before, after, event.reason, event.who, event.approved_by))
 
 
 def retire(turn: Turn, event: events.Retire) -> None:
@@ -231,7 +231,7 @@ def retire(turn: Turn, event: events.Retire) -> None:
         ),
         Reference(who=event.who, reason=event.reason, approved_by=event.approved_by),
     )
-    turn.say(effects.Retired(event.reason, event.who, event.approved_by))
+    turn.emit(effects.Retired(event.reason, event.who, event.approved_by))
 
 
 def table_round(turn: Turn, table: str, number: int) -> TableRound:

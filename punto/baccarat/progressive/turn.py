@@ -23,7 +23,7 @@ class Turn:
         """Set these fields of the state."""
         self.state = self.state.replace(**fields)
 
-    def say(self, effect: Effect) -> None:
+    def emit(self, effect: Effect) -> None:
         """Add an entry to the record."""
         self.effects.append(effect)
 
