@@ -9,13 +9,13 @@ import structlog
 from punto.baccarat.progressive.effects import AwardLocked
 from punto.baccarat.table.effects import (
     AlarmRaised,
+    Announced,
     BurnCardTurned,
     CardAwaited,
     CardDealt,
     CardHeld,
     CardsRevealed,
     Effect,
-    Happened,
     Happening,
     MeterMoved,
     PhaseEntered,
@@ -122,7 +122,7 @@ class Publication:
         self.raised = {each.number: self.raised.get(each.number, now) for each in step.state.alarms}
         for effect in step.effects:
             self._publish_effect(step, effect)
-            if isinstance(effect, Happened) and not isinstance(effect.happening, _NOT_LOGGED):
+            if isinstance(effect, Announced) and not isinstance(effect.happening, _NOT_LOGGED):
                 _log.info(effect.happening.kind.replace("_", " "), **_fields(effect.happening))
 
     def _publish_effect(self, step: Step, effect: Effect) -> None:
@@ -135,7 +135,7 @@ class Publication:
             pass
         elif not self._outbox.connected:
             self._outbox.dropped += 1
-        elif isinstance(effect, Happened):
+        elif isinstance(effect, Announced):
             message = event_message(step.state.settings, effect, step.entry.ts)
             self._outbox.put(self._topic(topics.EVENT), message.wire())
         else:

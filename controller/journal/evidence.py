@@ -23,7 +23,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from punto.baccarat.table.effects import Happened, RoundEnded
+from punto.baccarat.table.effects import Announced, RoundEnded
 from punto.baccarat.table.state import RoundRecord
 from punto.controller.journal import evidence_verifier, rows, schema, store
 from punto.controller.journal.entries import FIRST_LINK, ROUNDS, Head
@@ -188,7 +188,7 @@ def _shown(steps: Iterable[Step], name: str) -> Iterator[dict[str, Any]]:
         game = state.settings.game
         messages: list[Any] = [state_message(state, entry.seq, datetime.fromisoformat(entry.ts))]
         for effect in step.effects:
-            if isinstance(effect, Happened):
+            if isinstance(effect, Announced):
                 messages.append(event_message(state.settings, effect, entry.ts))
             if isinstance(effect, RoundEnded):
                 messages.append(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from punto.baccarat.table.effects import AlarmRaised, CardAwaited, Effect, Happened
+from punto.baccarat.table.effects import AlarmRaised, Announced, CardAwaited, Effect
 from punto.baccarat.table.events import BooksOrder, Event, GameOrder, Sensed
 from punto.baccarat.table.failing import INTERNAL_ERROR
 from punto.baccarat.table.order_kinds import Order
@@ -30,9 +30,9 @@ def incidents_of(event: Event, outcome: Sequence[Effect] | RefusedError) -> list
     found = []
     for effect in outcome:
         match effect:
-            case Happened(happening=AlarmRaised(code, text, stops)):
+            case Announced(happening=AlarmRaised(code, text, stops)):
                 found.append(Incident("stop" if stops else "alarm", code, text))
-            case Happened(happening=CardAwaited(code, text)):
+            case Announced(happening=CardAwaited(code, text)):
                 found.append(Incident("card_awaited", code, text))
             case _:
                 pass

@@ -11,7 +11,7 @@ from punto.baccarat.coup import Coup, Side, total
 from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.roads.derived_roads import DerivedRoad
 from punto.baccarat.roads.scoreboard import draw
-from punto.baccarat.table.effects import Happened
+from punto.baccarat.table.effects import Announced
 from punto.baccarat.table.progressive import what_waits
 from punto.baccarat.table.sensors import alarm_code, fault_text
 from punto.baccarat.table.settings import Settings
@@ -283,14 +283,14 @@ def _last_award(progressive: TablesProgressive, won: str | None) -> MeterAward |
     )
 
 
-def event_message(settings: Settings, happened: Happened, moment: str) -> Event:
+def event_message(settings: Settings, announced: Announced, moment: str) -> Event:
     """A public event as it is published; `moment` is its input's time."""
     return Event(
-        id=f"{settings.table}/event/{happened.number}",
-        seq=happened.number,
+        id=f"{settings.table}/event/{announced.number}",
+        seq=announced.number,
         ts=moment,
         simulation=settings.simulation,
-        happening=happened.happening,
+        happening=announced.happening,
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import pytest
 
-from punto.baccarat.table.effects import Happened
+from punto.baccarat.table.effects import Announced
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.order_kinds import CallSupervisor
 from punto.controller.journal import schema, store
@@ -118,7 +118,7 @@ class Known:
         settings = step.state.settings
         self._expect(state_message(step.state, step.seq, clock.now()))
         for effect in step.effects:
-            if isinstance(effect, Happened):
+            if isinstance(effect, Announced):
                 self._expect(event_message(settings, effect, step.entry.ts))
         for ended in step.rounds:
             game = settings.game

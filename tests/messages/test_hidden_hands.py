@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from punto.baccarat.cards import Card
-from punto.baccarat.table.effects import Effect, Happened, Happening, RoundEnded
+from punto.baccarat.table.effects import Announced, Effect, Happening, RoundEnded
 from punto.baccarat.table.events import CardDrawn, CutCardSeen, Event
 from punto.baccarat.table.order_kinds import CorrectCard, KeyCard, Reveal, VoidCoup
 from punto.baccarat.table.state import Phase, RoundRecord
@@ -77,7 +77,7 @@ def _told(table: Table, effects: list[Effect]) -> Iterator[bytes]:
     ):
         if message is not None:
             yield message.wire()
-    yield from (HAPPENING.dump_json(each.happening) for each in effects if isinstance(each, Happened))
+    yield from (HAPPENING.dump_json(each.happening) for each in effects if isinstance(each, Announced))
     yield from (
         ROUND.dump_json(public_round(each.record)) for each in effects if isinstance(each, RoundEnded)
     )

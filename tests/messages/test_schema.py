@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 from pydantic import BaseModel
 
-from punto.baccarat.table.effects import CardHeld, Effect, Happened, Happening, RoundEnded
+from punto.baccarat.table.effects import Announced, CardHeld, Effect, Happening, RoundEnded
 from punto.baccarat.table.state import Phase, TableState
 from punto.commands.cli import main
 from punto.commands.schema import documents, with_tables
@@ -158,7 +158,7 @@ def told(state: TableState, effects: list[Effect]) -> Iterator[Payload]:
     if progressive is not None:
         yield progressive
     for effect in effects:
-        if isinstance(effect, Happened):
+        if isinstance(effect, Announced):
             yield event_message(state.settings, effect, timestamp(NOW))
         elif isinstance(effect, RoundEnded):
             yield round_message(state.settings, effect.record, timestamp(NOW), "game", "rules", "record")

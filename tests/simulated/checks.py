@@ -22,9 +22,9 @@ from punto.baccarat.cards import Card
 from punto.baccarat.progressive.effects import AwardLocked
 from punto.baccarat.table.effects import (
     AlarmRaised,
+    Announced,
     CardAwaited,
     Effect,
-    Happened,
     Happening,
     MeterMoved,
     RoundEnded,
@@ -322,7 +322,7 @@ class Record:
             self._window.append(event.card)
         ended = False
         for effect in effects:
-            if isinstance(effect, Happened):
+            if isinstance(effect, Announced):
                 if effect.number != len(self.happenings) + 1:
                     raise Wrong(f"event {len(self.happenings) + 1} was left out")
                 self.happenings.append(effect.happening)
@@ -482,7 +482,7 @@ def _shown(rows: Sequence[Any]) -> list[tuple[object, ...]]:
 def _expected(event: Event, effects: Sequence[Effect], outcome: str) -> list[tuple[object, ...]]:
     """The same, as it follows from the input's outcome and its effects."""
     kind, _, code = outcome.partition(" ")
-    happenings = [effect.happening for effect in effects if isinstance(effect, Happened)]
+    happenings = [effect.happening for effect in effects if isinstance(effect, Announced)]
     found: list[tuple[object, ...]] = []
     if kind == "refused" and isinstance(event, _REFUSED_ON_RECORD):
         found.append(("incidents", "refused", code))

@@ -146,7 +146,9 @@ def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right
     # The entry takes the next round number, so wagers accepted for that number must go back.
     return_wagers(turn)
     turn.emit(RoundEnded(entry))
-    turn.say(RoundCorrected(last.round, entry.round, right.player, right.banker, right.winner, order.reason))
+    turn.announce(
+        RoundCorrected(last.round, entry.round, right.player, right.banker, right.winner, order.reason)
+    )
     turn.change(round=Round(number=entry.round + 1))
     turn.change_history(last=right, correction=entry)
     _count_again(turn, last, right)

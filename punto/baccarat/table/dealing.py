@@ -152,7 +152,7 @@ def turn_first_card(turn: Turn, card: Card) -> None:
     """Turn the burn's first card, which sets how many cards are burned."""
     turn.change_shoe(drawn=(*turn.state.shoe.drawn, card))
     burns = turn.state.settings.burn_ace if card.rank == "A" else card.points or 10
-    turn.say(effects.BurnCardTurned(card, burns))
+    turn.announce(effects.BurnCardTurned(card, burns))
     _burned(turn, burns)
 
 
@@ -181,7 +181,7 @@ def _reach_cut_card(turn: Turn) -> None:
     else:
         last = state.shoe.coups
     turn.change_shoe(last_coup=last)
-    turn.say(effects.CutCardReached(last))
+    turn.announce(effects.CutCardReached(last))
 
 
 # --- between coups
@@ -217,7 +217,7 @@ def return_wagers(turn: Turn) -> None:
     """Give back the wagers for a coup that will not be dealt."""
     if turn.state.round.wagers:
         turn.change_round(wagers=())
-        turn.say(effects.WagersReturned(turn.state.round.number))
+        turn.announce(effects.WagersReturned(turn.state.round.number))
 
 
 # --- the deal
@@ -255,7 +255,7 @@ def _await_card(turn: Turn, doubt: Doubt) -> None:
     turn.change_waiting(doubt=doubt)
     if doubt.code == "surplus_copy":
         turn.stop(Stop(code=doubt.code, text=f"{doubt.text}, correct an earlier misread, and resume play"))
-    turn.say(effects.CardAwaited(doubt.code, doubt.text))
+    turn.announce(effects.CardAwaited(doubt.code, doubt.text))
     if doubt.read is not None:
         turn.emit(effects.CardHeld(doubt.read, "doubtful", turn.state.round.number))
 
@@ -269,7 +269,7 @@ def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
     turn.change(
         round=state.round.replace(coup=coup), shoe=state.shoe.replace(drawn=(*state.shoe.drawn, card))
     )
-    turn.say(
+    turn.announce(
         effects.CardDealt(
             state.round.number, position, coup.side_of(position - 1), None if hidden else card, keyed
         )
@@ -297,7 +297,7 @@ def finish_if_over(turn: Turn) -> None:
 
 def reveal(turn: Turn) -> None:
     """Show the cards on the table; then settle, or deal on."""
-    turn.say(effects.CardsRevealed(turn.state.round.number, turn.coup.player, turn.coup.banker))
+    turn.announce(effects.CardsRevealed(turn.state.round.number, turn.coup.player, turn.coup.banker))
     turn.change_round(shown=len(turn.coup.cards))
     if turn.coup.over:
         _end_coup(turn)
@@ -309,7 +309,7 @@ def reveal(turn: Turn) -> None:
 def _end_coup(turn: Turn) -> None:
     """Settle every wager by a finished coup, and continue with the next."""
     state, coup = turn.state, turn.coup
-    turn.say(
+    turn.announce(
         effects.CoupEnded(
             state.round.number,
             coup.winner,
@@ -343,7 +343,7 @@ def road_round(coup: Coup) -> RoadRound:
 def void_coup(turn: Turn, order: VoidCoup) -> None:
     """End a coup as a misdeal. Cards queued while the table waited go to neither hand."""
     discard_waiting(turn, "overdrawn")
-    turn.say(effects.CoupVoided(turn.state.round.number, order.reason))
+    turn.announce(effects.CoupVoided(turn.state.round.number, order.reason))
     _close_round(turn, _record(turn, "void", give_back(turn.state.round.wagers), order))
 
 

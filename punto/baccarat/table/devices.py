@@ -66,7 +66,7 @@ def _accept(turn: Turn, known: KnownDevice, serial: str) -> None:
     _know(turn, replace(known, accepted=serial, offered=None))
     clear_alarm(turn, alarm_code(known.device))
     if serial != known.accepted:
-        turn.say(DeviceAccepted(known.device, serial))
+        turn.announce(DeviceAccepted(known.device, serial))
 
 
 def _know(turn: Turn, known: KnownDevice) -> None:

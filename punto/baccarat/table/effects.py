@@ -218,7 +218,7 @@ Happening = (
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class Announced:
     """A public event with its number, counted without gaps over the table's life."""
 
     number: int
@@ -250,4 +250,4 @@ class MeterMoved:
     progressive: str | None = None
 
 
-Effect = Happened | CardHeld | RoundEnded | MeterMoved
+Effect = Announced | CardHeld | RoundEnded | MeterMoved

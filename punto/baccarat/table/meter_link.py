@@ -142,7 +142,9 @@ def _record(turn: Turn, entries: Sequence[Effect]) -> None:
         # Awards from the tray are not announced: displays would take them for awards of the meter.
         if isinstance(entry, _OfAnAward) and entry.award.payer == "meter":
             award = entry.award
-            turn.say(AwardChanged(award.id, award.rule, award.amount, award.round, award.seats, award.state))
+            turn.announce(
+                AwardChanged(award.id, award.rule, award.amount, award.round, award.seats, award.state)
+            )
 
 
 def alarm_astray(turn: Turn) -> None:

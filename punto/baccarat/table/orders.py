@@ -214,7 +214,7 @@ def _correct(turn: Turn, order: kinds.CorrectCard) -> None:
     if hidden:
         turn.emit(CardHeld(order.card, "corrected", number, order.position))
     else:
-        turn.say(CardCorrected(number, order.position, side, before, order.card, order.reason))
+        turn.announce(CardCorrected(number, order.position, side, before, order.card, order.reason))
     if turn.state.phase is Phase.DEALING:
         dealing.finish_if_over(turn)
 
@@ -267,12 +267,12 @@ def _resume(turn: Turn, reason: str) -> None:
     stops = tuple(stop for stop in turn.state.waiting.stops if stop.code not in NOT_RESUMED)
     if not stops and turn.state.award_waits:
         progressive.play_on(turn)
-        turn.say(PlayResumed(reason))
+        turn.announce(PlayResumed(reason))
         return
     if not stops:
         raise RefusedError("not_stopped", "there is no stop that this order can end")
     turn.change_waiting(stops=tuple(stop for stop in turn.state.waiting.stops if stop.code in NOT_RESUMED))
-    turn.say(PlayResumed(reason))
+    turn.announce(PlayResumed(reason))
     for stop in stops:
         if stop.overdrawn is not None:
             dealing.settle_overdraw(turn, stop.overdrawn)
@@ -287,7 +287,7 @@ def _acknowledge(turn: Turn, number: int) -> None:
             f"there is no alarm {number} now: the alarm was acknowledged, or was raised again under another number",
         )
     turn.change(alarms=tuple(each for each in turn.state.alarms if each is not found))
-    turn.say(AlarmAcknowledged(number, found.code))
+    turn.announce(AlarmAcknowledged(number, found.code))
 
 
 def _change_game(turn: Turn, game: Game) -> None:
@@ -298,7 +298,7 @@ def _change_game(turn: Turn, game: Game) -> None:
     dealing.leave_the_shoe(turn)
     turn.change(settings=settings)
     turn.change_history(last=None)
-    turn.say(GameChanged(game.name, game.title))
+    turn.announce(GameChanged(game.name, game.title))
 
 
 # --- access
@@ -453,7 +453,7 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
         turn.change(settings=event.settings, link=put_aside(state.link))
         turn.change_history(last=None)
         if event.settings.game != state.settings.game:
-            turn.say(GameChanged(event.settings.game.name, event.settings.game.title))
+            turn.announce(GameChanged(event.settings.game.name, event.settings.game.title))
     if outlawed:
         turn.alarm(
             "outside_the_law",

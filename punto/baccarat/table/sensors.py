@@ -70,4 +70,4 @@ def clear_alarm(turn: Turn, code: str) -> None:
     for alarm in turn.state.alarms:
         if alarm.code == code:
             turn.change(alarms=tuple(each for each in turn.state.alarms if each is not alarm))
-            turn.say(AlarmAcknowledged(alarm.number, code))
+            turn.announce(AlarmAcknowledged(alarm.number, code))

@@ -190,7 +190,7 @@ def let_in(turn: Turn, hello: events.ShoeHello, reason: str) -> None:
         )
     turn.change_link(components=hello.components, offered=None)
     _end_refusal(turn)
-    turn.say(ShoeLinkChanged(online=turn.state.link.online, reason=reason))
+    turn.announce(ShoeLinkChanged(online=turn.state.link.online, reason=reason))
     _stop_if_keyed_alone(turn)
     take_backlog(turn)
 
@@ -201,7 +201,7 @@ def _end_refusal(turn: Turn) -> None:
 
 def _on_lost(turn: Turn, reason: str) -> None:
     turn.change_link(online=False, reason=reason)
-    turn.say(ShoeLinkChanged(online=False, reason=reason))
+    turn.announce(ShoeLinkChanged(online=False, reason=reason))
 
 
 def _on_records_lost(turn: Turn, first: int, last: int) -> None:

@@ -58,11 +58,11 @@ class Turn:
         """Set these fields of what is kept of the rounds that have ended."""
         self.change(history=self.state.history.replace(**fields))
 
-    def say(self, happening: effects.Happening) -> None:
+    def announce(self, happening: effects.Happening) -> None:
         """Publish an event."""
         number = self.state.happenings + 1
         self.change(happenings=number)
-        self.effects.append(effects.Happened(number, happening))
+        self.effects.append(effects.Announced(number, happening))
 
     def emit(self, effect: effects.CardHeld | effects.RoundEnded | effects.MeterMoved) -> None:
         """Report a hidden card to surveillance, put a round on the record, or an entry in the books."""
@@ -72,7 +72,7 @@ class Turn:
         """Enter a phase, and publish it."""
         before = self.state
         self.change(phase=phase)
-        self.say(effects.PhaseEntered(phase, self.state.round.number, self.state.shoe.number))
+        self.announce(effects.PhaseEntered(phase, self.state.round.number, self.state.shoe.number))
         self.watch_keypad(before)
 
     def watch_keypad(self, before: TableState) -> None:
@@ -89,7 +89,7 @@ class Turn:
 
         If many of one code stand already, it takes the place of the last of them: the first ones and the latest stay.
         """
-        self.say(effects.AlarmRaised(code, text, stops=False))
+        self.announce(effects.AlarmRaised(code, text, stops=False))
         alike = [each for each in self.state.alarms if each.code == code]
         before = next((each for each in alike if _the_same(each, code, text)), None)
         if before is None and len(alike) >= MOST_ALIKE:
@@ -104,7 +104,7 @@ class Turn:
         if alike >= MOST_ALIKE and stop.overdrawn is None:
             return
         self.change_waiting(stops=(*self.state.waiting.stops, stop))
-        self.say(effects.AlarmRaised(stop.code, stop.text, stops=True))
+        self.announce(effects.AlarmRaised(stop.code, stop.text, stops=True))
 
 
 def _the_same(alarm: Alarm, code: str, text: str) -> bool:

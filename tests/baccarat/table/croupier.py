@@ -24,7 +24,7 @@ from punto.baccarat.progressive.nexus import Confirm, EndGame, SignAward, SwipeC
 from punto.baccarat.progressive.settings import LinkedTable
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.table.catalogue import event_of
-from punto.baccarat.table.effects import CardHeld, Effect, Happened, Happening, RoundEnded
+from punto.baccarat.table.effects import Announced, CardHeld, Effect, Happening, RoundEnded
 from punto.baccarat.table.events import (
     AccessRefused,
     CardDrawn,
@@ -217,7 +217,7 @@ def events_of(at: Any, command: str) -> list[Event]:
 
 def happenings(effects: list[Effect]) -> list[Happening]:
     """What the public came to know by these effects."""
-    return [effect.happening for effect in effects if isinstance(effect, Happened)]
+    return [effect.happening for effect in effects if isinstance(effect, Announced)]
 
 
 def _hello(croupier: Croupier, words: list[str]) -> list[Event]:
