@@ -26,8 +26,8 @@ from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.devices.device import DeviceDoor
 from punto.controller.engine import Engine, HouseRules
+from punto.controller.equipment import equip, watch
 from punto.controller.expectations import Counts, ExactExpectations
-from punto.controller.fitting import fit, watch
 from punto.controller.heartbeat import beat
 from punto.controller.journal.background import BackgroundReplay
 from punto.controller.journal.journal import Journal
@@ -189,7 +189,9 @@ class _Service:
             "replay": replay.run,
             "expectations": exact.run,
         }
-        self._doors, fitted = fit(config, engine, outbox, devices, gate, doors_of(config, engine, outbox))
+        self._doors, equipment = equip(
+            config, engine, outbox, devices, gate, doors_of(config, engine, outbox)
+        )
         self._runs |= {door.device: door.run for door in self._doors}
         if devices.configuration_keypad is not None:
             self._runs["configuration keypad"] = partial(watch, devices.configuration_keypad, engine)
@@ -216,12 +218,12 @@ class _Service:
             signer = HeadSigner(*signing, table.head_signed, table.differs)
             parts["signer"], self._runs["signer"] = signer.health, signer.run
         link = None if self.broker is None else self._publish(self.broker, signer)
-        fitted = replace(
-            fitted,
+        equipment = replace(
+            equipment,
             links=lambda: _health_of(parts),
             meter=lambda: link.meter if isinstance(link, TableEnd) else None,
         )
-        self._desk = Desk(engine, config.folder, fitted, gate, config.law, config.rules)
+        self._desk = Desk(engine, config.folder, equipment, gate, config.law, config.rules)
 
     def _publish(self, broker: Broker, signer: "HeadSigner | None") -> TableEnd | AuthorityEnd | None:
         """Have the broker's link send and take what devices, accounts, edges and meters do; returns the meter's link."""

@@ -32,7 +32,7 @@ from punto.controller.config.sections import AccountsConfig
 from punto.controller.engine import Engine
 from punto.controller.orders import requests
 from punto.controller.orders.countersigning import APPROVAL_SECONDS, Countersigning, Waiting
-from punto.controller.orders.doors import NOTHING_FITTED, Answer, Caller, Fitted, OrderAnswer, Peer, Preview
+from punto.controller.orders.doors import NO_EQUIPMENT, Answer, Caller, Equipment, OrderAnswer, Peer, Preview
 from punto.controller.orders.games import game_names
 from punto.controller.orders.meter_answer import meter_answered
 from punto.controller.orders.one_signature import refusals_at_a_desk, ways_to_give
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Desk:
-    """Accepts orders for one table; `folder` has the house's own game files, `fitted` is what its devices do.
+    """Accepts orders for one table; `folder` has the house's own game files, `equipment` is what its devices do.
 
     `law` limits the games that the table can change to, and `rules` are the house's rules of wagers. `accounts` are the accounts that can sign; None if the table has none. Their policy decides whether a second person may
     approve with a password at the first person's page; at a session of their own they always may.
@@ -58,7 +58,7 @@ class Desk:
         self,
         engine: Engine,
         folder: Path,
-        fitted: Fitted = NOTHING_FITTED,
+        equipment: Equipment = NO_EQUIPMENT,
         accounts: "Gate | None" = None,
         law: Law = NO_LAW,
         rules: dict[str, RulesConfig] | None = None,
@@ -67,7 +67,7 @@ class Desk:
         self.folder = folder
         self.law = law
         self.rules = rules or {}
-        self.fitted = fitted
+        self.equipment = equipment
         self.accounts = accounts
         self._at_page = (
             accounts is not None
@@ -135,7 +135,7 @@ class Desk:
         return self._ways(replace(order, approved_by=second.name), giver)
 
     def _ways(self, order: Any, giver: Caller) -> list[list[Any]]:
-        return ways_to_give(self.engine.state, order, card_level(giver.roles), self.fitted.gives())
+        return ways_to_give(self.engine.state, order, card_level(giver.roles), self.equipment.gives())
 
     async def preview(self, kind: str, fields: dict[str, Any], caller: Caller) -> Preview:
         """The result that an order would have now, and whether a second person must approve it.
@@ -165,7 +165,7 @@ class Desk:
             raise UnreadableError(
                 f"there is no order {kind!r}{meant(kind, known)}: {', '.join(known)} or status"
             )
-        if CATALOGUE[kind].seen or kind in self.fitted.gives():
+        if CATALOGUE[kind].seen or kind in self.equipment.gives():
             raise UnreadableError(
                 f"{kind}: a device of this table gives this order, so it cannot be given here"
             )
@@ -339,8 +339,8 @@ class Desk:
     async def _carry_out(self, ways: Sequence[Sequence[Any]], caller: Caller) -> OrderAnswer:
         source = f"operator {caller.name}"
         for orders in ways:
-            if isinstance(orders[0], StartGame) and self.fitted.start_game is not None:
-                handled = [await self.fitted.start_game(orders[0], source)]
+            if isinstance(orders[0], StartGame) and self.equipment.start_game is not None:
+                handled = [await self.equipment.start_game(orders[0], source)]
             else:
                 handled = await self.engine.submit(orders, source, whole=orders is not ways[-1])
             if not any(each.refused for each in handled):
@@ -363,7 +363,7 @@ class Desk:
 
     def refusals(self) -> dict[str, RefusedError | None]:
         """The present refusal of each order of the catalogue, or None."""
-        return refusals_at_a_desk(self.trials, self.fitted.gives())
+        return refusals_at_a_desk(self.trials, self.equipment.gives())
 
     def _advice(self, code: str, caller: Caller) -> str:
         """The end of a refusal's reason: who was first, or which orders are possible instead."""
@@ -371,7 +371,7 @@ class Desk:
             return self._who_was_first()
         if code != "not_now":
             return ""
-        own = orders_of(caller.roles, self.engine.state) - self.fitted.gives()
+        own = orders_of(caller.roles, self.engine.state) - self.equipment.gives()
         possible = [
             CATALOGUE[kind] for kind, why_not in self.refusals().items() if not why_not and kind in own
         ]

@@ -69,7 +69,7 @@ class Preview(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
+class Equipment:
     """The parts of a progressive's procedure that this table's devices do in place of a person at a desk.
 
     - `gives`: the kinds of orders that a device gives now and a desk refuses: `wager_placed` and `wager_lifted` with
@@ -96,7 +96,7 @@ class Fitted:
     links: Callable[[], Mapping[str, LinkHealth]] = dict
 
 
-NOTHING_FITTED: Final = Fitted()
+NO_EQUIPMENT: Final = Equipment()
 
 
 class Peer(NamedTuple):

@@ -27,7 +27,7 @@ from punto.baccarat.table.state import TablesProgressive
 from punto.baccarat.table.table import leads_to
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.words import words
-from punto.controller.orders.doors import Fitted
+from punto.controller.orders.doors import Equipment
 from punto.messages.models import GameStep, Part
 
 _ANOTHER: Final = "another"
@@ -147,13 +147,15 @@ def _mark(settings: ProgressiveSettings) -> str:
     return hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
 
 
-def game_view(trials: Trials, fitted: Fitted, refused: Mapping[str, RefusedError | None]) -> GameView | None:
+def game_view(
+    trials: Trials, equipment: Equipment, refused: Mapping[str, RefusedError | None]
+) -> GameView | None:
     """The progressive's game at this table, None if it has no progressive.
 
-    `fitted` is what its devices do, `refused` the refusal of each order.
+    `equipment` is what its devices do, `refused` the refusal of each order.
     """
     progressive = trials.state.progressive
-    return None if progressive is None else _Game(trials, progressive, fitted).view(refused)
+    return None if progressive is None else _Game(trials, progressive, equipment).view(refused)
 
 
 class _Game:
@@ -163,10 +165,10 @@ class _Game:
     why it would be refused; None if there is no award to confirm, or if the authority of the meter fixes the award.
     """
 
-    def __init__(self, trials: Trials, progressive: TablesProgressive, fitted: Fitted) -> None:
+    def __init__(self, trials: Trials, progressive: TablesProgressive, equipment: Equipment) -> None:
         self.trials = trials
         self.state = trials.state
-        self.fitted = fitted
+        self.equipment = equipment
         self.link = progressive.link
         self.served = sum(each.number for each in progressive.served)
         self.books = progressive.books
@@ -187,7 +189,7 @@ class _Game:
             if CATALOGUE[kind].group in {"game", "award"} and (why is None or why.code != "other_procedure")
         }
         code, text = self._todo(orders)
-        live = self.fitted.meter()
+        live = self.equipment.meter()
         sensors = state.devices.sensors
         return GameView(
             id=settings.progressive,
@@ -208,10 +210,10 @@ class _Game:
             award=self.award,
             todo=Todo(code=code, text=text),
             orders=orders,
-            start_label=self.fitted.start_label,
+            start_label=self.equipment.start_label,
             unstarted=unstarted(state),
-            by_device=tuple(sorted(self.fitted.gives())),
-            password_of=self.fitted.password_of(),
+            by_device=tuple(sorted(self.equipment.gives())),
+            password_of=self.equipment.password_of(),
             served=self.served,
         )
 
@@ -285,7 +287,7 @@ class _Game:
         started = self.procedure.step is not Step.BETTING
         won = () if hand.won is None or not started else hand.won.seats
         shares = {} if self.award is None else {each.seat: each.amount for each in self.award.shares}
-        late = self.fitted.late()
+        late = self.equipment.late()
         for seat in range(1, self.state.settings.seats + 1):
             wager = WagerLifted(seat) if seat in hand.sensors else WagerPlaced(seat)
             refused = self.trials.verdict(HandButton(seat, ANYBODY) if started else wager).refusal
@@ -334,7 +336,7 @@ class _Game:
             return "wait", "The next game can be started once betting is open"
         if refused is not None:
             return "wait", refused
-        label, seats = self.fitted.start_label, self.hand.sensors
+        label, seats = self.equipment.start_label, self.hand.sensors
         if self.state.devices.sensors is None:
             return "start_game", f"Touch each seat that has a progressive wager, then press {label}"
         if seats and self.settings.base_wagers == "unseen":

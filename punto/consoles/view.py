@@ -19,7 +19,7 @@ from punto.consoles.game_view import GameView, game_view
 from punto.controller.accounts.roles import Role, orders_of
 from punto.controller.devices.device import ConsoleDevice, console_devices
 from punto.controller.orders.countersigning import Countersigning
-from punto.controller.orders.doors import NOTHING_FITTED, Caller, Fitted
+from punto.controller.orders.doors import NO_EQUIPMENT, Caller, Equipment
 from punto.controller.publication import NOT_KNOWN, Raised
 from punto.messages.building import public_round, state_message, timestamp
 from punto.messages.models import Part, State, Timestamp
@@ -207,19 +207,19 @@ def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
     now: datetime,
     reader: Caller,
     hands_an_hour: float | None,
-    fitted: Fitted = NOTHING_FITTED,
+    equipment: Equipment = NO_EQUIPMENT,
     *,
     refused: Mapping[str, RefusedError | None] | None = None,
     moments: Moments | None = None,
 ) -> View:
     """The table after the input `seq`, for this reader.
 
-    `fitted` is what its devices do, `refused` the refusal of each order, and `moments` the times of changes.
+    `equipment` is what its devices do, `refused` the refusal of each order, and `moments` the times of changes.
     """
     state = trials.state
     refused = trials.refusals if refused is None else refused
-    allowed = orders_of(reader.roles, state) - fitted.gives()
-    game = game_view(trials, fitted, refused)
+    allowed = orders_of(reader.roles, state) - equipment.gives()
+    game = game_view(trials, equipment, refused)
     noted = moments or Moments(now, {})
     return View(
         seq=seq,
@@ -235,7 +235,7 @@ def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
         progressive=game,
         alarms=tuple(_alarm(each, noted.raised.get(each.number, NOT_KNOWN)) for each in state.alarms),
         stops=tuple(StandingStop(code=stop.code, text=stop.text) for stop in state.waiting.stops),
-        devices=tuple(console_devices(state, seq, noted.shoe_since, fitted.links(), now)),
+        devices=tuple(console_devices(state, seq, noted.shoe_since, equipment.links(), now)),
         hands_an_hour=hands_an_hour,
     )
 

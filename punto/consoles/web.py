@@ -116,7 +116,7 @@ def _add_table(app: FastAPI, parts: Parts, callers: Callers) -> None:
     def view(session: Session) -> View:
         desk, engine, now = parts.desk, parts.desk.engine, datetime.now(UTC)
         moments = Moments(engine.publication.shoe_since, engine.publication.raised)
-        of = (desk.trials, engine.seq, now, session, parts.pace, desk.fitted)
+        of = (desk.trials, engine.seq, now, session, parts.pace, desk.equipment)
         view = view_of(*of, refused=desk.refusals(), moments=moments)
         return view.model_copy(update={"waiting": waiting_of(desk.waiting, engine.state, session)})
 
@@ -213,7 +213,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: Callers) -> None:
     )
     async def give_password(session: OwnPage, request: Request) -> Response:
         given = Password.read(await json_body(request))
-        take = parts.desk.fitted.give_password
+        take = parts.desk.equipment.give_password
         refused: tuple[str, str] | None = None
         if take is None:
             refused = ("no_card_reader", "this table has no card reader, so no card waits for a password")

@@ -28,7 +28,7 @@ from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.orders.desk import Desk
-from punto.controller.orders.doors import NOTHING_FITTED, Fitted
+from punto.controller.orders.doors import NO_EQUIPMENT, Equipment
 from punto.controller.supervisor import gate_of
 from tests.controller.table_in_this_process import HERE, Table, rows, settings, table
 from tests.controller.table_on_a_machine import Program, wait_until
@@ -211,7 +211,7 @@ class Here:
 
 @asynccontextmanager
 async def consoles(
-    folder: Path, own: Settings | None = None, fitted: Fitted = NOTHING_FITTED, **config: Any
+    folder: Path, own: Settings | None = None, equipment: Equipment = NO_EQUIPMENT, **config: Any
 ) -> AsyncIterator[Here]:
     """A table that has started, with its consoles; what ends them is raised."""
     record = folder / "table.db"
@@ -222,7 +222,7 @@ async def consoles(
         own_accounts = AccountsConfig.model_validate({"path": folder / "operators.db", **policy})
         console_config = ConsoleConfig.model_validate({"port": port, **config})
         gate = gate_of(own_accounts, console_config, here.engine)
-        desk = Desk(here.engine, folder, fitted, gate)
+        desk = Desk(here.engine, folder, equipment, gate)
         console = Console(console_config, desk, gate, record)
         serving = asyncio.create_task(console.serve())
         await asyncio.sleep(0)  # it has begun, and so closes what it has opened

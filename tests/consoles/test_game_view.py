@@ -11,7 +11,7 @@ from punto.baccarat.table.state import TableState
 from punto.consoles.game_view import GameView, game_view
 from punto.consoles.view import prompt_of, view_of
 from punto.controller.accounts.roles import Role
-from punto.controller.orders.doors import Fitted, Peer
+from punto.controller.orders.doors import Equipment, Peer
 from tests.baccarat.table.croupier import Croupier
 from tests.baccarat.table.linked_floor import LinkedFloor
 from tests.consoles.test_view import NOW
@@ -44,9 +44,9 @@ def possible(state: TableState) -> set[str]:
     }
 
 
-def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
+def shown(at: Croupier, equipment: Equipment | None = None) -> GameView:
     trials = Trials(at.state)
-    found = game_view(trials, fitted or Fitted(), trials.refusals)
+    found = game_view(trials, equipment or Equipment(), trials.refusals)
     assert found is not None
     return found
 
@@ -95,7 +95,7 @@ def test_at_every_step_it_says_what_to_do_and_no_more(commands, meter, code, tex
 
 
 def test_an_older_keypads_key_is_called_what_is_written_on_it():
-    view = shown(croupier(), Fitted(start_label="COIN IN"))
+    view = shown(croupier(), Equipment(start_label="COIN IN"))
 
     assert view.start_label == "COIN IN"
     assert view.todo.text.endswith("then press COIN IN")
@@ -111,7 +111,7 @@ def test_before_the_meter_is_in_service_it_says_so_and_there_is_nothing_to_start
 def test_a_table_without_a_progressive_shows_none():
     at = Croupier.at_betting()
 
-    assert game_view(Trials(at.state), Fitted(), {}) is None
+    assert game_view(Trials(at.state), Equipment(), {}) is None
     assert possible(at.state) == frozenset()
 
 
@@ -194,7 +194,7 @@ def test_the_seats_say_what_lies_there_what_counts_what_came_late_and_who_won():
     assert (seats(before, "lit"), seats(before, "wagered")) == ([2, 5], [])
     assert seats(before, "refused") == []
 
-    started = shown(at.do("start game"), Fitted(late=lambda: (6,)))
+    started = shown(at.do("start game"), Equipment(late=lambda: (6,)))
     assert (seats(started, "lit"), seats(started, "wagered"), seats(started, "late")) == ([2, 5], [2, 5], [6])
     assert started.seats[1].refused == "the hand is not over: finish dealing the hand before this order"
 
@@ -281,7 +281,7 @@ def test_where_betting_closes_by_an_order_start_game_is_shown_before_that_order(
     own = {"game_name": "progressive-2", "meter": {}, "betting_closes": "order"}
     at = Croupier.at_betting("meter", "spot 2", **own)
 
-    assert prompt_of(at.state, shown(at, Fitted(start_label="COIN IN"))).text == (
+    assert prompt_of(at.state, shown(at, Equipment(start_label="COIN IN"))).text == (
         "Place your wagers; when all are placed, press COIN IN, then close betting"
     )
 
@@ -323,9 +323,9 @@ def test_an_award_from_the_tray_says_so_and_who_confirms_it(commands, meter, dea
 
 def test_the_orders_are_those_of_the_role_and_not_a_devices():
     at = croupier(*TO_JPH)
-    fitted = Fitted(gives=lambda: frozenset({"turn_key"}))
+    equipment = Equipment(gives=lambda: frozenset({"turn_key"}))
     dealer, supervisor = (
-        set(view_of(Trials(at.state), 7, NOW, Peer("Mei", (role,)), None, fitted).orders)
+        set(view_of(Trials(at.state), 7, NOW, Peer("Mei", (role,)), None, equipment).orders)
         for role in (Role.DEALER, Role.SUPERVISOR)
     )
 
@@ -333,7 +333,7 @@ def test_the_orders_are_those_of_the_role_and_not_a_devices():
     assert dealer.isdisjoint({"jpot", "turn_key"})
     assert "jpot" in supervisor
     assert "turn_key" not in supervisor
-    assert shown(at, fitted).by_device == ("turn_key",)
+    assert shown(at, equipment).by_device == ("turn_key",)
 
 
 def test_nothing_of_it_tells_the_reserve():

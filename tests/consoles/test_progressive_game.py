@@ -18,7 +18,7 @@ from punto.baccarat.table.order_kinds import OpenBetting
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.devices.card_door import SOURCE, CardDoor
 from punto.controller.journal.recovery import replay
-from punto.controller.orders.doors import NOTHING_FITTED, Fitted
+from punto.controller.orders.doors import NO_EQUIPMENT, Equipment
 from punto.drivers.base import CardAnswer
 from punto.drivers.card_reader.serial_line import SerialCardReader
 from tests.baccarat.progressive.floor import accounted
@@ -30,8 +30,8 @@ SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 NOTHING_WON = "KS 2S 3H 3S 2D"
 FORTY = "2H KC 2D JC 5H KD"  # 9 over 0: 40 for 1, from the tray
 FIRST_METER = 1_000_000
-KEY_SWITCH = Fitted(gives=lambda: frozenset({"turn_key"}))
-CARD_READER = Fitted(gives=lambda: frozenset({"swipe_card"}))
+KEY_SWITCH = Equipment(gives=lambda: frozenset({"turn_key"}))
+CARD_READER = Equipment(gives=lambda: frozenset({"swipe_card"}))
 BY_DEVICE = {"aquarius": KEY_SWITCH, "nexus": CARD_READER}
 DEALT = {SUITED, NOTHING_WON, FORTY}
 WAGERS = ((2, "player"), (5, "player"), (6, "banker"))
@@ -50,7 +50,7 @@ class Game:
             return await self.at_a_device(
                 SwipeCard(who, "executive" if who == "Ida" else "supervisor"), SOURCE
             )
-        if order == "turn_key" and "turn_key" in self.here.desk.fitted.gives():
+        if order == "turn_key" and "turn_key" in self.here.desk.equipment.gives():
             return await self.at_a_device(TurnKey(Key(fields["to"]), who), "key switch")
         if who != "Ann":
             fields["by"] = {"name": who, "password": PASSWORD}
@@ -99,11 +99,11 @@ class Game:
 
 @asynccontextmanager
 async def game(
-    folder: Path, procedure: str, fitted: Fitted = NOTHING_FITTED, **meter: Any
+    folder: Path, procedure: str, equipment: Equipment = NO_EQUIPMENT, **meter: Any
 ) -> AsyncIterator[Game]:
     """A game with wagers of seats 2, 5 and 6, before START."""
     own = table_settings(game_name="progressive-2", meter={"procedure": procedure, **meter})
-    async with consoles(folder, own, fitted) as here:
+    async with consoles(folder, own, equipment) as here:
         roles = {"Ann": "dealer", "Omar": "supervisor", "Eve": "supervisor", "Ida": "executive"}
         found = Game(here)
         for name, role in roles.items():
@@ -281,12 +281,12 @@ async def test_an_executives_card_waits_for_its_owners_password_where_the_house_
     async def take(password: str, where: str, check: Any) -> CardAnswer:
         return await doors[0].confirm(password, where, check)
 
-    fitted = Fitted(
+    equipment = Equipment(
         gives=lambda: frozenset({"swipe_card"}),
         password_of=lambda: doors[0].password_of() if doors else None,
         give_password=take,
     )
-    async with game(tmp_path, "nexus", fitted, executive_from=1) as at:
+    async with game(tmp_path, "nexus", equipment, executive_from=1) as at:
         at.here.accounts.enroll("Ida", "6031990100000017")
         accounts = Accounts.open(tmp_path / "operators.db")
         reader = SerialCardReader(str(tmp_path / "no reader"), 9600)

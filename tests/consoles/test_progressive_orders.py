@@ -15,7 +15,7 @@ from punto.baccarat.table.state import TablesProgressive
 from punto.baccarat.table.turn import RefusedError
 from punto.controller.engine import Handled
 from punto.controller.journal.recovery import replay
-from punto.controller.orders.doors import Fitted
+from punto.controller.orders.doors import Equipment
 from tests.baccarat.table.croupier import settings as table_settings
 from tests.consoles.consoles import PASSWORD, Browser, Here, consoles
 from tests.controller.table_in_this_process import rows
@@ -233,7 +233,7 @@ async def test_a_signature_that_is_none_is_refused_and_on_the_record(by, code, h
 
 async def test_what_a_device_gives_is_taken_at_no_desk(tmp_path):
     given = frozenset({"wager_placed", "wager_lifted", "turn_key", "swipe_card"})
-    async with consoles(tmp_path, house(), fitted=Fitted(gives=lambda: given)) as here:
+    async with consoles(tmp_path, house(), equipment=Equipment(gives=lambda: given)) as here:
         browser = await executive(here)
         for kind, fields in (
             ("wager_placed", {"seat": 1}),
@@ -254,7 +254,7 @@ async def test_a_game_is_started_by_the_sensors_where_there_are_some(tmp_path):
         asked.append((order, source))
         return Handled(7, answers[len(asked) - 1])
 
-    async with consoles(tmp_path, house(), fitted=Fitted(start_game=start_game)) as here:
+    async with consoles(tmp_path, house(), equipment=Equipment(start_game=start_game)) as here:
         browser = await executive(here)
         refused = await browser.order("start_game", round=1)
         started = await browser.order("start_game", round=1)

@@ -14,7 +14,7 @@ from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting, SignOn
 from punto.baccarat.table.possible import Trials
 from punto.consoles.view import Moments, View, prompt_of, view_of
 from punto.controller.accounts.roles import Role
-from punto.controller.orders.doors import Fitted, Peer
+from punto.controller.orders.doors import Equipment, Peer
 from punto.drivers.base import LinkHealth
 from tests.baccarat.table.croupier import LONG, PLAYER_NATURAL, Croupier
 from tests.consoles.consoles import Browser, Here, consoles
@@ -259,7 +259,7 @@ def test_a_device_is_shown_with_where_it_is_and_what_is_to_be_done_without_it():
         "record": LinkHealth("/var/lib/punto.db", True, "7 inputs", NOW, None, {}),
     }
     state = Croupier().do("hello").state
-    view = view_of(Trials(state), 7, NOW, Peer("Mei", (Role.DEALER,)), None, Fitted(links=lambda: links))
+    view = view_of(Trials(state), 7, NOW, Peer("Mei", (Role.DEALER,)), None, Equipment(links=lambda: links))
 
     assert [(each.title, each.state, each.reason, each.port) for each in view.devices] == [
         ("Shoe", "online", "connected", "/dev/ttyS0"),

@@ -16,7 +16,7 @@ from punto.controller.accounts.refusals import NotLetInError
 from punto.controller.accounts.roles import Role
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.config.sections import AccountsConfig
-from punto.controller.fitting import card_door
+from punto.controller.equipment import card_door
 from punto.drivers.base import Devices
 from tests.controller.progressive_devices import BOB, PASSWORD, SUITED, AtATable, at_a_table, enroll, settings
 

@@ -91,7 +91,7 @@ class AtTheDevices:
             here = desk()
             if here is None:
                 continue
-            if here.fitted.password_of() is not None and chance.random() < 0.7:
+            if here.equipment.password_of() is not None and chance.random() < 0.7:
                 self._world.spawn(self._give_password(here))
             elif chance.random() < self._careless:
                 await self._mistake()
@@ -153,7 +153,11 @@ class AtTheDevices:
 
     async def _give_password(self, desk: Desk) -> None:
         """The owner of the card gives the password at a console, or a wrong one. The passwords' own code is not simulated."""
-        give, who, wrong = desk.fitted.give_password, desk.fitted.password_of(), self.chance.random() < 0.3
+        give, who, wrong = (
+            desk.equipment.give_password,
+            desk.equipment.password_of(),
+            self.chance.random() < 0.3,
+        )
 
         async def second_factor(account: Any, *_: str) -> Any:
             await asyncio.sleep(self.chance.uniform(0.01, 0.2))

@@ -70,9 +70,9 @@ class DeviceWorld(World):
         self.spots = Spots(loop, chance("spots"), f"{folder}/spots", seats)
         self.keypad = Keypad(loop, chance("keypad"), f"{folder}/keypad", "run" if self._aquarius else None)
         self.reader = CardReader(loop, chance("reader"), f"{folder}/reader")
-        fitted: list[Device] = [self.spots, self.keypad]
-        self.fitted = fitted if self._aquarius else [*fitted, self.reader]
-        self.lines = {each.path: each for each in self.fitted}
+        equipment: list[Device] = [self.spots, self.keypad]
+        self.equipment = equipment if self._aquarius else [*equipment, self.reader]
+        self.lines = {each.path: each for each in self.equipment}
         self.keypad.answered = self._answered
         self.reader.answered = self._answered
         self.staff = AtTheConsoles(chance("staff"), self.shoe, self.staff.pace)
@@ -111,11 +111,11 @@ class DeviceWorld(World):
         with self.accounts() as file:
             for card, owner in CARDS.items():
                 file.enroll(owner.name, card)
-        self._running = [self.task(each.run()) for each in self.fitted]
+        self._running = [self.task(each.run()) for each in self.equipment]
 
     def rest(self) -> None:
         super().rest()
-        for each in self.fitted:
+        for each in self.equipment:
             each.noise_until = 0.0
 
     async def end(self) -> None:
@@ -132,7 +132,7 @@ class DeviceWorld(World):
         self._spawn(request, None)
 
     def happen(self, fault: Fault) -> None:
-        device = self._which.choice(self.fitted)
+        device = self._which.choice(self.equipment)
         match fault.kind:
             case "device power":
                 device.power_off(0.05 + 15 * fault.size**2)
@@ -178,7 +178,7 @@ class DeviceWorld(World):
 
     def report(self, outcome: Outcome) -> None:
         super().report(outcome)
-        for counted in (*(each.counted for each in self.fitted), self.people.counted):
+        for counted in (*(each.counted for each in self.equipment), self.people.counted):
             outcome.counted += counted
 
 

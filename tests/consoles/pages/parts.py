@@ -22,7 +22,7 @@ from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.orders.desk import Desk
-from punto.controller.orders.doors import NOTHING_FITTED, Fitted
+from punto.controller.orders.doors import NO_EQUIPMENT, Equipment
 from punto.controller.supervisor import gate_of
 from punto.messages.building import timestamp
 from tests.controller.table_in_this_process import Table, settings, table
@@ -53,7 +53,7 @@ class TableWithConsoles:
     accounts: Path
     record: Path
     port: int
-    fitted: Fitted = NOTHING_FITTED
+    equipment: Equipment = NO_EQUIPMENT
     at_page: bool = True
     lang: Any = "en"
     host: str = "127.0.0.1"
@@ -74,7 +74,7 @@ class TableWithConsoles:
         approval: Any = "page" if self.at_page else "session"
         own_accounts = AccountsConfig(path=self.accounts, approval=approval)
         gate = gate_of(own_accounts, config, self.table.engine)
-        desk = Desk(self.table.engine, folder, self.fitted, gate)
+        desk = Desk(self.table.engine, folder, self.equipment, gate)
         console = Console(config, desk, gate, self.record)
         self.serving = asyncio.create_task(console.serve())
         await listening(self.port)
@@ -133,7 +133,7 @@ def known_people() -> bytes:
 async def consoles(
     folder: Path,
     own: Settings | None = None,
-    fitted: Fitted = NOTHING_FITTED,
+    equipment: Equipment = NO_EQUIPMENT,
     *,
     at_page: bool = True,
     lang: str = "en",
@@ -143,7 +143,7 @@ async def consoles(
     accounts = folder / "accounts.db"
     accounts.write_bytes(known_people())
     async with table(record, own) as here:
-        all_of_it = TableWithConsoles(here, accounts, record, free_port(), fitted, at_page, lang)
+        all_of_it = TableWithConsoles(here, accounts, record, free_port(), equipment, at_page, lang)
         await all_of_it.open()
         try:
             yield all_of_it

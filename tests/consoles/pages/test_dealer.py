@@ -13,7 +13,7 @@ from punto.baccarat.cards import Card
 from punto.baccarat.table.events import ShoeLost
 from punto.baccarat.table.order_kinds import CorrectRound, OpenBetting, VoidCoup, VoidRound
 from punto.baccarat.table.state import Phase
-from punto.controller.orders.doors import Fitted
+from punto.controller.orders.doors import Equipment
 from punto.drivers.base import LinkHealth
 from tests.consoles.pages.parts import (
     NOTE_CHANGES,
@@ -448,7 +448,10 @@ HERE = LinkHealth("/dev/serial/by-id/keypad", True, "", datetime.now(UTC), "KP-0
 @pytest.mark.parametrize("name", ["mei", *soaked("omar")])
 async def test_what_is_away_is_said_at_the_top_and_every_device_is_shown(browser, tmp_path, name):
     links = {"keypad": HERE, "broker": AWAY}
-    async with consoles(tmp_path, fitted=Fitted(links=lambda: links)) as here, console_of(browser) as page:
+    async with (
+        consoles(tmp_path, equipment=Equipment(links=lambda: links)) as here,
+        console_of(browser) as page,
+    ):
         await here.load()
         await here.table.shoe(ShoeLost("no sign of life"))
         await at_work(page, here, name)

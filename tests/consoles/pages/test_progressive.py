@@ -15,7 +15,7 @@ from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.table.events import MeterHeard, ShoeLost
 from punto.baccarat.table.order_kinds import CloseBetting, ResumePlay
 from punto.baccarat.table.settings import Settings
-from punto.controller.orders.doors import Fitted
+from punto.controller.orders.doors import Equipment
 from punto.drivers.base import CardAnswer
 from tests.baccarat.table.croupier import settings as table_settings
 from tests.baccarat.table.linked_floor import LinkedFloor
@@ -93,8 +93,8 @@ async def sign(page: Page, order: str, name: str, password: str = PASSWORD) -> N
 async def test_a_linked_table_shows_the_meter_of_the_signs_and_says_when_it_is_not_live(browser, tmp_path):
     kept = LinkedFloor(1).authority.progressive.books
     own = table_settings(game_name="progressive-2", table="t1", progressive=kept.settings)
-    on_the_signs = Fitted(meter=lambda: 1_234_567)
-    async with consoles(tmp_path, own, fitted=on_the_signs) as here, console_of(browser) as page:
+    on_the_signs = Equipment(meter=lambda: 1_234_567)
+    async with consoles(tmp_path, own, equipment=on_the_signs) as here, console_of(browser) as page:
         await here.load()
         await here.table.order(MeterHeard(True, "", kept.extract("t1"), kept.settings))
         await at_work(page, here, "mei")
@@ -435,13 +435,13 @@ async def test_what_devices_do_is_shown_and_not_pressed(browser, tmp_path):
         swiped.clear()
         return CardAnswer("accepted", "the award is logged")
 
-    fitted = Fitted(
+    equipment = Equipment(
         gives=lambda: frozenset({"wager_placed", "wager_lifted", "swipe_card"}),
         late=lambda: (7,),
         password_of=lambda: swiped[0] if swiped else None,
         give_password=take,
     )
-    async with consoles(tmp_path, progressive_house("nexus"), fitted) as here, console_of(browser) as page:
+    async with consoles(tmp_path, progressive_house("nexus"), equipment) as here, console_of(browser) as page:
         await at_wagers(here)
         await here.table.order(WagerPlaced(2))
         await at_work(page, here, "mei")

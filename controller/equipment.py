@@ -11,7 +11,7 @@ from punto.controller.devices.device import DeviceDoor
 from punto.controller.devices.keypad_door import KeypadDoor
 from punto.controller.devices.shoe_door import ShoeDoor
 from punto.controller.engine import Engine
-from punto.controller.orders.doors import Fitted
+from punto.controller.orders.doors import Equipment
 from punto.controller.outbox import Outbox
 from punto.drivers.base import Devices, DeviceWatch
 from punto.runtime import clock
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from punto.controller.devices.card_door import CardDoor
 
 
-def fit(
+def equip(
     config: ServiceConfig,
     engine: Engine,
     outbox: Outbox,
     devices: Devices,
     gate: "Gate | None",
     others: Iterable[DeviceDoor[Any]],
-) -> tuple[list[DeviceDoor[Any]], Fitted]:
+) -> tuple[list[DeviceDoor[Any]], Equipment]:
     """The doors of these devices and the `others`, and what they do for the table's progressive."""
     shoe = None if devices.shoe is None else ShoeDoor(engine, outbox, devices.shoe)
     spots = None if devices.coin_spot is None else CoinSpotDoor(engine, outbox, devices.coin_spot)
@@ -38,14 +38,14 @@ def fit(
         start_game = None if spots is None else spots.start_game
         keypad = KeypadDoor(engine, outbox, devices.keypad, config.keypad, start_game)
     doors = [door for door in (shoe, keypad, spots, cards, *others) if door is not None]
-    fitted = Fitted(gives=lambda: frozenset().union(*(door.gives() for door in doors)))
+    equipment = Equipment(gives=lambda: frozenset().union(*(door.gives() for door in doors)))
     if config.keypad is not None:
-        fitted = replace(fitted, start_label=config.keypad.start_label)
+        equipment = replace(equipment, start_label=config.keypad.start_label)
     if spots is not None:
-        fitted = replace(fitted, start_game=spots.start_game, late=spots.late)
+        equipment = replace(equipment, start_game=spots.start_game, late=spots.late)
     if cards is not None:
-        fitted = replace(fitted, password_of=cards.password_of, give_password=cards.confirm)
-    return doors, fitted
+        equipment = replace(equipment, password_of=cards.password_of, give_password=cards.confirm)
+    return doors, equipment
 
 
 def card_door(
