@@ -96,7 +96,7 @@ class Seen:
             shoe_over=state.shoe_over,
             stopped=bool(state.waiting.stops),
             another_shoe=state.link.offered is not None,
-            card_awaited=state.waiting.doubt is not None,
+            card_awaited=state.waiting.card is not None,
             keyed=state.settings.cards == "keyed" or state.keyed_for_shoe,
             closes=state.settings.betting_closes == "order",
             **game,

@@ -147,7 +147,7 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
         state = self._engine.state
         return KeypadLamps(
             ready=state.operator is not None and self._accepted,
-            card=state.waiting.doubt is not None
+            card=state.waiting.card is not None
             or (state.settings.cards == "keyed" and state.phase is Phase.DEALING),
             stopped=bool(state.waiting.stops),
         )

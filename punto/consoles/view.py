@@ -306,8 +306,8 @@ def _what_stops(state: TableState) -> Prompt | None:
         return Prompt(code="locked", text="The table is locked: sign on to open it")
     if state.waiting.stops:
         return Prompt(code="stopped", text="; ".join(stop.text for stop in state.waiting.stops))
-    if state.waiting.doubt is not None:
-        return Prompt(code="key_card", side=_side(state), text=state.waiting.doubt.text)
+    if state.waiting.card is not None:
+        return Prompt(code="key_card", side=_side(state), text=state.waiting.card.text)
     return None
 
 

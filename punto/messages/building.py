@@ -113,8 +113,8 @@ def _overlays(state: TableState) -> tuple[Overlay, ...]:
         "shoe_offline": state.settings.cards == "shoe" and not state.link.online,
         "shoe_error": any(stop.of_the_shoe for stop in state.waiting.stops),
         "needs_supervisor": bool(state.waiting.stops)
-        or (state.waiting.doubt is not None and state.waiting.doubt.code == "surplus_copy"),
-        "card_awaited": state.waiting.doubt is not None,
+        or (state.waiting.card is not None and state.waiting.card.code == "surplus_copy"),
+        "card_awaited": state.waiting.card is not None,
         "last_hand": state.on_last_coup and state.phase in {Phase.BETTING, Phase.DEALING, Phase.REVEAL},
         "dummy": state.round.dummy,
         "configuration_keypad": state.keypad_in_play,
@@ -124,8 +124,8 @@ def _overlays(state: TableState) -> tuple[Overlay, ...]:
 
 def _notices(state: TableState) -> tuple[Notice, ...]:
     notices = [Notice(code=stop.code, text=stop.text) for stop in state.waiting.stops]
-    if state.waiting.doubt is not None:
-        notices.append(Notice(code=state.waiting.doubt.code, text=state.waiting.doubt.text))
+    if state.waiting.card is not None:
+        notices.append(Notice(code=state.waiting.card.code, text=state.waiting.card.text))
     if state.award_waits:
         notices.append(Notice(code="award_open", text=what_waits(state)))
     sensors = state.devices.sensors

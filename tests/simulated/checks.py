@@ -309,7 +309,7 @@ class Record:
             state.waiting.stops,
             state.waiting.backlog,
             state.shoe.carried,
-            state.waiting.doubt,
+            state.waiting.card,
             state.link.keyed_away,
             before.link.keyed_away,
         )

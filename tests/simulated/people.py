@@ -191,9 +191,7 @@ class Staff:
         if act is None:
             return None
         procedure = Seen.of(state).procedure
-        doubtful = (
-            self._shoe.doubtful[-1:] if state.waiting.doubt is not None else [self._on_the_table(state)]
-        )
+        doubtful = self._shoe.doubtful[-1:] if state.waiting.card is not None else [self._on_the_table(state)]
         card = next((each.value for each in doubtful), "")
         known = {"round": state.round.number, "serial": SERIAL, "card": card, "reason": "seen to"}
         kind, fields = order_of(act, procedure, **known)

@@ -84,7 +84,7 @@ class ShoeChecks:
         """An input that was accepted: people play only on what the table has seen."""
         if isinstance(event, SetWager | StartGame) and self._unseen(before):
             raise Wrong(f"{event.kind} was accepted, although cards can lie unseen on the table")
-        if isinstance(event, KeyCard) and before.keyed_for_shoe and before.waiting.doubt is None:
+        if isinstance(event, KeyCard) and before.keyed_for_shoe and before.waiting.card is None:
             self._keyed, self._heard = self._keyed + 1, False
 
     def _of_keyed_cards(self, state: TableState) -> None:
@@ -163,6 +163,4 @@ class ShoeChecks:
 def _in_play(state: TableState) -> bool:
     """Whether cards of the shoe are, or can be, on the table."""
     hand = state.phase in {Phase.BETTING, Phase.DEALING, Phase.REVEAL, Phase.SETTLED}
-    return hand or bool(
-        state.shoe.drawn or state.shoe.unknown or state.waiting.doubt or state.waiting.backlog
-    )
+    return hand or bool(state.shoe.drawn or state.shoe.unknown or state.waiting.card or state.waiting.backlog)

@@ -1,4 +1,4 @@
-"""The cards that leave the shoe, and their coup: burn, deal, doubt, overdraw, settlement."""
+"""The cards that leave the shoe, and their coup: burn, deal, awaited cards, overdraw, settlement."""
 
 from dataclasses import replace
 from typing import Final, Literal
@@ -11,7 +11,7 @@ from punto.baccarat.table.events import CardDrawn, CardOverdrawn, CardUnread, Cu
 from punto.baccarat.table.meters import of_hand, with_hands
 from punto.baccarat.table.order_kinds import VoidCoup
 from punto.baccarat.table.progressive import hand_begins, hand_decided, settle_coup, wagers_on_the_meter
-from punto.baccarat.table.state import Doubt, Phase, Round, RoundRecord, Shoe, Stop, TableState
+from punto.baccarat.table.state import AwaitedCard, Phase, Round, RoundRecord, Shoe, Stop, TableState
 from punto.baccarat.table.turn import Turn
 from punto.baccarat.wagers.settlement import Settlement, give_back
 
@@ -110,14 +110,14 @@ def discard_carried(turn: Turn) -> None:
 
 
 def discard_waiting(turn: Turn, why: _Why) -> None:
-    """Discard the cards that wait for a person: the card in doubt, and those after it."""
+    """Discard the cards that wait for a person: the awaited card, and those after it."""
     for seen in turn.state.waiting.backlog:
         if isinstance(seen, CutCardSeen):
             _reach_cut_card(turn)
         else:
             discard(turn, seen, why)
-    turn.change_shoe(unknown=turn.state.shoe.unknown + (turn.state.waiting.doubt is not None))
-    turn.change_waiting(doubt=None, backlog=())
+    turn.change_shoe(unknown=turn.state.shoe.unknown + (turn.state.waiting.card is not None))
+    turn.change_waiting(card=None, backlog=())
 
 
 def leave_the_shoe(turn: Turn) -> None:
@@ -142,7 +142,7 @@ def _burn(turn: Turn, draw: Draw) -> None:
         _burned(turn, left - 1)
         return
     read = _read(turn, draw)
-    if isinstance(read, Doubt):
+    if isinstance(read, AwaitedCard):
         _await_card(turn, read)
     else:
         turn_first_card(turn, read)
@@ -176,7 +176,7 @@ def _reach_cut_card(turn: Turn) -> None:
     if state.round.coup is None or (state.round.coup.over and not state.face_down):
         # In place of a hand's first card: that hand is the last, unless its first card was carried to it.
         last = state.shoe.coups + 1 + (more if state.shoe.carried else 0)
-    elif state.round.coup.cards or state.waiting.doubt is not None:
+    elif state.round.coup.cards or state.waiting.card is not None:
         last = state.shoe.coups + more
     else:
         last = state.shoe.coups
@@ -225,23 +225,23 @@ def return_wagers(turn: Turn) -> None:
 
 def _deal(turn: Turn, draw: CardDrawn | CardUnread) -> None:
     read = _read(turn, draw)
-    if isinstance(read, Doubt):
+    if isinstance(read, AwaitedCard):
         _await_card(turn, read)
     else:
         place(turn, read)
 
 
-def _read(turn: Turn, draw: Draw) -> Card | Doubt:
+def _read(turn: Turn, draw: Draw) -> Card | AwaitedCard:
     """The card, or the reason why it is not known for certain."""
     if isinstance(draw, CardUnread) or draw.card is None:
-        return Doubt("unread", "the shoe could not read the card: key the card")
+        return AwaitedCard("unread", "the shoe could not read the card: key the card")
     least = turn.state.settings.minimum_confidence
     if draw.confidence < least:
         text = f"the shoe is only {draw.confidence}% sure of the card, but the table requires {least}%: key the card"
-        return Doubt("low_confidence", text, draw.card, draw.confidence)
+        return AwaitedCard("low_confidence", text, draw.card, draw.confidence)
     if surplus(turn, draw.card):
         text = "the shoe read a card although all copies of this card had already left the shoe. A supervisor must check the card"
-        return Doubt("surplus_copy", text, draw.card, draw.confidence)
+        return AwaitedCard("surplus_copy", text, draw.card, draw.confidence)
     return draw.card
 
 
@@ -251,13 +251,15 @@ def surplus(turn: Turn, card: Card) -> bool:
     return (*state.shoe.drawn, *state.shoe.carried).count(card) >= state.settings.game.decks
 
 
-def _await_card(turn: Turn, doubt: Doubt) -> None:
-    turn.change_waiting(doubt=doubt)
-    if doubt.code == "surplus_copy":
-        turn.stop(Stop(code=doubt.code, text=f"{doubt.text}, correct an earlier misread, and resume play"))
-    turn.announce(effects.CardAwaited(doubt.code, doubt.text))
-    if doubt.read is not None:
-        turn.emit(effects.CardHeld(doubt.read, "doubtful", turn.state.round.number))
+def _await_card(turn: Turn, awaited: AwaitedCard) -> None:
+    turn.change_waiting(card=awaited)
+    if awaited.code == "surplus_copy":
+        turn.stop(
+            Stop(code=awaited.code, text=f"{awaited.text}, correct an earlier misread, and resume play")
+        )
+    turn.announce(effects.CardAwaited(awaited.code, awaited.text))
+    if awaited.read is not None:
+        turn.emit(effects.CardHeld(awaited.read, "doubtful", turn.state.round.number))
 
 
 def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
@@ -425,7 +427,7 @@ def settle_overdraw(turn: Turn, draw: Draw) -> None:
     state = turn.state
     read = _read(turn, draw)
     if (
-        isinstance(read, Doubt)
+        isinstance(read, AwaitedCard)
         or state.settings.overdraw == "burn"
         or state.shoe_over
         or len(state.shoe.carried) == MOST_CARRIED

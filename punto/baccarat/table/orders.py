@@ -11,7 +11,16 @@ from punto.baccarat.table.after_settlement import correct_keyed, correct_round, 
 from punto.baccarat.table.devices import accept_device
 from punto.baccarat.table.effects import AlarmAcknowledged, CardCorrected, CardHeld, GameChanged, PlayResumed
 from punto.baccarat.table.shoe_events import NOT_RESUMED, accept, put_aside
-from punto.baccarat.table.state import Correction, Doubt, GamingDay, KeyedAway, Phase, Shoe, Stop, TableState
+from punto.baccarat.table.state import (
+    AwaitedCard,
+    Correction,
+    GamingDay,
+    KeyedAway,
+    Phase,
+    Shoe,
+    Stop,
+    TableState,
+)
 from punto.baccarat.table.turn import RefusedError, Turn, refuse_behind_the_cards
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, find_wager
@@ -112,7 +121,7 @@ def _open_betting(turn: Turn) -> None:
 def _key(turn: Turn, order: kinds.KeyCard) -> None:
     state, card = turn.state, order.card
     _refuse_while_stopped(turn)
-    if state.waiting.doubt is None and state.settings.cards != "keyed" and not state.keyed_for_shoe:
+    if state.waiting.card is None and state.settings.cards != "keyed" and not state.keyed_for_shoe:
         raise RefusedError(
             "no_card_awaited",
             "the table needs no keyed card now, because the shoe reads the cards. Key a card only in two cases: the shoe could not "
@@ -125,10 +134,10 @@ def _key(turn: Turn, order: kinds.KeyCard) -> None:
             f"all copies of {card} ({state.settings.game.decks}) have already left the shoe: key the card that is on the table, "
             "correct an earlier misread, or void the coup",
         )
-    turn.change_waiting(doubt=None)
-    if state.waiting.doubt is not None and state.waiting.doubt.read not in {None, card}:
-        _tell_other_card(turn, state.waiting.doubt, card)
-    if state.keyed_for_shoe and state.waiting.doubt is None:
+    turn.change_waiting(card=None)
+    if state.waiting.card is not None and state.waiting.card.read not in {None, card}:
+        _tell_other_card(turn, state.waiting.card, card)
+    if state.keyed_for_shoe and state.waiting.card is None:
         keyed = KeyedAway(state.round.number, len(turn.coup.cards) + 1, card)
         turn.change_link(keyed_away=(*state.link.keyed_away, keyed))
     match state.phase:
@@ -145,10 +154,12 @@ def _key(turn: Turn, order: kinds.KeyCard) -> None:
     dealing.take_backlog(turn)
 
 
-def _tell_other_card(turn: Turn, doubt: Doubt, card: Card) -> None:
+def _tell_other_card(turn: Turn, awaited: AwaitedCard, card: Card) -> None:
     """Raise an alarm: another card was keyed than the shoe has read, though not for certain."""
     hidden = turn.state.settings.game.hides_cards
-    cards = "" if hidden else f": keyed {card}, read {doubt.read} with a confidence of {doubt.confidence}%"
+    cards = (
+        "" if hidden else f": keyed {card}, read {awaited.read} with a confidence of {awaited.confidence}%"
+    )
     turn.alarm(
         "keyed_otherwise",
         f"{_place(turn.state.next_position)} of round {turn.state.round.number} was keyed, but the shoe has read another card"
@@ -245,7 +256,7 @@ def corrected_coup(state: TableState, order: kinds.CorrectCard) -> Coup:
             "cards_disagree",
             f"card {order.position} cannot be corrected to {order.card}, because {why}. Void the coup instead",
         ) from error
-    if corrected.over and state.waiting.doubt is not None:
+    if corrected.over and state.waiting.card is not None:
         raise RefusedError(
             "cards_disagree",
             f"card {order.position} cannot be corrected to {order.card}, because the coup would then be over before the last card "

@@ -521,7 +521,7 @@ def _refuse_start(state: TableState, progressive: TablesProgressive, event: game
             f"the order starts the game of round {event.round}, but the table is at round {state.round.number}",
         )
     refuse_behind_the_cards(state)
-    begun = state.waiting.doubt is not None or (state.round.coup is not None and bool(state.round.coup.cards))
+    begun = state.waiting.card is not None or (state.round.coup is not None and bool(state.round.coup.cards))
     if state.phase is Phase.DEALING and begun and not _is_played(state):
         raise RefusedError(
             "hand_has_begun",

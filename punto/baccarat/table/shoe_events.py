@@ -7,7 +7,7 @@ phase, and a problem in it becomes an alarm or a stop that a person sees:
 
 - A card that no hand needs stops play (overdraw); the house's policy then burns it or carries it to the next hand.
   Outside play it raises an alarm and counts as drawn.
-- A card that is not known for certain waits as a `Doubt` until a person keys it, because a guess could pay the wrong
+- A card that is not known for certain waits as an `AwaitedCard` until a person keys it, because a guess could pay the wrong
   hand.
 - Cards that leave the shoe while the table waits for a person go to the backlog, and are handled in order afterwards.
 - An open lid, a card that was pushed back or an error of the shoe stops play if a shoe is in play.
@@ -105,7 +105,7 @@ def objection_to(state: TableState, hello: events.ShoeHello) -> str | None:
         for mark in _bookmarks(known)
     )
     in_play = state.phase in AT_PLAY or bool(
-        state.shoe.drawn or state.shoe.unknown or state.waiting.doubt or state.waiting.backlog
+        state.shoe.drawn or state.shoe.unknown or state.waiting.card or state.waiting.backlog
     )
     if known.serial is None or not in_play:
         back = f"the shoe {hello.serial} goes back to records before the last one that the table took"

@@ -83,7 +83,7 @@ class ShoeLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class AwaitedCard:
     """A card that left the shoe and is not known for certain: the hand waits until it is keyed.
 
     `read` is the shoe's reading of it.
@@ -343,18 +343,18 @@ class Round(Value):
 class Waiting(Value):
     """What a person must see to before another card counts, and what left the shoe meanwhile.
 
-    No card is lost and none is guessed: while a doubt or a stop stands, cards and the cut card go to the
+    No card is lost and none is guessed: while a card is awaited or a stop stands, cards and the cut card go to the
     `backlog`, and the table handles them in order afterwards.
     """
 
-    doubt: Doubt | None = None
+    card: AwaitedCard | None = None
     stops: tuple[Stop, ...] = ()
     backlog: tuple[events.CardDrawn | events.CardUnread | events.CardOverdrawn | events.CutCardSeen, ...] = ()
 
     @property
     def for_person(self) -> bool:
         """Whether a person must act before another card counts."""
-        return bool(self.stops) or self.doubt is not None
+        return bool(self.stops) or self.card is not None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ and the settings to which of the listed phases it leads.
   failed. Because each event is compared with the table, a reader can trust the table without reading the handlers,
   and a test can play every pair of phase and event.
 - The shoe's reports are legal in every phase, because they are facts (`shoe_events` explains this rule).
-- What can stand in several phases is not a phase: a stop or a card in doubt (`Waiting`), or an award that delays the
+- What can stand in several phases is not a phase: a stop or an awaited card (`Waiting`), or an award that delays the
   next hand (`award_waits`). As phases, they would multiply the table, and each would have to remember the phase to
   return to.
 - The progressive's game and its meter have transition tables of their own (`punto/baccarat/progressive`), because a game is

@@ -111,8 +111,8 @@ def test_cards_that_follow_a_doubtful_one_are_dealt_after_it():
 def test_a_copy_more_than_the_shoe_holds_stops_the_hand():
     croupier = Croupier.at_betting("draw KS 2S 5S 3S", "draw 2S", decks=1)
     assert (croupier.kinds, croupier.held) == (["alarm_raised", "card_awaited"], [("2S", "doubtful")])
-    assert croupier.state.waiting.doubt is not None
-    assert croupier.state.waiting.doubt.code == "surplus_copy"
+    assert croupier.state.waiting.card is not None
+    assert croupier.state.waiting.card.code == "surplus_copy"
     # No dealer alone says which card it is.
     assert (croupier.refused("key 3C").code, croupier.stops) == ("needs_supervisor", ["surplus_copy"])
     croupier.do("resume")
@@ -140,8 +140,8 @@ def test_a_ninth_copy_is_seen_in_a_shoe_of_eight_decks():
 
     croupier.do("draw KS 7S")
 
-    assert croupier.state.waiting.doubt is not None
-    assert croupier.state.waiting.doubt.code == "surplus_copy"
+    assert croupier.state.waiting.card is not None
+    assert croupier.state.waiting.card.code == "surplus_copy"
 
 
 # --- void
@@ -166,7 +166,7 @@ def test_a_misdeal_gives_the_wagers_back_and_is_on_the_record_but_on_no_road(dea
         ("tie", "void", 5, 0),
     ]
     assert croupier.state.shoe.rounds == ()
-    assert (croupier.state.round.wagers, croupier.state.waiting.doubt, croupier.state.waiting.backlog) == (
+    assert (croupier.state.round.wagers, croupier.state.waiting.card, croupier.state.waiting.backlog) == (
         (),
         None,
         (),

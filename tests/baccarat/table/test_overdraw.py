@@ -152,8 +152,8 @@ def test_only_so_many_are_carried_to_one_hand(policy):
 def test_a_carried_card_counts_among_the_copies_that_have_come():
     croupier = Croupier.at_betting("overdraw KS", "resume", "draw KS", overdraw="next_coup", decks=1)
 
-    assert croupier.state.waiting.doubt is not None
-    assert croupier.state.waiting.doubt.code == "surplus_copy"
+    assert croupier.state.waiting.card is not None
+    assert croupier.state.waiting.card.code == "surplus_copy"
 
 
 def test_two_stops_are_resumed_from_together():

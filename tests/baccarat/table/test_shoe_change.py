@@ -36,7 +36,7 @@ def test_nothing_of_the_old_shoe_counts_in_the_new(house, commands):
         (),
         (),
     )
-    assert (state.waiting.doubt, state.shoe.last_coup) == (None, None)
+    assert (state.waiting.card, state.shoe.last_coup) == (None, None)
     assert croupier.stops == stops
     if stops:
         croupier.do("resume")
@@ -91,7 +91,7 @@ def test_a_table_closed_in_mid_burn_waits_for_nothing_and_needs_a_new_shoe():
         "hello", "sign on", "change shoe", "unread", "draw 7C", "close table"
     )
 
-    assert (croupier.state.waiting.doubt, croupier.state.waiting.backlog, croupier.state.shoe.unknown) == (
+    assert (croupier.state.waiting.card, croupier.state.waiting.backlog, croupier.state.shoe.unknown) == (
         None,
         (),
         1,
