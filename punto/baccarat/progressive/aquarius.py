@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Final, Literal
 
 from punto.baccarat.progressive import game_events, procedure
-from punto.baccarat.progressive.events import Authority, BookAward
+from punto.baccarat.progressive.events import BookAward, Confirmation
 from punto.baccarat.progressive.game_events import HandButton, HandDecided, NobodyWon, Order, StartGame
 from punto.baccarat.progressive.procedure import ADJUSTED, BETTING, LOGGED, PLAYING, SETTLING, Hand, Procedure
 from punto.baccarat.progressive.refusal import RefusedError
@@ -151,7 +151,7 @@ class Aquarius(Procedure[State]):
         up_to = 0 if state.hand.won is None else state.hand.won.dealer_up_to
         if alone and not up_to:
             raise RefusedError(*_KEY_IN_RUN)
-        hand, order = procedure.log(state.hand, event, Authority(event.who, "dealer" if alone else "key"))
+        hand, order = procedure.log(state.hand, event, Confirmation(event.who, "dealer" if alone else "key"))
         if not alone:
             return state.replace(hand=hand, step=LOGGED), [order]
         if len(order.won.seats) > up_to:

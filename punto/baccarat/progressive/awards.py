@@ -44,14 +44,14 @@ def lock(turn: Turn, event: LockAward) -> None:
 
     Raises:
         RefusedError: the round is not open, the tier wins no award, a seat has no wager, the award was
-            confirmed before, `who` lacks the authority to confirm it, or the meter does not hold the amount.
+            confirmed before, `who` may not confirm it, or the meter does not hold the amount.
     """
     award = _claimed(turn, event)
     before = _backed_out(turn, event.table, event.round)
     _refuse_again(turn, event)
     if award.payer == "meter":
         _refuse_unpayable(turn, award)
-    _refuse_authority(turn, award)
+    _refuse_level(turn, award)
     missing = amount(award.amount) - turn.state.available
     if award.payer == "meter" and missing > 0:
         # The amount that the display limit kept off the meter also belongs to the players. Before the next
@@ -71,14 +71,13 @@ def lock(turn: Turn, event: LockAward) -> None:
 
 
 def deny(turn: Turn, event: DenyAward) -> None:
-    """Record that nobody won an award, with the authority that the award would need. It moves no money.
+    """Record that nobody won an award, with the confirmation that the award would need. It moves no money.
 
     Raises:
-        RefusedError: the round is not open, the tier wins no award, or `who` lacks the authority to confirm
-            this.
+        RefusedError: the round is not open, the tier wins no award, or `who` may not confirm this.
     """
     award = _claimed(turn, event)
-    _refuse_authority(turn, award)
+    _refuse_level(turn, award)
     turn.emit(
         NobodyWonLogged(
             table=award.table,
@@ -180,7 +179,7 @@ def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
             f"the game of round {event.round} at {event.table} is over: to confirm an award of this round, first correct the cards "
             "of the round",
         )
-    won, authority, settings = event.won, event.authority, turn.state.settings
+    won, confirmation, settings = event.won, event.confirmation, turn.state.settings
     before = _backed_out(turn, event.table, event.round)
     rule = settings.tier(won.rule)
     if rule is None:
@@ -201,11 +200,11 @@ def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
         shares=shares,
         whole_meter=rule.pay.meter == 1,
         payer=settings.payer(rule),
-        who=authority.who,
-        by=authority.by,
-        level=authority.level,
-        card=authority.level if authority.by == "card" else None,
-        confirmed_by=authority.confirmed_by,
+        who=confirmation.who,
+        by=confirmation.by,
+        level=confirmation.level,
+        card=confirmation.level if confirmation.by == "card" else None,
+        confirmed_by=confirmation.confirmed_by,
         side=won.side,
         player=won.player,
         banker=won.banker,
@@ -266,7 +265,7 @@ def _refuse_unpayable(turn: Turn, award: Award) -> None:
         )
 
 
-def _refuse_authority(turn: Turn, award: Award) -> None:
+def _refuse_level(turn: Turn, award: Award) -> None:
     """Nexus Command, 7e: "a Supervisor or Executive card (depending on jackpot level) swipe is required"."""
     settings = turn.state.settings
     if settings.procedure == "aquarius" or award.by == "dealer":

@@ -35,7 +35,7 @@ class Won:
 
 
 @dataclass(frozen=True, slots=True)
-class Authority:
+class Confirmation:
     """The person who confirms an award or NOBODY WON, and how; `level` is that of the card or signature.
 
     `confirmed_by` pressed CONFIRM, if completing it is a separate step by `who`.
@@ -109,7 +109,7 @@ class LockAward:
     table: str
     round: int
     won: Won
-    authority: Authority
+    confirmation: Confirmation
     kind: Literal["lock_award"] = "lock_award"
 
 
@@ -122,7 +122,7 @@ class DenyAward:
     won: Won
     reason: str
     approved_by: str | None
-    authority: Authority
+    confirmation: Confirmation
     kind: Literal["deny_award"] = "deny_award"
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from punto.baccarat.progressive import game_events, procedure
-from punto.baccarat.progressive.events import Authority, CardLevel, ConfirmedBy
+from punto.baccarat.progressive.events import CardLevel, Confirmation, ConfirmedBy
 from punto.baccarat.progressive.game_events import AwardTakenBack, HandButton, HandDecided, NobodyWon, Order
 from punto.baccarat.progressive.procedure import ADJUSTED, BETTING, CONFIRMED, PLAYING, SETTLING, Procedure
 
@@ -136,15 +136,15 @@ class Nexus(Procedure[State]):
         state, hand = self.state, self.state.hand
         match event:
             case Confirm() | NobodyWon():
-                logged, order = procedure.log(hand, event, Authority(event.who, "dealer"))
+                logged, order = procedure.log(hand, event, Confirmation(event.who, "dealer"))
                 if len(order.won.seats) > order.won.dealer_up_to:
                     return state.replace(step=CONFIRMED, confirmed=event), []
                 return state.replace(hand=logged, step=ADJUSTED), [order]
             case SwipeCard() | SignAward():
                 by: ConfirmedBy = "card" if isinstance(event, SwipeCard) else "signature"
                 confirmed_by = None if state.confirmed is None else state.confirmed.who
-                authority = Authority(event.who, by, event.level, confirmed_by)
-                logged, order = procedure.log(hand, state.confirmed, authority)
+                confirmation = Confirmation(event.who, by, event.level, confirmed_by)
+                logged, order = procedure.log(hand, state.confirmed, confirmation)
                 return state.replace(hand=logged, step=ADJUSTED), [order]
             case _:  # END GAME
                 ended, end_round = procedure.end(

@@ -415,7 +415,7 @@ def deny(hand: Hand) -> tuple[Hand, events.Won]:
 
 
 def log(
-    hand: Hand, event: object, authority: events.Authority
+    hand: Hand, event: object, confirmation: events.Confirmation
 ) -> tuple[Hand, events.LockAward | events.DenyAward]:
     """The hand after an award, or NOBODY WON by the event `NobodyWon`, is confirmed; and its entry in the books.
 
@@ -426,9 +426,9 @@ def log(
         refuse_unreasoned(event.reason)
         denied, won = deny(hand)
         why = event.reason, event.approved_by
-        return denied, events.DenyAward(hand.table, hand.round, won, *why, authority)
+        return denied, events.DenyAward(hand.table, hand.round, won, *why, confirmation)
     awarded, won = confirm(hand)
-    return awarded, events.LockAward(hand.table, hand.round, won, authority)
+    return awarded, events.LockAward(hand.table, hand.round, won, confirmation)
 
 
 def end(hand: Hand, system: str) -> tuple[Hand, events.EndRound]:

@@ -9,9 +9,9 @@ from punto.baccarat.progressive import aquarius
 from punto.baccarat.progressive.aquarius import Jpot, Key, TurnKey
 from punto.baccarat.progressive.effects import AwardBooked, AwardLocked, GameReopened, NobodyWonLogged
 from punto.baccarat.progressive.events import (
-    Authority,
     BackOut,
     BookAward,
+    Confirmation,
     Contribute,
     EndRound,
     LockAward,
@@ -139,7 +139,7 @@ def test_jpot_logs_the_award_and_the_key_in_run_adjusts_the_meter():
     machine = Floor().do(*LOGGED[:-1]).tables["t1"]
 
     assert machine.handle(Jpot("bob")) == [
-        LockAward("t1", 1, Won(TIERS["quarter"], (1, 3)), Authority("bob"))
+        LockAward("t1", 1, Won(TIERS["quarter"], (1, 3)), Confirmation("bob"))
     ]
     assert machine.handle(TurnKey(Key.RUN, "bob")) == [BookAward("t1")]
     assert machine.handle(aquarius.GameOver("ann")) == [EndRound("t1", 1)]

@@ -18,8 +18,8 @@ from typing import Final
 import pytest
 
 from punto.baccarat.progressive.events import (
-    Authority,
     BookAward,
+    Confirmation,
     Contribute,
     EndRound,
     LockAward,
@@ -63,7 +63,7 @@ def top_awards(floor: Floor, wagers_between: Iterator[int], tiers: Iterator[str]
     """What the meter was at each 100% award, from one hit of it to the next."""
     for number, (wagers, tier) in enumerate(zip(wagers_between, tiers, strict=False), start=1):
         floor.order(Contribute("t1", number, (SeatWager(1, wagers * STAKE),)))
-        floor.order(LockAward("t1", number, Won(tier, (1,)), Authority("bob")))
+        floor.order(LockAward("t1", number, Won(tier, (1,)), Confirmation("bob")))
         award = floor.state.locked[0]
         floor.order(BookAward("t1"))
         floor.order(EndRound("t1", number))
@@ -125,7 +125,7 @@ def test_the_same_holds_of_a_toy_pay_table_wager_by_wager():
     for number, tier in enumerate(chance.choices(names, weights, k=40_000), start=1):
         floor.order(Contribute("t1", number, (SeatWager(1, STAKE),)))
         if tier:
-            floor.order(LockAward("t1", number, Won(tier, (1,)), Authority("bob")))
+            floor.order(LockAward("t1", number, Won(tier, (1,)), Confirmation("bob")))
             found += [floor.state.locked[0].amount] * (tier == "all")
             floor.order(BookAward("t1"))
         floor.order(EndRound("t1", number))

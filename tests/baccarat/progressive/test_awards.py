@@ -8,9 +8,9 @@ import pytest
 from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
 from punto.baccarat.progressive.events import (
     Adjust,
-    Authority,
     BackOut,
     BookAward,
+    Confirmation,
     Contribute,
     EndRound,
     LockAward,
@@ -48,7 +48,7 @@ def opened(*seats: int, stake: int = 100, **changes: Any) -> Floor:
 
 
 def lock(tier: str, *seats: int, table: str = "t1", number: int = 1) -> LockAward:
-    return LockAward(table, number, Won(TIERS[tier], seats), Authority("bob"))
+    return LockAward(table, number, Won(TIERS[tier], seats), Confirmation("bob"))
 
 
 def balanced(floor: Floor) -> bool:
@@ -284,9 +284,9 @@ def test_a_meter_that_ran_dry_has_no_percentage():
             "round 2 of t1 cannot change now: only the last round, 1, can change",
         ),
         (lock("all", 1, table="t2"), "no_round", "t2 has had no round of this progressive"),
-        (LockAward("t1", 1, Won("lose", (1,)), Authority("bob")), "no_award", "lose is not an award of "),
+        (LockAward("t1", 1, Won("lose", (1,)), Confirmation("bob")), "no_award", "lose is not an award of "),
         (
-            LockAward("t1", 1, Won("royal_flush", (1,)), Authority("bob")),
+            LockAward("t1", 1, Won("royal_flush", (1,)), Confirmation("bob")),
             "no_award",
             "royal_flush is not an award of Dragon Bonus Progressive",
         ),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from punto.baccarat.progressive.effects import AwardBooked, AwardLocked, NobodyWonLogged, Posted
-from punto.baccarat.progressive.events import Authority, BookAward, LockAward, Won
+from punto.baccarat.progressive.events import BookAward, Confirmation, LockAward, Won
 from punto.baccarat.progressive.nexus import TRANSITIONS, SignAward, SwipeCard
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.baccarat.progressive.state import AwardState
@@ -140,7 +140,7 @@ def test_a_swipe_asks_for_the_award_with_the_card_that_was_swiped():
     machine = with_cards().do(*CONFIRMED).tables["t1"]
 
     assert machine.handle(SwipeCard("eve", "executive")) == [
-        LockAward("t1", 1, Won(TIERS["quarter"], (1, 3)), Authority("eve", "card", "executive", "bob"))
+        LockAward("t1", 1, Won(TIERS["quarter"], (1, 3)), Confirmation("eve", "card", "executive", "bob"))
     ]
 
 
@@ -198,7 +198,7 @@ def test_the_key_of_an_aquarius_table_has_nothing_to_book_with_nexus():
 
 def test_an_award_without_a_card_is_refused():
     floor = with_cards().do(*WON)
-    award = LockAward("t1", 1, Won(TIERS["quarter"], (1, 3)), Authority("bob"))
+    award = LockAward("t1", 1, Won(TIERS["quarter"], (1, 3)), Confirmation("bob"))
 
     assert refusal(floor, lambda: floor.order(award)) == (
         "no_card",

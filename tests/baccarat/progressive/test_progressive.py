@@ -8,9 +8,9 @@ import pytest
 from punto.baccarat.progressive.effects import CoinsCounted, Retired, SettingsChanged, WagersCounted
 from punto.baccarat.progressive.events import (
     Adjust,
-    Authority,
     BookAward,
     ChangeSettings,
+    Confirmation,
     Contribute,
     CountCoins,
     EndRound,
@@ -288,7 +288,7 @@ def test_all_of_a_meter_can_be_taken_off_it():
 
 def test_what_is_promised_to_an_award_cannot_be_taken_off_the_meter():
     floor = playing()
-    floor.order(LockAward("t1", 1, Won(TIERS["quarter"], (1,)), Authority("bob")))
+    floor.order(LockAward("t1", 1, Won(TIERS["quarter"], (1,)), Confirmation("bob")))
 
     assert refusal(floor, lambda: floor.order(adjusted(Cause.MALFUNCTION, 750_016))) == (
         "more_than_meter",
@@ -323,7 +323,7 @@ def test_another_seed_is_the_next_meters():
     assert floor.state.shown == SEED
 
     floor.order(Contribute("t1", 1, ONE))
-    floor.order(LockAward("t1", 1, Won(TIERS["all"], (1,)), Authority("bob")))
+    floor.order(LockAward("t1", 1, Won(TIERS["all"], (1,)), Confirmation("bob")))
     floor.order(BookAward("t1"))
     assert floor.state.shown == 2 * SEED
 
@@ -347,7 +347,7 @@ def test_a_change_of_settings_while_a_round_is_open_is_refused():
 )
 def test_nothing_changes_while_an_award_is_open(order):
     floor = playing()
-    floor.order(LockAward("t1", 1, Won(TIERS["quarter"], (1,)), Authority("bob")))
+    floor.order(LockAward("t1", 1, Won(TIERS["quarter"], (1,)), Confirmation("bob")))
     what = "change the settings" if isinstance(order, ChangeSettings) else "retire the progressive"
 
     assert refusal(floor, lambda: floor.order(order)) == (
@@ -414,7 +414,7 @@ def test_the_same_events_give_the_same_progressive_and_the_same_entries():
     events: list[Event] = [
         OpenMeter("eve"),
         Contribute("t1", 1, ONE),
-        LockAward("t1", 1, Won(TIERS["all"], (1,)), Authority("bob")),
+        LockAward("t1", 1, Won(TIERS["all"], (1,)), Confirmation("bob")),
         BookAward("t1"),
         EndRound("t1", 1),
         adjusted(Cause.INCREASE, 500),

@@ -136,7 +136,7 @@ def test_a_request_that_does_not_follow_the_last_one_is_refused(floor, ask, code
     assert floor.authority.refusals == [code]
 
 
-SUPERVISOR = books.Authority("nobody at all", "key", "executive")
+SUPERVISOR = books.Confirmation("nobody at all", "key", "executive")
 WHOLE = books.Won("two_three_four_diamonds", (1,), player=cards("2D 3D 4D"), banker=cards("KC JC KH"))
 
 
