@@ -192,7 +192,7 @@ class Hand(Value):
         )
 
     @property
-    def astray(self) -> bool:
+    def award_differs(self) -> bool:
         """Whether the confirmed award differs from the award of the cards, as corrected since."""
         return self.awarded is not None and not self.denied and (self.won is None or self.open)
 

@@ -147,10 +147,10 @@ def _record(turn: Turn, entries: Sequence[Effect]) -> None:
             )
 
 
-def alarm_astray(turn: Turn) -> None:
+def alarm_award_differs(turn: Turn) -> None:
     """Raise an alarm if the award of the table's last game does not fit its cards, as corrected since."""
     hand = of(turn).procedure.hand
-    if hand.astray:
+    if hand.award_differs:
         turn.alarm(
             "award_astray",
             f"the booked award of round {hand.round} does not fit the corrected cards: have it backed out at the Game "
@@ -287,7 +287,7 @@ def answered(turn: Turn, event: MeterAnswered) -> None:
     turn.change(progressive=progressive)
     _record(turn, event.entries)
     if isinstance(asked.event, game_events.HandDecided):
-        alarm_astray(turn)
+        alarm_award_differs(turn)
     if event.refused is not None:
         what = asked.event.kind.replace("_", " ")
         turn.alarm(REFUSED, f"{books.settings.authority} refused {what}: {event.refused.text}")

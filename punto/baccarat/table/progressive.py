@@ -29,7 +29,7 @@ from punto.baccarat.progressive.state import Phase as BooksPhase
 from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.events import GameOrder, Sensed
 from punto.baccarat.table.meter_link import (
-    alarm_astray,
+    alarm_award_differs,
     carry_out,
     fixed,
     of,
@@ -406,7 +406,7 @@ def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[Pl
     if coup is not None:
         decided = decision(turn.state.settings.game, progressive, coup, base)
     pass_on(turn, decided)
-    alarm_astray(turn)
+    alarm_award_differs(turn)
 
 
 # --- the wagers in a game

@@ -207,7 +207,7 @@ def test_cards_that_are_corrected_after_nobody_won_are_asked_about_again():
     assert floor.step == "betting"  # as they were
 
     floor.do("may all 1 3")
-    assert (floor.step, floor.tables["t1"].state.hand.astray) == ("settling", False)
+    assert (floor.step, floor.tables["t1"].state.hand.award_differs) == ("settling", False)
     assert refusal(floor, lambda: floor.do("over"))[0] == "award_unconfirmed"
 
     floor.do("may quarter 1 3", "key jph", "nobody", "key run", "over")
@@ -217,7 +217,7 @@ def test_cards_that_are_corrected_after_nobody_won_are_asked_about_again():
 def test_cards_that_are_corrected_to_none_of_an_award_leave_nobody_as_its_winner():
     floor = Floor().do(*NOBODY, "lost")
 
-    assert (floor.step, floor.tables["t1"].state.hand.astray) == ("betting", False)
+    assert (floor.step, floor.tables["t1"].state.hand.award_differs) == ("betting", False)
 
 
 # --- awards from the tray (sheet 000, 7a: "Other hands are paid from the tray or from the meter")
@@ -274,7 +274,7 @@ def test_where_the_base_wagers_are_unseen_a_correction_to_another_tier_opens_the
     assert floor.step == "adjusted"
 
     floor.do("may all 1 3")
-    assert (floor.step, floor.tables["t1"].state.hand.astray) == ("settling", True)
+    assert (floor.step, floor.tables["t1"].state.hand.award_differs) == ("settling", True)
     floor.do("key jph")
     assert refusal(floor, lambda: floor.do("nobody"))[0] == "already_confirmed"
 
