@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from punto.baccarat.table.events import ConfigurationKeypad
 from punto.controller.config.file import ServiceConfig
 from punto.controller.devices.coin_spot_door import CoinSpotDoor
-from punto.controller.devices.device import DeviceDoor
+from punto.controller.devices.door import DeviceDoor
 from punto.controller.devices.keypad_door import KeypadDoor
 from punto.controller.devices.shoe_door import ShoeDoor
 from punto.controller.engine import Engine

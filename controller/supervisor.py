@@ -24,7 +24,7 @@ from punto.controller.accounts.refusals import AccountsError
 from punto.controller.components import own_components, own_version
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
-from punto.controller.devices.device import DeviceDoor
+from punto.controller.devices.door import DeviceDoor
 from punto.controller.engine import Engine, HouseRules
 from punto.controller.equipment import equip, watch
 from punto.controller.expectations import Counts, ExactExpectations

@@ -21,7 +21,7 @@ from punto.baccarat.table.events import CARD_GUESSING, AccessRefused
 from punto.controller.accounts.accounts import Account, Accounts
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import card_level, orders_of
-from punto.controller.devices.device import DeviceDoor
+from punto.controller.devices.door import DeviceDoor
 from punto.controller.engine import Engine
 from punto.controller.outbox import Outbox
 from punto.drivers.base import CardAnswer, CardReaderDriver

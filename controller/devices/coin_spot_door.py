@@ -18,7 +18,7 @@ from punto.baccarat.progressive.procedure import Hand
 from punto.baccarat.table.events import Event, SensorFault, SensorsLink
 from punto.baccarat.table.possible import refusal
 from punto.baccarat.table.state import TableState
-from punto.controller.devices.device import DeviceDoor
+from punto.controller.devices.door import DeviceDoor
 from punto.controller.engine import Engine, Handled
 from punto.controller.outbox import Outbox
 from punto.drivers import base

@@ -15,7 +15,7 @@ from punto.baccarat.table.catalogue import CATALOGUE, event_of
 from punto.baccarat.table.possible import refusal
 from punto.baccarat.table.state import Phase, TableState
 from punto.controller.config.devices import KeypadConfig
-from punto.controller.devices.device import DeviceDoor
+from punto.controller.devices.door import DeviceDoor
 from punto.controller.engine import Engine, Handled
 from punto.controller.outbox import Outbox
 from punto.drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition

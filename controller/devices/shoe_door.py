@@ -5,7 +5,7 @@ from datetime import datetime
 
 from punto.baccarat.table.events import ShoeEvent
 from punto.baccarat.table.shoe_orders import ShoeOrders, shoe_orders
-from punto.controller.devices.device import DeviceDoor
+from punto.controller.devices.door import DeviceDoor
 from punto.controller.engine import SHOE, Engine
 from punto.controller.outbox import Outbox
 from punto.drivers.base import ShoeDriver

@@ -24,7 +24,7 @@ from punto.controller.config.devices import (
 )
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs
-from punto.controller.devices.device import DeviceDoor
+from punto.controller.devices.door import DeviceDoor
 from punto.controller.engine import Engine
 from punto.controller.orders.desk import Desk
 from punto.controller.outbox import Outbox

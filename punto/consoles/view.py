@@ -17,7 +17,7 @@ from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.settlement import Outcome, PlacedWager, Settlement, settle
 from punto.consoles.game_view import GameView, game_view
 from punto.controller.accounts.roles import Role, orders_of
-from punto.controller.devices.device import ConsoleDevice, console_devices
+from punto.controller.devices.door import ConsoleDevice, console_devices
 from punto.controller.orders.countersigning import Countersigning
 from punto.controller.orders.doors import NO_EQUIPMENT, Caller, Equipment
 from punto.controller.publication import NOT_KNOWN, Raised

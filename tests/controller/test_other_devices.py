@@ -13,7 +13,7 @@ from punto.baccarat.table.events import DeviceHeard
 from punto.baccarat.table.order_kinds import AcceptDevice
 from punto.controller.accounts.roles import Role
 from punto.controller.config.devices import KeypadConfig
-from punto.controller.devices import card_door, coin_spot_door, device
+from punto.controller.devices import card_door, coin_spot_door, door
 from punto.controller.devices.card_door import LOCKED_SECONDS, MISSES
 from punto.controller.devices.keypad_door import KeypadDoor
 from punto.drivers.keypad.frames import BOUNCE_SECONDS
@@ -187,7 +187,7 @@ async def test_misses_long_ago_do_not_count(tmp_path):
 
 @pytest.mark.punctual
 async def test_sensors_that_babble_are_not_read_for_a_while(tmp_path, monkeypatch):
-    monkeypatch.setattr(device, "PAUSE_SECONDS", 1.0)
+    monkeypatch.setattr(door, "PAUSE_SECONDS", 1.0)
     async with at_a_table(tmp_path, settings(procedure="aquarius")) as here:
         await here.open()
         here.table.engine.pace = Pace(per_second=0, at_once=4)
@@ -222,7 +222,7 @@ async def test_a_keypad_that_babbles_is_refused_and_not_recorded(tmp_path):
 async def test_a_key_that_turns_without_end_is_recorded_a_few_times_and_where_it_stands_at_last(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(device, "PAUSE_SECONDS", 0.5)
+    monkeypatch.setattr(door, "PAUSE_SECONDS", 0.5)
     async with at_a_table(tmp_path, settings(procedure="aquarius")) as here:
         await here.open()
         here.table.engine.pace = Pace(per_second=0)

@@ -16,7 +16,7 @@ from punto.baccarat.table.events import MeterAnswered, TableAsked
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.devices.card_door import CardDoor
 from punto.controller.devices.coin_spot_door import CoinSpotDoor
-from punto.controller.devices.device import DeviceDoor
+from punto.controller.devices.door import DeviceDoor
 from punto.controller.devices.keypad_door import KeypadDoor
 from punto.controller.journal.execution import Step
 from punto.controller.meter_link import authority_end, carried
