@@ -1,6 +1,5 @@
 """The doors of a table's devices, and what the devices do in place of a person at a desk."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +21,9 @@ if TYPE_CHECKING:
 
 
 def equip(
-    config: ServiceConfig,
-    engine: Engine,
-    outbox: Outbox,
-    devices: Devices,
-    gate: "Gate | None",
-    others: Iterable[DeviceDoor[Any]],
+    config: ServiceConfig, engine: Engine, outbox: Outbox, devices: Devices, gate: "Gate | None"
 ) -> tuple[list[DeviceDoor[Any]], Equipment]:
-    """The doors of these devices and the `others`, and what they do for the table's progressive."""
+    """The doors of these devices, and what they do for the table's progressive."""
     shoe = None if devices.shoe is None else ShoeDoor(engine, outbox, devices.shoe)
     spots = None if devices.coin_spot is None else CoinSpotDoor(engine, outbox, devices.coin_spot)
     cards = card_door(config, engine, outbox, devices, gate)
@@ -37,7 +31,7 @@ def equip(
     if devices.keypad is not None and config.keypad is not None:
         start_game = None if spots is None else spots.start_game
         keypad = KeypadDoor(engine, outbox, devices.keypad, config.keypad, start_game)
-    doors = [door for door in (shoe, keypad, spots, cards, *others) if door is not None]
+    doors: list[DeviceDoor[Any]] = [door for door in (shoe, keypad, spots, cards) if door is not None]
     equipment = Equipment(gives=lambda: frozenset().union(*(door.gives() for door in doors)))
     if config.keypad is not None:
         equipment = replace(equipment, start_label=config.keypad.start_label)

@@ -5,7 +5,7 @@ process ends, or `tables` starts the table again if the process has others; the 
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -24,7 +24,6 @@ from punto.controller.accounts.refusals import AccountsError
 from punto.controller.components import own_components, own_version
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
-from punto.controller.devices.door import DeviceDoor
 from punto.controller.engine import Engine, HouseRules
 from punto.controller.equipment import equip, watch
 from punto.controller.expectations import Counts, ExactExpectations
@@ -84,21 +83,18 @@ class Process:
 
 
 ConsolesOf = Callable[[ServiceConfig, Desk, "Gate"], Consoles]
-DoorsOf = Callable[[ServiceConfig, Engine, Outbox], Iterable[DeviceDoor[Any]]]
 
 
 async def serve(
     config: ServiceConfig,
     devices: Devices,
     consoles_of: ConsolesOf,
-    doors_of: DoorsOf,
     books_of: BooksOf,
     process: Process | None = None,
 ) -> None:
     """Run one table's service until cancelled. Each line of its log has the table's id.
 
-    `consoles_of` makes the consoles, if they are configured. `doors_of` makes the doors of devices that no other
-    part of the table needs. `books_of` reads the books of its meter for the house.
+    `consoles_of` makes the consoles, if they are configured. `books_of` reads the books of its meter for the house.
 
     Raises:
         ConfigError: the operators' socket, the consoles, the accounts or the broker's password cannot be used.
@@ -124,7 +120,7 @@ async def serve(
         ended, service, opened = "the service failed", None, ExitStack()
         try:
             table = _Table(config, engine, journal, outbox, topic, opened)
-            service = _Service(table, process or Process(), devices, doors_of, books_of)
+            service = _Service(table, process or Process(), devices, books_of)
             _log.info("table recovered", phase=engine.state.phase, inputs=engine.seq)
             await service.run(consoles_of)
         except asyncio.CancelledError:
@@ -170,9 +166,7 @@ class _Table(NamedTuple):
 class _Service:
     """The parts of one table's service."""
 
-    def __init__(
-        self, table: _Table, process: Process, devices: Devices, doors_of: DoorsOf, books_of: BooksOf
-    ) -> None:
+    def __init__(self, table: _Table, process: Process, devices: Devices, books_of: BooksOf) -> None:
         config, engine, journal, outbox, topic, opened = self._table = table
         self._process = process
         self._gate = gate = (
@@ -189,9 +183,7 @@ class _Service:
             "replay": replay.run,
             "expectations": exact.run,
         }
-        self._doors, equipment = equip(
-            config, engine, outbox, devices, gate, doors_of(config, engine, outbox)
-        )
+        self._doors, equipment = equip(config, engine, outbox, devices, gate)
         self._runs |= {door.device: door.run for door in self._doors}
         if devices.configuration_keypad is not None:
             self._runs["configuration keypad"] = partial(watch, devices.configuration_keypad, engine)

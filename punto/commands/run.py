@@ -7,10 +7,10 @@ import asyncio
 import gc
 import resource
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from punto.commands.signals import until_stopped
 from punto.configs.problems import ConfigError
@@ -24,10 +24,7 @@ from punto.controller.config.devices import (
 )
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs
-from punto.controller.devices.door import DeviceDoor
-from punto.controller.engine import Engine
 from punto.controller.orders.desk import Desk
-from punto.controller.outbox import Outbox
 from punto.controller.supervisor import EXPECTED, Consoles, Process, serve
 from punto.controller.tables import Tables
 from punto.drivers.base import (
@@ -110,7 +107,7 @@ async def _until_stopped(configs: Sequence[ServiceConfig], failures: dict[str, l
 
 
 async def _serve(config: ServiceConfig, process: Process) -> None:
-    await serve(config, devices_of(config), consoles_of, doors_of, _books_of, process)
+    await serve(config, devices_of(config), consoles_of, _books_of, process)
 
 
 def _books_of(path: Path, day: date, calendar: Calendar, now: datetime) -> Books:
@@ -155,11 +152,6 @@ def devices_of(config: ServiceConfig) -> Devices:
         coin_spot=None if sensors is None else _coin_spot(sensors, config.table.seats),
         card_reader=None if reader is None else _card_reader(reader, by_model=_unproven(config, reader)),
     )
-
-
-def doors_of(config: ServiceConfig, engine: Engine, outbox: Outbox) -> Iterator[DeviceDoor[Any]]:  # noqa: ARG001 - for devices to come
-    """The doors of devices that no other part of the table needs, each with its driver."""
-    return iter(())
 
 
 def _unproven(config: ServiceConfig, device: DeviceConfig) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from punto.commands.operator import ask
-from punto.commands.run import consoles_of, devices_of, doors_of
+from punto.commands.run import consoles_of, devices_of
 from punto.controller import engine, tables
 from punto.controller.config.tables import load_configs
 from punto.controller.journal.recovery import Recovered, recover
@@ -245,7 +245,7 @@ async def test_a_failed_table_starts_again_when_its_record_is_restored(tmp_path,
             process.opened()
 
         own = Process(told, process.alive, process.replaying, process.counts)
-        await serve(config, devices_of(config), consoles_of, doors_of, books_of_day, own)
+        await serve(config, devices_of(config), consoles_of, books_of_day, own)
 
     here = Tables(load_configs(house.config), run)
     running = asyncio.create_task(here.run())

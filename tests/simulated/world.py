@@ -206,13 +206,7 @@ class World:
 
     async def _serve(self, process: ServiceProcess) -> None:
         try:
-            await supervisor.serve(
-                self.config,
-                self.devices(),
-                process.consoles_of,
-                lambda *_: (),
-                books_of_day,
-            )
+            await supervisor.serve(self.config, self.devices(), process.consoles_of, books_of_day)
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - each error is judged here

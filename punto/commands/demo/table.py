@@ -22,7 +22,7 @@ from punto.commands.demo.staff import (
     supervise,
 )
 from punto.commands.operator import ask
-from punto.commands.run import consoles_of, devices_of, doors_of
+from punto.commands.run import consoles_of, devices_of
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig
 from punto.controller.journal.schema import RecordError
@@ -81,7 +81,6 @@ class VirtualTable:
                     self._config,
                     devices_of(self._config),
                     consoles_of,
-                    doors_of,
                     books_of_day,
                     Process(opened=running.set),
                 )
