@@ -142,8 +142,7 @@ lock: $(READY)
 	npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts --no-audit --no-fund
 
 schema: $(READY)
-	$(BIN)/punto schema --out docs/reference --acl configs/mosquitto.acl
-	$(BIN)/python -m tools.supply_chain licences
+	$(BIN)/python -m tools.reference.pages
 
 examples: $(READY) system
 	$(BIN)/python -m tools.message_examples

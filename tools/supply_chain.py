@@ -1,7 +1,6 @@
 """What Punto is made of: a bill of materials, the licences, and known weaknesses.
 
     python -m tools.supply_chain bill FILE       # a CycloneDX bill of materials (SBOM) of table.lock
-    python -m tools.supply_chain licences        # docs/reference/licences.md
     python -m tools.supply_chain audit           # table.lock, by the advisories in the folder PUNTO_ADVISORIES
 
 `PUNTO_ADVISORIES` is a local copy of a database in the OSV format, such as the PyPA's advisory database. Nothing here uses the network.
@@ -33,7 +32,6 @@ from tools.lock_is_current import LOCKS
 
 ROOT: Final = Path(__file__).parents[1]
 LOCK: Final = ROOT / "locks" / "table.lock"
-PAGE: Final = ROOT / "docs" / "reference" / "licences.md"
 ADVISORIES: Final = "PUNTO_ADVISORIES"
 ALLOWED: Final = frozenset(
     {
@@ -64,19 +62,6 @@ _READ: Final = {
     "pyserial": "BSD-3-Clause",
 }
 """Packages whose metadata only says "BSD", with what their licence's text is."""
-_PAGE: Final = """\
-# Licences
-
-Punto has the licence Apache-2.0.
-This page lists the licence of each package that Punto needs when it runs, with any of its extras.
-The names of the licences are those of [SPDX](https://spdx.org/licenses/).
-Packages for tests and documents are not on this page.
-
-Punto uses packages with `LGPL-3.0-only` and `MPL-2.0` unchanged.
-
-| Package | Licence |
-|---|---|
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +79,11 @@ class Package:
 
 
 def main(arguments: list[str]) -> int:
-    """Do one of the three."""
+    """Do one of the two."""
     match arguments:
         case ["bill", file]:
             version = str(runpy.run_path(str(ROOT / "punto" / "version.py"))["__version__"])
             write_bill(Path(file), version, int(datetime.now(UTC).timestamp()))
-        case ["licences"]:
-            PAGE.write_text(licences_page(), encoding="utf-8")
         case ["audit"]:
             return audit()
         case _:
@@ -166,11 +149,6 @@ def runtime_packages() -> list[str]:
             waiting += needs(*each)
     on_a_table = {each.name for each in locked(LOCK.read_text(encoding="utf-8"))}
     return sorted({name for name, _ in seen} - {"punto"} | on_a_table)
-
-
-def licences_page() -> str:
-    """docs/reference/licences.md."""
-    return _PAGE + "".join(f"| {name} | {licence_of(name)} |\n" for name in runtime_packages())
 
 
 # --- the bill of materials

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from punto.commands.topics_page import HouseTable, bridges, house_access_list, users_of
+from punto.commands.access_lists import HouseTable, bridges, house_access_list, users_of
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs

@@ -14,9 +14,9 @@ from pydantic import BaseModel
 
 from punto.baccarat.table.effects import Announced, CardHeld, Effect, Happening, RoundEnded
 from punto.baccarat.table.state import Phase, TableState
+from punto.commands.access_lists import access_list
 from punto.commands.cli import main
-from punto.commands.schema import documents, with_tables
-from punto.commands.topics_page import access_list
+from punto.commands.schema import documents
 from punto.configs.expectations import shipped
 from punto.displays.board import PAYLOADS
 from punto.messages import models, topics
@@ -87,14 +87,6 @@ def example(model: type[Payload]) -> dict[str, Any]:
     """One that was really sent, as it is committed."""
     first: dict[str, Any] = documented(file_of(model))["examples"][0]
     return first
-
-
-@pytest.mark.parametrize("name", sorted(DOCUMENTS))
-def test_a_committed_document_is_the_models_own(name):
-    committed = DOCS / name
-
-    assert committed.exists(), "run: punto schema --out docs/reference"
-    assert committed.read_text(encoding="utf-8") == DOCUMENTS[name], "run: punto schema --out docs/reference"
 
 
 def test_no_document_is_left_over():
@@ -286,22 +278,8 @@ def test_every_topic_of_the_program_has_a_channel():
     assert topics.progressive("dragon") == "progressive/dragon"
 
 
-def test_the_committed_page_and_access_list_are_those_of_the_topics():
-    page = (DOCS / "topics.md").read_text(encoding="utf-8")
-    acl = DOCS.parents[1] / "configs" / "mosquitto.acl"
-
-    assert page == with_tables("topics.md", page), "run: make schema"
-    assert acl.read_text(encoding="utf-8") == access_list(), "run: make schema"
-
-
-def test_the_command_writes_both(tmp_path):
-    page = (DOCS / "topics.md").read_text(encoding="utf-8")
-    row = "| `state` | yes |"
-    assert row in page
-    (tmp_path / "topics.md").write_text(page.replace(row, "| old |"), encoding="utf-8")
-
+def test_the_command_writes_the_access_list_too(tmp_path):
     assert main(["schema", "--out", str(tmp_path), "--acl", str(tmp_path / "acl" / "punto")]) == 0
-    assert (tmp_path / "topics.md").read_text(encoding="utf-8") == page
     assert (tmp_path / "acl" / "punto").read_text(encoding="utf-8") == access_list()
 
 

@@ -1,4 +1,4 @@
-"""The table of topics in docs/reference/topics.md, and the broker's access list, configs/mosquitto.acl."""
+"""Mosquitto's access lists: configs/mosquitto.acl, and those of a house's tables with the bridges between their brokers."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,6 @@ from itertools import chain
 from typing import Final, get_args
 
 from punto.configs.problems import ConfigError, Problem
-from punto.messages.schema import file_of
 from punto.messages.topics import (
     CHANNELS,
     RESTRICTED_CARD,
@@ -56,22 +55,6 @@ user surveillance
 topic read punto/#
 topic deny punto/house/accounts
 """
-
-
-def topics_tables() -> Iterator[list[list[str]]]:
-    """Each topic: whether it is retained, its description, and the schemas of its payloads."""
-    rows = [["Topic", "Retained", "What", "Payload"]]
-    for each in CHANNELS:
-        retained = "in" if each.direction == "receive" else "yes" if each.retained else "no"
-        answer = f" The answer comes on {_written(each.answered_on)}." if each.answered_on else ""
-        schemas = [file_of(model) for model in each.messages]
-        payload = ", ".join(f"[{file.removesuffix('.json')}](schema/{file})" for file in schemas)
-        rows.append([_written(each.name), retained, each.about + answer, payload])
-    yield rows
-
-
-def _written(name: str) -> str:
-    return f"`{name.replace('{', '<').replace('}', '>')}`"
 
 
 def access_list() -> str:

@@ -1,4 +1,4 @@
-"""The list of commands in docs/reference/commands.md, written from their parsers."""
+"""docs/reference/commands.md, from the parsers of the commands."""
 
 import argparse
 from collections.abc import Iterator
@@ -25,8 +25,7 @@ def _command(parser: argparse.ArgumentParser, level: str) -> Iterator[str]:
     yield sentence[0].upper() + sentence[1:] + "." * (not sentence.endswith("."))
     rows: list[str] = []
     inner: list[argparse.ArgumentParser] = []
-    # argparse has no public list of arguments; the test that compares the committed page finds a change of this name.
-    for action in parser._actions:  # noqa: SLF001
+    for action in parser._actions:  # argparse has no public list of arguments
         if isinstance(action.choices, dict):  # the parsers of its subcommands
             inner += action.choices.values()
         elif action.help is not argparse.SUPPRESS and action.dest != "help":

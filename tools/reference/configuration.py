@@ -50,7 +50,7 @@ _BOUNDS: Final = {
 }
 
 
-def configuration_page() -> str:
+def configuration_tables() -> str:
     """Each file with its sections and their keys."""
     return "\n\n".join(
         part

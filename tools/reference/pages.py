@@ -1,0 +1,70 @@
+"""Writes what the documents have of the program.
+
+python -m tools.reference.pages    # `make schema` does it
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from punto.commands.access_lists import access_list
+from punto.commands.schema import documents
+from tests.controller.table_in_this_process import HERE
+from tools.reference.commands import commands_page
+from tools.reference.configuration import configuration_tables
+from tools.reference.licences import licences_page
+from tools.reference.roles import roles_tables
+from tools.reference.topics import topics_table
+
+REFERENCE: Final = HERE / "docs" / "reference"
+BEGIN: Final = "<!-- Written by `make schema`: a change made here is lost. -->"
+END: Final = "<!-- End of what `make schema` writes. -->"
+
+
+def with_tables(page: Path, tables: Callable[[], str]) -> str:
+    """The text of a page with these tables between its two marks.
+
+    Raises:
+        ValueError: the page does not have each mark once.
+    """
+    text = page.read_text(encoding="utf-8")
+    before, _ = text.split(BEGIN)
+    _, after = text.split(END)
+    return f"{before}{BEGIN}\n\n{tables()}\n\n{END}{after}"
+
+
+def _markdown(*tables: list[list[str]]) -> str:
+    return "\n\n".join(
+        "\n".join(f"| {' | '.join(cells)} |" for cells in (rows[0], ["---"] * len(rows[0]), *rows[1:]))
+        for rows in tables
+    )
+
+
+_TABLES: Final[dict[str, Callable[[], str]]] = {
+    "commands.md": commands_page,
+    "configuration.md": configuration_tables,
+    "roles.md": lambda: _markdown(*roles_tables()),
+    "topics.md": lambda: _markdown(topics_table()),
+}
+COMMITTED: Final[dict[Path, Callable[[], str]]] = {
+    **{REFERENCE / name: partial(str, text) for name, text in documents().items()},
+    **{
+        page: partial(with_tables, page, tables)
+        for name, tables in _TABLES.items()
+        for page in [REFERENCE / name]
+    },
+    REFERENCE / "licences.md": licences_page,
+    HERE / "configs" / "mosquitto.acl": access_list,
+}
+"""What the repository has and the program writes: the text of each file."""
+
+
+def main() -> None:
+    """Write the files."""
+    for file, text in COMMITTED.items():
+        file.write_text(text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
