@@ -1,7 +1,9 @@
 """What the documents have of the program: all of it, as the program has it now."""
 
+import json
 import re
 import tomllib
+from functools import reduce
 
 import pytest
 from pydantic import BaseModel
@@ -24,6 +26,18 @@ class File(BaseModel):
 @pytest.mark.parametrize("file", COMMITTED, ids=lambda file: file.name)
 def test_a_committed_file_is_what_the_program_writes(file):
     assert file.read_text(encoding="utf-8") == COMMITTED[file](), "run: make schema"
+
+
+@pytest.mark.parametrize("name", ["asyncapi.json", "openapi.json"])
+def test_a_contract_refers_to_nothing_outside_itself(name):
+    contract = (REFERENCE / name).read_text(encoding="utf-8")
+    found = set(re.findall(r'"\$ref": "([^"]*)"', contract))
+
+    assert found
+    for reference in found:
+        root, *path = reference.split("/")
+        assert root == "#"
+        assert reduce(lambda at, key: at[key], path, json.loads(contract))
 
 
 def test_tables_are_written_between_the_marks_of_a_page(tmp_path):

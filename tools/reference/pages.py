@@ -3,6 +3,9 @@
 python -m tools.reference.pages    # `make schema` does it
 """
 
+import asyncio
+import json
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,6 +13,7 @@ from typing import Final
 
 from punto.commands.access_lists import access_list
 from punto.commands.schema import documents
+from tests.consoles.consoles import consoles
 from tests.controller.table_in_this_process import HERE
 from tools.reference.commands import commands_page
 from tools.reference.configuration import configuration_tables
@@ -34,6 +38,15 @@ def with_tables(page: Path, tables: Callable[[], str]) -> str:
     return f"{before}{BEGIN}\n\n{tables()}\n\n{END}{after}"
 
 
+async def openapi() -> str:
+    """The OpenAPI document as the consoles of a table serve it. PORT stands for their port, which names the session's cookie."""
+    with tempfile.TemporaryDirectory(prefix="punto-") as folder:
+        async with consoles(Path(folder)) as here:
+            here.account("mei", "dealer")
+            answer = await (await here.signed_on("mei")).get("/api/openapi.json")
+            return json.dumps(answer.json, indent=2).replace(f"session_{here.port}", "session_PORT") + "\n"
+
+
 def _markdown(*tables: list[list[str]]) -> str:
     return "\n\n".join(
         "\n".join(f"| {' | '.join(cells)} |" for cells in (rows[0], ["---"] * len(rows[0]), *rows[1:]))
@@ -54,6 +67,7 @@ COMMITTED: Final[dict[Path, Callable[[], str]]] = {
         for name, tables in _TABLES.items()
         for page in [REFERENCE / name]
     },
+    REFERENCE / "openapi.json": lambda: asyncio.run(openapi()),
     REFERENCE / "licences.md": licences_page,
     HERE / "configs" / "mosquitto.acl": access_list,
 }
