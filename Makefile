@@ -30,7 +30,7 @@ WHENEVER := -m "not soak and not punctual"
 # Each run of tests leaves its results here, for `punto lab-report`.
 RESULTS := build/results
 
-.PHONY: demo test announce quick test-punctual test-covered test-path test-others check bench soak simulate fuzz fmt lock schema examples games fonts screenshots docs release sbom audit system clean
+.PHONY: demo test announce quick test-punctual test-covered test-path test-others check bench soak simulate fuzz fmt lock schema examples fonts screenshots docs release sbom audit system clean
 
 # GAME is a game that ships, a game file, `progressive`, which is progressive-2, or `floor`, which is several tables.
 demo: $(DEMO_VENV)/.ready
@@ -141,16 +141,13 @@ lock: $(READY)
 	$(BIN)/python -m tools.lock_is_current --write
 	npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts --no-audit --no-fund
 
+# What the program writes and the repository has: docs/developers/README.md, "What is generated".
 schema: $(READY)
 	$(BIN)/python -m tools.reference.pages
 
 examples: $(READY) system
 	$(BIN)/python -m tools.message_examples
 	$(MAKE) schema
-
-games: $(READY)
-	$(BIN)/punto games --out docs/reference
-	$(BIN)/python -m tools.shipped_expectations
 
 fonts: $(READY)
 	$(BIN)/python -m tools.fonts
@@ -162,8 +159,10 @@ screenshots: $(READY) system
 	$(BIN)/python -m tools.screenshots.game_manager
 	$(BIN)/python -m tools.screenshots.house
 
-# The site is in site/; links are checked, those between headings too. Its tools have an environment of their own.
-docs: $(DOCS)/.ready
+# The site is in site/; links are checked, those between headings too. The program writes some pages, and the tools of the site
+# have an environment of their own.
+docs: $(READY) $(DOCS)/.ready
+	$(BIN)/python -m tools.reference.pages site
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --config-file tools/mkdocs.yml
 
 $(DOCS)/.ready: locks/docs.lock

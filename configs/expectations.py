@@ -1,7 +1,7 @@
 """What a table's meters are held against: how often each rule decides a hand, and what the house keeps of a wager.
 
 The file `expectations.json` has them for each wager of the games that ship, with each option of the house, so a table
-needs no numpy for them. `make games` writes it. A wager is found by its rules, so a house's own game has those of the
+needs no numpy for them. `make schema` writes it. A wager is found by its rules, so a house's own game has those of the
 wagers that it shares with a game that ships.
 """
 

@@ -1,4 +1,4 @@
-"""`punto games`: list the games that ship, or describe games, as in docs/reference/games.md."""
+"""`punto games`: list the games that ship, or describe games in Markdown."""
 
 import argparse
 import sys

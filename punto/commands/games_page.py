@@ -1,4 +1,4 @@
-"""docs/reference/games.md: the pays of every game that ships, in words, and their exact odds.
+"""The page of the games: the pays of every game that ships, in words, and their exact odds.
 
 Everything on the page comes from the game files or is counted. If several games have the same wager, the first of them
 describes it.
@@ -25,8 +25,6 @@ from punto.odds.published.readings import DECKS, Chances, Given, Model, returned
 FILE: Final = "games.md"
 
 _HEAD: Final = """\
-<!-- Written by `make games` from the game files: a change made here is lost. -->
-
 # Games
 
 This page lists the pays and the exact odds of each game that ships with Punto.

@@ -1,1 +1,1 @@
-"""Every MQTT topic and payload; the schemas in docs/ are made from these models."""
+"""Every MQTT topic and payload; the schemas are made from these models."""

@@ -21,6 +21,7 @@ from punto.commands.lab_report import pages
 from punto.commands.lab_report.inputs import InputError, bill, installation
 from punto.commands.lab_report.report import LabReport
 from punto.commands.lab_report.results import PROGRAM, Results, ResultsError
+from punto.commands.schema import documents
 from punto.controller import components
 from punto.controller.signing import manifest
 from punto.controller.signing.keys import SigningKey
@@ -308,7 +309,7 @@ def test_the_limits_are_what_differs_and_every_threat_without_a_test():
 
 
 def test_the_json_is_as_its_schema_says(tmp_path):
-    schema = json.loads((ROOT / "docs" / "reference" / "schema" / "lab-report.json").read_bytes())
+    schema = json.loads(documents()["schema/lab-report.json"])
 
     Draft202012Validator(schema).validate(json.loads(REPORT.json_bytes()))
 

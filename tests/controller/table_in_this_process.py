@@ -40,6 +40,7 @@ from punto.controller.outbox import Outbox
 from punto.messages import topics
 from punto.messages.building import timestamp
 from punto.messages.models import Info
+from punto.messages.schema import file_of, json_schemas
 from punto.messages.topics import CHANNELS
 from punto.reports.books import books_of_day
 from punto.runtime.broker_login import BrokerConfig
@@ -302,32 +303,22 @@ async def ear(port: int, topic: str = "punto/#", **login: Any) -> AsyncIterator[
             await asyncio.wait([task])
 
 
+_schemas = cache(json_schemas)
+
+
 @cache
 def schema_of(name: str) -> tuple[Draft202012Validator, ...]:
-    """What docs/reference/schema says of the messages on a topic."""
+    """What the schemas of the messages on a topic say."""
     for channel in CHANNELS:
         pattern = re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(channel.name))
         if re.fullmatch(pattern, name):
-            return tuple(
-                Draft202012Validator(
-                    json.loads(
-                        (
-                            HERE / "docs" / "reference" / "schema" / f"{_kebab(model.__name__)}.json"
-                        ).read_text()
-                    )
-                )
-                for model in channel.messages
-            )
-    raise LookupError(f"docs/ knows no topic {name}")
+            return tuple(Draft202012Validator(_schemas()[file_of(model)]) for model in channel.messages)
+    raise LookupError(f"there is no topic {name}")
 
 
 def documented(name: str, payload: dict[str, Any]) -> bool:
-    """Whether a payload is as docs/reference/schema says of its topic."""
+    """Whether a payload is as a schema of its topic says."""
     return any(validator.is_valid(payload) for validator in schema_of(name))
-
-
-def _kebab(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
 
 
 # --- the record, as somebody with a shell sees it

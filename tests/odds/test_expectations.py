@@ -7,13 +7,11 @@ import pytest
 
 from punto.baccarat.table.meters import every
 from punto.baccarat.wagers.definition import Game
-from punto.configs.expectations import FILE, WIN, shipped
+from punto.configs.expectations import WIN, shipped
 from punto.configs.game_files import load_game, shipped_games
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 from punto.odds.expectations import expectations, in_floats
-from tests.controller.table_in_this_process import HERE
-from tools.shipped_expectations import text
 
 
 def chances(game: Game) -> dict[tuple[str | None, str], Fraction]:
@@ -80,11 +78,6 @@ def test_a_games_own_wager_may_have_any_name():
     game = load_game("mini-baccarat")
 
     assert (None, "natural") in chances(game)
-
-
-@pytest.mark.soak
-def test_the_file_that_ships_has_the_exact_expectations_of_each_game_with_each_option():
-    assert (HERE / "configs" / FILE).read_text(encoding="utf-8") == text()
 
 
 def test_the_file_that_ships_has_the_exact_expectations_of_a_game_with_its_own_rules():

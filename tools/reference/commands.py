@@ -7,15 +7,27 @@ from typing import Final
 
 from punto.commands.cli import SUBCOMMANDS, parser_of
 
+_PAGE: Final = """\
+# Commands
+
+This page lists the subcommands of `punto`, and the arguments of each subcommand. `punto SUBCOMMAND --help` prints the same text. Every subcommand also takes `-h` and `--help`. `punto --version` prints the version.
+
+| Exit status | Meaning |
+|---|---|
+| 0 | the command succeeded |
+| 1 | the input is wrong, or the output cannot be written |
+| 2 | the command cannot begin, because its arguments or its configuration are wrong |
+| 130 | the command was interrupted with Ctrl-C |
+| 141 | the program that read the output has ended |"""
 _HEAD: Final = "| Argument | What it is |\n| --- | --- |"
 
 
 def commands_page() -> str:
     """Each subcommand: its description, and its arguments with their help."""
-    parts: list[str] = []
+    parts = [_PAGE]
     for name, subcommand in SUBCOMMANDS.items():
         parts += _command(parser_of(name, import_module(subcommand.module)), "##")
-    return "\n\n".join(parts)
+    return "\n\n".join(parts) + "\n"
 
 
 def _command(parser: argparse.ArgumentParser, level: str) -> Iterator[str]:

@@ -7,10 +7,7 @@ from tools.supply_chain import licence_of, runtime_packages
 _HEAD: Final = """\
 # Licences
 
-Punto has the licence Apache-2.0.
-This page lists the licence of each package that Punto needs when it runs, with any of its extras.
-The names of the licences are those of [SPDX](https://spdx.org/licenses/).
-Packages for tests and documents are not on this page.
+Punto has the licence Apache-2.0. This page lists the licence of each package that Punto needs when it runs, with any of its extras, and leaves out packages for tests and documents. The names of the licences are those of [SPDX](https://spdx.org/licenses/).
 
 Punto uses packages with `LGPL-3.0-only` and `MPL-2.0` unchanged.
 

@@ -1,10 +1,12 @@
 """Writes what the documents have of the program.
 
-python -m tools.reference.pages    # `make schema` does it
+python -m tools.reference.pages         # what is committed; `make schema` does it
+python -m tools.reference.pages site    # what only the site has; `make docs` does it
 """
 
 import asyncio
 import json
+import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +14,11 @@ from pathlib import Path
 from typing import Final
 
 from punto.commands.access_lists import access_list
+from punto.commands.games_page import page as games_page
 from punto.commands.schema import documents
+from punto.configs.expectations import FILE, as_json
+from punto.configs.game_files import load_game, shipped_games
+from punto.odds.expectations import expectations, in_floats, with_options
 from tests.consoles.consoles import consoles
 from tests.controller.table_in_this_process import HERE
 from tools.reference.commands import commands_page
@@ -47,6 +53,12 @@ async def openapi() -> str:
             return json.dumps(answer.json, indent=2).replace(f"session_{here.port}", "session_PORT") + "\n"
 
 
+def shipped_expectations() -> str:
+    """The exact expectations of each game that ships, with each option of the house."""
+    games = [each for name in shipped_games() for each in with_options(load_game(name))]
+    return as_json((each, in_floats(expectations(each))) for each in games)
+
+
 def _markdown(*tables: list[list[str]]) -> str:
     return "\n\n".join(
         "\n".join(f"| {' | '.join(cells)} |" for cells in (rows[0], ["---"] * len(rows[0]), *rows[1:]))
@@ -55,30 +67,26 @@ def _markdown(*tables: list[list[str]]) -> str:
 
 
 _TABLES: Final[dict[str, Callable[[], str]]] = {
-    "commands.md": commands_page,
     "configuration.md": configuration_tables,
     "roles.md": lambda: _markdown(*roles_tables()),
     "topics.md": lambda: _markdown(topics_table()),
 }
 COMMITTED: Final[dict[Path, Callable[[], str]]] = {
-    **{REFERENCE / name: partial(str, text) for name, text in documents().items()},
-    **{
-        page: partial(with_tables, page, tables)
-        for name, tables in _TABLES.items()
-        for page in [REFERENCE / name]
-    },
+    REFERENCE / "asyncapi.json": lambda: documents()["asyncapi.json"],
     REFERENCE / "openapi.json": lambda: asyncio.run(openapi()),
-    REFERENCE / "licences.md": licences_page,
+    **{REFERENCE / name: partial(with_tables, REFERENCE / name, tables) for name, tables in _TABLES.items()},
     HERE / "configs" / "mosquitto.acl": access_list,
+    HERE / "configs" / FILE: shipped_expectations,
 }
-"""What the repository has and the program writes: the text of each file."""
-
-
-def main() -> None:
-    """Write the files."""
-    for file, text in COMMITTED.items():
-        file.write_text(text(), encoding="utf-8")
+"""The files that the repository has and the program writes, each with its text."""
+SITE: Final[dict[Path, Callable[[], str]]] = {
+    REFERENCE / "commands.md": commands_page,
+    REFERENCE / "games.md": games_page,
+    REFERENCE / "licences.md": licences_page,
+}
+"""The pages that only the site has. `punto --help` and `punto games` have the first two for a reader of the repository."""
 
 
 if __name__ == "__main__":
-    main()
+    for file, text in (SITE if sys.argv[1:] == ["site"] else COMMITTED).items():
+        file.write_text(text(), encoding="utf-8")

@@ -1,17 +1,15 @@
 """The table of topics in docs/reference/topics.md, from the channels."""
 
-from punto.messages.schema import file_of
 from punto.messages.topics import CHANNELS
 
 
 def topics_table() -> list[list[str]]:
-    """Each topic: whether it is retained, its description, and the schemas of its payloads."""
+    """Each topic: whether it is retained, its description, and the messages that it has."""
     rows = [["Topic", "Retained", "What", "Payload"]]
     for each in CHANNELS:
         retained = "in" if each.direction == "receive" else "yes" if each.retained else "no"
         answer = f" The answer comes on {_written(each.answered_on)}." if each.answered_on else ""
-        schemas = [file_of(model) for model in each.messages]
-        payload = ", ".join(f"[{file.removesuffix('.json')}](schema/{file})" for file in schemas)
+        payload = ", ".join(f"`{model.__name__}`" for model in each.messages)
         rows.append([_written(each.name), retained, each.about + answer, payload])
     return rows
 

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--json",
         type=Path,
         metavar="FILE",
-        help="write JSON to this file; its schema is docs/reference/schema/lab-report.json",
+        help="write JSON to this file; `punto schema` writes its schema",
     )
     parser.add_argument(
         "--results",
