@@ -152,12 +152,17 @@ examples: $(READY) system
 fonts: $(READY)
 	$(BIN)/python -m tools.fonts
 
+# The pictures of the documents take some minutes.
 screenshots: $(READY) system
 	$(BIN)/python -m tools.screenshots.displays
 	$(BIN)/python -m tools.screenshots.consoles
 	$(BIN)/python -m tools.screenshots.demo
 	$(BIN)/python -m tools.screenshots.game_manager
 	$(BIN)/python -m tools.screenshots.house
+	@mkdir -p build && rm -f build/shoe.csv
+	$(BIN)/punto simulate --game dragon-bonus-1 --rounds 78 --seed 17 --shoes --csv build/shoe.csv
+	$(BIN)/punto edge-report build/shoe.csv --game dragon-bonus-1 --out docs/images/edge-report.png
+	$(BIN)/python -m tools.screenshots.pictures
 
 # The site is in site/; links are checked, those between headings too. The program writes some pages, and the tools of the site
 # have an environment of their own.
@@ -209,3 +214,4 @@ $(READY): locks/requirements.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) .venv-demo $(DOCS) $(TPM) node_modules site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage-path
+	git clean -qfX docs

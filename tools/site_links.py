@@ -1,9 +1,11 @@
-"""For MkDocs: the checkout's files beside docs/ that pages link to are part of the site.
+"""For MkDocs: the checkout's files beside docs/ that pages link to are part of the site, and missing pictures are replaced by text.
 
 README.md and the like become pages of their own, and what is not Markdown, such as configs/table.toml, is served as it is.
 """
 
+import logging
 import re
+import runpy
 from os.path import relpath
 from pathlib import Path
 
@@ -17,6 +19,7 @@ PAGES = {"README.md": "overview.md", "examples/README.md": "examples.md"} | {
 }
 LINK = re.compile(r"(?<=\]\()([^)\s:#]+)(?=[)#])")
 """The path that a link leads to, without its anchor."""
+PICTURES = runpy.run_path(str(ROOT / "tools" / "screenshots" / "pictures.py"))
 CODE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
 
 
@@ -32,6 +35,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             to = _in_site(found)
             if found.is_file() and ROOT in found.parents and to not in files.src_uris:
                 files.append(File.generated(config, to, abs_src_path=str(found)))
+    if absent := PICTURES["missing"]():
+        logging.getLogger("mkdocs.hooks").info(
+            "%d of %d pictures are missing, so their pages show text: `make screenshots` makes them",
+            len(absent),
+            len(PICTURES["NAMES"]),
+        )
     return files
 
 
@@ -44,7 +53,7 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
         found = (source.parent / link[0]).resolve()
         return relpath(_in_site(found), at) if found.is_file() and ROOT in found.parents else link[0]
 
-    parts = CODE.split(markdown)  # every second one is code
+    parts = CODE.split(PICTURES["without"](markdown, PICTURES["missing"]()))  # every second one is code
     return "".join(part if i % 2 else LINK.sub(moved, part) for i, part in enumerate(parts))
 
 

@@ -25,9 +25,8 @@ from tests.consoles.pages.parts import (
     house,
 )
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
+from tools.screenshots.pictures import SCREENS, picture_file
 
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
-SCREENS = {"1080p": (1920, 1080), "4k": (3840, 2160)}
 WAGERS = (
     (1, "player", 2500),
     (3, "banker", 10_000),
@@ -140,7 +139,7 @@ async def make_day(folder: Path) -> None:
 
 async def picture(page: Page, name: str) -> None:
     await page.wait_for_timeout(300)
-    await page.screenshot(path=IMAGES / f"{name}.png")
+    await page.screenshot(path=picture_file(name))
 
 
 async def picture_on_every_screen(page: Page, name: str) -> None:

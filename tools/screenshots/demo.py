@@ -7,14 +7,13 @@ import asyncio
 import base64
 import re
 import signal
-from pathlib import Path
 
 from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
 from tests.commands.demo.demos import demo
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
+from tools.screenshots.pictures import picture_file
 
-PICTURE = Path(__file__).parents[2] / "docs" / "images" / "demo-progressive.png"
 SIZE = ViewportSize(width=1920, height=1080)
 JACKPOT = "all diamonds; logged"
 SHOWN_SECONDS = 0.5  # by then the pages show it, and the supervisor has not turned the key back
@@ -61,7 +60,7 @@ async def take() -> None:
                 "<style>body{margin:0;display:grid;grid-template-columns:1fr 1fr;gap:12px;background:#808080}"
                 f"img{{width:100%;display:block}}</style>{pictures}"
             )
-            await together.screenshot(path=PICTURE)
+            await together.screenshot(path=picture_file("demo-progressive"))
             await browser.close()
         process.send_signal(signal.SIGINT)
         await asyncio.to_thread(process.wait)

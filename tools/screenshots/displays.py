@@ -13,17 +13,8 @@ from playwright.async_api import Browser, async_playwright, expect
 from tests.displays.meters import Meter
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS, Broker, Publisher, display, publisher
 from tests.displays.played import PlayedTable
+from tools.screenshots.pictures import IMAGES, LAYOUTS, SCREENS, THEMES, picture_file
 
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
-SCREENS = {"1080p": (1920, 1080), "4k": (3840, 2160)}
-LAYOUTS = {
-    "landscape": "tables/table-1/i-score?layout=landscape",
-    "portrait": "tables/table-1/i-score?layout=portrait",
-    "roads": "tables/table-1/i-score?layout=roads",
-    "split": "split?tables=table-1,table-2",
-    "wall": "wall?tables=table-1,table-2,table-3,table-4,table-5,table-6",
-}
-LANGUAGES = ("zh-Hant", "zh-Hans")
 SIGN = "tables/table-4/progressive"
 
 
@@ -40,10 +31,10 @@ def tables() -> dict[str, PlayedTable]:
     return played
 
 
-def save(picture: bytes, name: str) -> None:
+def save(picture: bytes, file: Path) -> None:
     """Keep a picture with 256 colours, which is all that a board has, at a third of the size."""
     Image.open(io.BytesIO(picture)).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
-        f"{name}.png", optimize=True
+        file, optimize=True
     )
 
 
@@ -77,7 +68,7 @@ async def shoot(
     browser: Browser,
     out: Publisher,
     address: str,
-    name: str,
+    file: Path,
     size: tuple[int, int],
     played: dict[str, PlayedTable],
     meter: Meter | None = None,
@@ -92,7 +83,7 @@ async def shoot(
     await expect(page.locator("article:not(.live)")).to_have_count(0, timeout=30_000)
     if meter is not None:
         await page.wait_for_timeout(1500)  # names of other tables are asked for
-    save(await page.screenshot(), name)
+    save(await page.screenshot(), file)
     publishing.cancel()
     await context.close()
 
@@ -113,20 +104,16 @@ async def make(folder: Path, images: Path, chosen: str) -> None:
                 name: str, path: str, size: tuple[int, int], meter: Meter | None = None, page: str = "i-score"
             ) -> None:
                 if chosen in f"{page}-{name}":
-                    await shoot(
-                        browser, out, address + path, str(images / f"{page}-{name}"), size, played, meter
-                    )
+                    file = images / picture_file(f"{page}-{name}").name
+                    await shoot(browser, out, address + path, file, size, played, meter)
 
             for layout, path in LAYOUTS.items():
                 for screen, (width, height) in SCREENS.items():
                     size = (height, width) if layout == "portrait" else (width, height)
-                    for theme in ("dark", "light"):
+                    for theme in THEMES:
                         ask = "&" if "?" in path else "?"
                         await picture(f"{layout}-{theme}-{screen}", f"{path}{ask}theme={theme}", size)
-            for language in LANGUAGES:
-                await picture(
-                    f"landscape-{language}", f"{LAYOUTS['landscape']}&lang={language}", SCREENS["1080p"]
-                )
+            await picture("landscape-zh-Hant", f"{LAYOUTS['landscape']}&lang=zh-Hant", SCREENS["1080p"])
             for name, path, size, moment in (
                 ("dark-1080p", "theme=dark", (1920, 1080), ""),
                 ("light-1080p", "theme=light", (1920, 1080), ""),
@@ -148,7 +135,7 @@ async def make(folder: Path, images: Path, chosen: str) -> None:
                 await publish(out, played, None)
                 await page.wait_for_selector(".board.live")
                 await page.wait_for_selector(".board:not(.live)")
-                save(await page.screenshot(), str(images / "i-score-not-live"))
+                save(await page.screenshot(), images / picture_file("i-score-not-live").name)
             await browser.close()
     finally:
         broker.kill()

@@ -10,8 +10,8 @@ from tests.consoles.pages.parts import TableWithConsoles, console_of
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 from tests.reports.house import House, a_weekend
 from tests.reports.pages.office import EXECUTIVE, manage, office, show
+from tools.screenshots.pictures import picture_file
 
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
 SUNDAY = "2026-11-21"  # the gaming day in UTC, which this table's office goes by
 
 
@@ -73,7 +73,7 @@ async def the_orders(page: Page) -> None:
 
 async def picture(page: Page, name: str) -> None:
     await page.wait_for_timeout(300)
-    await page.screenshot(path=IMAGES / f"game-manager-{name}.png")
+    await page.screenshot(path=picture_file(f"game-manager-{name}"))
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from punto.house.store import Store
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 from tests.house.bookkeeping import CALENDAR, taken
 from tests.house.pages.house import OF_SUE, Floor, an_evening, fill_all, meters, served
+from tools.screenshots.pictures import picture_file
 
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
 REPORTS = "reports?since=2026-11-18&until=2026-11-24"
 DAYS = "since=2026-11-23&until=2026-11-24"
 
@@ -35,7 +35,6 @@ async def make(folder: Path) -> None:
             await _picture(browser, name, address, width, height, scheme)
         for name, path, width, height, scheme in (
             ("floor-reports", REPORTS, 1280, 800, "light"),
-            ("floor-reports-dark", REPORTS, 1280, 800, "dark"),
             ("floor-alarms", "alarms", 1280, 800, "dark"),
             ("floor-alarms-phone", "alarms", 390, 844, "light"),
             ("floor-people", f"people?{DAYS}", 1280, 640, "light"),
@@ -58,8 +57,7 @@ async def make_progressives(folder: Path) -> None:
         async_playwright() as playwright,
     ):
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
-        for name, scheme in (("floor-progressives", "light"), ("floor-progressives-dark", "dark")):
-            await _picture(browser, name, f"{address}progressives", 1280, 800, scheme)
+        await _picture(browser, "floor-progressives", f"{address}progressives", 1280, 800, "light")
         await browser.close()
 
 
@@ -72,7 +70,7 @@ async def _picture(browser: Browser, name: str, address: str, width: int, height
     if name == "floor-people":
         await page.locator("summary").last.click()
     await page.wait_for_timeout(1000)
-    await page.screenshot(path=IMAGES / f"{name}.png")
+    await page.screenshot(path=picture_file(name))
     await page.close()
 
 
