@@ -4,7 +4,6 @@ Every door (the consoles' API, the local socket) passes the same JSON and the ca
 define the rules; the desk applies them to people, in the same way at every door.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -36,7 +35,7 @@ from punto.controller.orders.doors import NO_EQUIPMENT, Answer, Caller, Equipmen
 from punto.controller.orders.games import game_names
 from punto.controller.orders.meter_answer import meter_answered
 from punto.controller.orders.one_signature import refusals_at_a_desk, ways_to_give
-from punto.controller.orders.requests import Credentials, UnreadableError
+from punto.controller.orders.requests import Credentials, Order, UnreadableError
 from punto.messages.building import public_round, state_message
 from punto.runtime import clock
 from punto.runtime.pace import PROGRAM
@@ -80,13 +79,13 @@ class Desk:
     async def ask(self, request: bytes, caller: Caller) -> Answer:
         """Answer one request: JSON with `order` and that order's own fields; `status` returns the table's public state."""
         try:
-            kind, fields = requests.read_request(request)
-            if kind == "status" and fields:
-                raise UnreadableError(f"status has no {min(fields)!r}: it takes no fields")
-            if kind == "status":
+            order = requests.read_order(request)
+            if order.order == "status":
+                for name in sorted(order.model_fields_set - {"order"}):
+                    raise UnreadableError(f"status has no {name!r}: it takes no fields")
                 state = state_message(self.engine.state, self.engine.seq, clock.now())
                 return Answer(accepted=True, seq=self.engine.seq, state=state)
-            answer = await self.give(await self.orders(kind, fields, caller), caller)
+            answer = await self.give(await self.orders(order, caller), caller)
             return Answer(**dict(answer))
         except RefusalError as error:
             return self.refused(error)
@@ -98,11 +97,8 @@ class Desk:
 
     # --- reading and checking an order
 
-    async def orders(self, kind: str, fields: dict[str, Any], caller: Caller) -> list[list[Any]]:
+    async def orders(self, request: Order, caller: Caller) -> list[list[Any]]:
         """The order of a request, in the name of the giver and with the name of the approver, as `ways_to_give` it.
-
-        `by` in a request is the name and password of a giver who signs at another person's page, or at the socket.
-        `approval` is the name and password of a second person, if the house allows that.
 
         Raises:
             UnreadableError: the request is not an order.
@@ -112,15 +108,15 @@ class Desk:
         client, times = (f"user {caller.name}", PROGRAM) if at_socket else (f"account {caller.name}", 1)
         if not self.engine.pace.allows(client, times, few=not at_socket):
             raise RefusalError(429, "too_fast", "too many orders in a short time: wait some seconds", 5)
-        read, by, approval = self._read(kind, fields)
+        kind, read = request.order, self._read(request)
         giver = caller
-        if by is not None:
+        if request.by is not None:
             await self._refuse_signature(kind, caller)
-            giver = await self._signed(by, caller, kind, "sign")
+            giver = await self._signed(request.by, caller, kind, "sign")
         elif kind not in orders_of(caller.roles, self.engine.state):
             await self._refuse_role(caller, kind)
         order = self._built(kind, read, giver)
-        if approval is None:
+        if request.approval is None:
             return self._ways(order, giver)
         if not self._at_page:
             raise RefusalError(
@@ -128,7 +124,7 @@ class Desk:
                 "not_approved",
                 "a second person must approve in their own session: give the order without `approval`",
             )
-        second = await self._signed(approval, caller, kind, "approve")
+        second = await self._signed(request.approval, caller, kind, "approve")
         if second.name == giver.name and second_person_needed(self.engine.state, order) is None:
             # If an approval is needed, the table refuses this one.
             raise RefusalError(403, "not_approved", "you cannot approve your own order: leave `approval` out")
@@ -137,14 +133,14 @@ class Desk:
     def _ways(self, order: Any, giver: Caller) -> list[list[Any]]:
         return ways_to_give(self.engine.state, order, card_level(giver.roles), self.equipment.gives())
 
-    async def preview(self, kind: str, fields: dict[str, Any], caller: Caller) -> Preview:
+    async def preview(self, request: Order, caller: Caller) -> Preview:
         """The result that an order would have now, and whether a second person must approve it.
 
         Raises:
             UnreadableError: the request is not an order.
             RefusalError: neither the caller nor a person who could sign here may give it.
         """
-        read, _, _ = self._read(kind, fields)
+        kind, read = request.order, self._read(request)
         if kind not in self.offered(caller):
             await self._refuse_role(caller, kind)
         return self._tried_out(self._ways(self._built(kind, read, caller), caller))
@@ -155,11 +151,9 @@ class Desk:
         at_the_table = "sign_on" in own
         return own | {kind for kind, each in CATALOGUE.items() if each.signed and at_the_table}
 
-    def _read(
-        self, kind: str, fields: dict[str, Any]
-    ) -> tuple[dict[str, Any], Credentials | None, Credentials | None]:
-        """The fields of an order, and the names and passwords of the signer and the approver."""
-        approval, by = fields.pop("approval", None), fields.pop("by", None)
+    def _read(self, request: Order) -> dict[str, Any]:
+        """The order's own fields, if a person can give it here."""
+        kind = request.order
         if kind not in CATALOGUE:
             known = [each for each, definition in CATALOGUE.items() if not definition.seen]
             raise UnreadableError(
@@ -169,14 +163,10 @@ class Desk:
             raise UnreadableError(
                 f"{kind}: a device of this table gives this order, so it cannot be given here"
             )
-        read = requests.read_fields(kind, fields)
-        if approval is not None and not CATALOGUE[kind].approvable:
+        read = requests.read_fields(kind, request.model_extra or {})
+        if request.approval is not None and not CATALOGUE[kind].approvable:
             raise UnreadableError(f"{kind} needs no approval: leave `approval` out")
-        signature, second = (
-            None if given is None else Credentials.read(json.dumps(given).encode())
-            for given in (by, approval)
-        )
-        return read, signature, second
+        return read
 
     async def _refuse_signature(self, kind: str, caller: Caller) -> None:
         """Refuse a signature that this caller's page does not accept. At the socket every order is signed."""

@@ -1,10 +1,9 @@
 """Orders in requests: JSON, read and checked by the catalogue, and its JSON Schema."""
 
 import json
-import re
 from datetime import date
 from functools import cache
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, create_model
 from pydantic import Field as Bounds
@@ -12,13 +11,11 @@ from pydantic import Field as Bounds
 from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Field
-from punto.configs.faults import first_fault, json_fault
+from punto.configs.faults import first_fault
 from punto.configs.plain_text import PLAIN
 from punto.configs.problems import cut, meant
 from punto.controller.accounts.refusals import RefusalError
 from punto.controller.config.limits import LimitsConfig
-
-_HALF_OF_A_CHARACTER: Final = re.compile(r"[\ud800-\udfff]")
 
 
 class UnreadableError(RefusalError):
@@ -59,20 +56,25 @@ class Credentials(Password, Name):
     """An operator's name and password."""
 
 
-def read_request(request: bytes) -> tuple[str, dict[str, Any]]:
-    """The kind of an order and its fields; raises UnreadableError if the request is not an order."""
+class Order(Body):
+    """An order with its own fields, which the desk reads by the catalogue.
+
+    `by` signs the order at another person's page or at the socket, and `approval` is a second person's.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    order: str
+    by: Credentials | None = None
+    approval: Credentials | None = None
+
+
+def read_order(request: bytes) -> Order:
+    """The order of a request; raises UnreadableError if the request is not an order."""
     try:
-        fields = json.loads(request)
-        text = json.dumps(fields, ensure_ascii=False)
-    except json.JSONDecodeError as error:
-        raise UnreadableError(f"the request is not JSON: {json_fault(error)}") from error
-    except (ValueError, RecursionError) as error:
-        raise UnreadableError(f"the request is not JSON: {error}") from error
-    if not isinstance(fields, dict) or not isinstance(fields.get("order"), str):
-        raise UnreadableError('a request is a JSON object with an "order", such as {"order": "change_shoe"}')
-    if _HALF_OF_A_CHARACTER.search(text):
-        raise UnreadableError("the request contains half of a character: send the whole character")
-    return fields.pop("order"), fields
+        return Order.model_validate_json(request)
+    except ValidationError as error:
+        raise UnreadableError(first_fault(error, secret=True)) from None
 
 
 def read_fields(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
@@ -140,7 +142,7 @@ def _first(error: ValidationError) -> str:
 
 
 def sayable(text: str) -> str:
-    """Text that can be sent: without half of a surrogate pair, which JSON can contain."""
+    """Text that can be sent: without half of a surrogate pair, which the name of a file can contain."""
     return text.encode(errors="replace").decode()
 
 

@@ -26,7 +26,7 @@ from punto.controller.accounts.security_keys import to_approve
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import OrderAnswer, Preview
 from punto.controller.orders.games import games_on_offer
-from punto.controller.orders.requests import Name, Password, read_request
+from punto.controller.orders.requests import Name, Password, read_order
 from punto.messages.building import wager_limits
 from punto.reports.shift import Reports, RoundInputs, Rounds, Shift
 from punto.reports.web import House, add_game_manager
@@ -170,8 +170,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: Callers) -> None:
         },
     )
     async def give(session: OwnPage, request: Request) -> Response:
-        kind, fields = read_request(await json_body(request))
-        orders = await parts.desk.orders(kind, fields, session)
+        orders = await parts.desk.orders(read_order(await json_body(request)), session)
         # The body and the check of a second person's password may have taken long.
         if not await parts.gate.holds(session):
             raise RefusalError(401, "signed_off", "the session ended before the order came: sign on")
@@ -203,8 +202,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: Callers) -> None:
         responses=answers(403, *OF_JSON),
     )
     async def preview(session: OwnPage, request: Request) -> Preview:
-        kind, fields = read_request(await json_body(request))
-        return await parts.desk.preview(kind, fields, session)
+        return await parts.desk.preview(read_order(await json_body(request)), session)
 
     @app.post(
         "/api/card-password",

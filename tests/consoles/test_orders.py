@@ -63,15 +63,20 @@ async def test_a_refusal_offers_what_its_giver_may_order_and_nothing_else(role, 
 
 
 UNREADABLE: list[tuple[Any, str]] = [
-    (b"", "the request is not JSON: a value is missing at character 1"),
+    (b"", "the message is not JSON: it ends within a value at line 1 column 0"),
+    (b"{", "the message is not JSON: it ends within an object at line 1 column 1"),
+    (b'{"order": "void_coup", "reason": "\\ud800"}', "the message is not JSON: "),
+    (b"[" * 10_000, "the message is not JSON: "),
+    ({}, "order: is missing"),
+    ([], "the message must be an object"),
     ({"order": "status"}, "there is no order 'status'"),
     ({"order": "key_card", "card": "9S", "position": "1"}, "key_card: position: must be "),
     ({"order": "key_card", "card": "9S", "place": 1}, "key_card has no 'place'"),
     ({"order": "open_betting", "approval": APPROVAL}, "open_betting needs no approval: leave `approval` out"),
-    ({"order": "void_coup", "reason": "x", "approval": "Eve"}, "send name and password as JSON: "),
+    ({"order": "void_coup", "reason": "x", "approval": "Eve"}, "approval: must be an object"),
     (
         {"order": "void_coup", "reason": "x", "approval": {"name": "Eve"}},
-        "send name and password as JSON: password",
+        "approval.password: is missing",
     ),
     (
         {"order": "change_game", "game": "operators.db"},
@@ -101,6 +106,15 @@ async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_
         assert answer.json["reason"].startswith(sentence), body
 
     assert here.inputs() == before
+
+
+async def test_a_request_with_any_number_of_brackets_is_refused(here, tmp_path):
+    here.table.engine.pace = Pace(at_once=10**6)
+    desk, dealer = Desk(here.table.engine, tmp_path), Peer("mei", (Role.DEALER,))
+    for depth in range(1200):
+        nested = b"[" * depth + b"]" * depth
+        answer = await desk.ask(b'{"order": "call_supervisor", "reason": ' + nested + b"}", dealer)
+        assert answer.code == "bad_request", depth
 
 
 async def test_a_card_that_is_keyed_again_after_a_lost_answer_is_no_second_one(tmp_path):

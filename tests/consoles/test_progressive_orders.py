@@ -71,7 +71,7 @@ UNREADABLE: list[tuple[str, dict[str, Any], str]] = [
     ("change_settings", {"reserve": "1%", "reason": 5}, "change_settings: reason: must be text in quotes"),
     ("start_game", {"round": 1, "seats": [1]}, "start_game has no 'seats'"),
     ("retire", {"reason": "x" * 201}, "retire: reason: must have at most 200 characters"),
-    ("confirm", {"by": "Eve"}, "send name and password as JSON"),
+    ("confirm", {"by": "Eve"}, "by: must be an object"),
     ("end_game", {"by": BY_EVE}, "end_game is given by the person who is signed on: leave `by` out"),
     ("confirm", {"approval": BY_EVE}, "confirm needs no approval"),
 ]

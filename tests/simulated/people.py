@@ -16,6 +16,7 @@ from punto.baccarat.table.state import Phase, TableState
 from punto.controller.accounts.refusals import RefusalError
 from punto.controller.journal.schema import RecordError
 from punto.controller.orders.desk import Desk
+from punto.controller.orders.requests import Order
 from punto.simulators.staff import SUPERVISORS, Act, Seen, due, in_a_game, order_of
 from tests.simulated.shoe import SERIAL, Shoe
 
@@ -124,7 +125,7 @@ class Staff:
         """Give an order at a console, and have it approved if it needs that."""
         self.counted["order"] += 1
         try:
-            orders = await desk.orders(kind, dict(fields), person)
+            orders = await desk.orders(Order.model_validate({"order": kind, **fields}), person)
             answer = await desk.give(orders, person)
             self.answered(answer)
             if answer.waiting is not None:
