@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -15,6 +15,7 @@ _MUST: Final = {
     "int_from_float": "must be a whole number",
     "int_parsing": "must be a whole number in digits",
     "int_parsing_size": "must be a whole number of fewer digits",
+    "model_attributes_type": "must be an object",
     "string_type": "must be text in quotes",
     "too_short": "must not be empty",
     "missing": "is missing",
@@ -77,5 +78,10 @@ def as_written(value: str | float) -> str:
 def first_fault(error: ValidationError, *, secret: bool = False) -> str:
     """The first error, with its place; without the value if it is `secret`."""
     fault = error.errors(include_url=False, include_input=not secret)[0]
-    where = ".".join(map(str, fault["loc"]))
-    return f"{where}: {must_be(fault)}" if where else f"the message {must_be(fault)}"
+    return placed(fault["loc"], fault)
+
+
+def placed(where: Iterable[str | int], fault: Mapping[str, Any]) -> str:
+    """The requirement that a value breaks, after its place in the message."""
+    place = ".".join(map(str, where))
+    return f"{place}: {must_be(fault)}" if place else f"the message {must_be(fault)}"

@@ -3,10 +3,20 @@
 import json
 from datetime import date
 from functools import cache
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Union
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+)
 from pydantic import Field as Bounds
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
@@ -28,16 +38,7 @@ class UnreadableError(RefusalError):
 class Body(BaseModel):
     """The body of a request, which can contain a secret."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", defer_build=True)
-
-    @classmethod
-    def read(cls, body: bytes) -> Self:
-        """Read a body; raises UnreadableError if its fields are others."""
-        try:
-            return cls.model_validate_json(body)
-        except ValidationError as error:
-            fields = " and ".join(cls.model_fields)
-            raise UnreadableError(f"send {fields} as JSON: {first_fault(error, secret=True)}") from None
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
 
 class Password(Body):
@@ -68,6 +69,13 @@ class Order(Body):
     by: Credentials | None = None
     approval: Credentials | None = None
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """One of the orders that a person can give."""
+        orders = tuple(_whole(kind) for kind, each in CATALOGUE.items() if not each.seen)
+        union: Any = Union[orders]  # noqa: UP007 - of a tuple
+        return handler(TypeAdapter(Annotated[union, Bounds(discriminator="order")]).core_schema)
+
 
 def read_order(request: bytes) -> Order:
     """The order of a request; raises UnreadableError if the request is not an order."""
@@ -97,12 +105,30 @@ def read_fields(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def _model(kind: str) -> type[BaseModel]:
+def _model(kind: str) -> type[Body]:
     fields: dict[str, Any] = {
-        name: (_bounded(name, field), ... if field.required else None)
+        name: (
+            Annotated[_bounded(name, field), Bounds(description=field.help)],
+            ... if field.required else Bounds(None, json_schema_extra=_without_default),
+        )
         for name, field in CATALOGUE[kind].fields.items()
     }
-    return create_model(kind, __config__=ConfigDict(strict=True, extra="forbid"), **fields)
+    return create_model(kind, __base__=Body, **fields)
+
+
+def _whole(kind: str) -> type[Body]:
+    """An order with the people who sign and approve it, for the document."""
+    definition = CATALOGUE[kind]
+    people = ["by", "approval"] if definition.approvable else ["by"]
+    fields: dict[str, Any] = {
+        "order": (Literal[kind], ...),
+        **dict.fromkeys(people, (Credentials | None, None)),
+    }
+    return create_model(kind, __base__=_model(kind), __doc__=definition.sentence, **fields)
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)  # null, which cannot be sent
 
 
 def _bounded(name: str, field: Field) -> Any:
@@ -144,40 +170,3 @@ def _first(error: ValidationError) -> str:
 def sayable(text: str) -> str:
     """Text that can be sent: without half of a surrogate pair, which the name of a file can contain."""
     return text.encode(errors="replace").decode()
-
-
-# --- the schema
-
-
-def orders_schema() -> dict[str, Any]:
-    """The JSON Schema of a request: one of the orders that a person can give."""
-    return {"oneOf": [_schema(kind) for kind, each in CATALOGUE.items() if not each.seen]}
-
-
-def _schema(kind: str) -> dict[str, Any]:
-    definition, model = CATALOGUE[kind], _model(kind).model_json_schema()
-    own = _inline(model.get("properties", {}), model.get("$defs", {}))
-    for name, schema in own.items():
-        schema.pop("default", None)
-        schema["description"] = definition.fields[name].help
-    credentials = {"anyOf": [Credentials.model_json_schema(), {"type": "null"}]}
-    people = {"approval": credentials} if definition.approvable else {}
-    return {
-        "title": kind,
-        "description": definition.sentence,
-        "type": "object",
-        "properties": {"order": {"const": kind}, **own, **people, "by": credentials},
-        "required": ["order", *(name for name, field in definition.fields.items() if field.required)],
-        "additionalProperties": False,
-    }
-
-
-def _inline(schema: Any, definitions: dict[str, Any]) -> Any:
-    """A schema with each reference replaced by its definition, because a body in the document has no definitions."""
-    if isinstance(schema, list):
-        return [_inline(each, definitions) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "$ref" in schema:
-        return _inline(definitions[schema["$ref"].rpartition("/")[2]], definitions)
-    return {key: _inline(each, definitions) for key, each in schema.items() if key != "$defs"}

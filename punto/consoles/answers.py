@@ -9,11 +9,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
-from punto.configs.faults import must_be
 from punto.consoles import api
 from punto.consoles.guard import refusal_answer
 from punto.controller.accounts.refusals import RefusalError
 from punto.controller.orders.doors import OrderAnswer
+from punto.web.bodies import JsonRoute, what_to_write
 
 _WORDS: Final = {
     401: "not signed on, or the name and password are not accepted",
@@ -26,7 +26,7 @@ _WORDS: Final = {
     429: "too many requests or attempts; Retry-After says how long to wait",
     503: "the accounts cannot be read",
 }
-_CODES: Final = {404: "not_found", 413: "too_long"}
+_CODES: Final = {404: "not_found", 413: "too_long", 422: "bad_request"}
 
 OF_JSON: Final = (413, 415, 422)  # refusals of paths that accept JSON
 
@@ -60,16 +60,20 @@ async def refused_answer(refusal: RefusalError) -> Response:
 
 
 def answer_refusals(app: FastAPI) -> None:
-    """Make the application answer each refusal as JSON with its code and reason."""
+    """Make the application read JSON, and answer each refusal as JSON with its code and reason."""
+    app.router.route_class = JsonRoute
 
     @app.exception_handler(RefusalError)
     async def refused(_: Request, refusal: RefusalError) -> Response:
         return await refused_answer(refusal)
 
     @app.exception_handler(RequestValidationError)
-    async def bad_parameter(_: Request, error: RequestValidationError) -> Response:
-        fault = error.errors()[0]
-        return refusal_answer(422, "bad_request", f"{'.'.join(map(str, fault['loc'][1:]))}: {must_be(fault)}")
+    async def unreadable(_: Request, error: RequestValidationError) -> Response:
+        if isinstance(error.body, bytes):  # FastAPI has not parsed it, because its type is not JSON
+            return refusal_answer(
+                415, "not_json", "send JSON, with the header Content-Type: application/json"
+            )
+        return refusal_answer(422, "bad_request", what_to_write(error))
 
     @app.exception_handler(HTTPException)
     async def not_served(request: Request, error: HTTPException) -> Response:

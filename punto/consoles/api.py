@@ -1,14 +1,13 @@
-"""The requests and answers of the consoles' HTTP API, and its OpenAPI document."""
+"""The requests and answers of the consoles' HTTP API."""
 
 from typing import Annotated, Any, Final
 
-from fastapi import FastAPI
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Group
 from punto.controller.accounts.roles import Read, Role
-from punto.controller.orders.requests import Body, Credentials, Name, Password, orders_schema
+from punto.controller.orders.requests import Body, Name
 from punto.messages.models import WagerLimits
 
 
@@ -83,36 +82,3 @@ class GameOnOffer(BaseModel):
 
 
 ORDERS_ON_OFFER: Final = tuple(map(OrderOnOffer.model_validate, CATALOGUE.values()))
-
-
-# --- the document
-
-
-def openapi_document(app: FastAPI) -> dict[str, Any]:
-    """The whole document. It takes most of a second to make.
-
-    This function adds what FastAPI does not know: the bodies, which the routes read themselves, the model of a refusal, and
-    that cookie and token are required together.
-    """
-    document = app.openapi()
-    document["components"]["schemas"]["Refusal"] = Refusal.model_json_schema()
-    orders = orders_schema()
-    for path, body in {
-        "/api/session": Credentials.model_json_schema(),
-        "/api/orders": orders,
-        "/api/preview": orders,
-        "/api/card-password": Password.model_json_schema(),
-        "/api/session/key-options": Password.model_json_schema(),
-        "/api/session/key": Credential.model_json_schema(),
-        "/api/approvals/{number}/key-options": Name.model_json_schema(),
-        "/api/approvals/{number}/key": NamedCredential.model_json_schema(),
-    }.items():
-        document["paths"][path]["post"]["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": body}},
-        }
-    for operations in document["paths"].values():
-        for operation in operations.values():
-            if "security" in operation:  # FastAPI writes two of them as alternatives
-                operation["security"] = [{name: [] for each in operation["security"] for name in each}]
-    return document

@@ -7,7 +7,7 @@ from secrets import compare_digest
 from typing import Annotated, Any, Final, get_args
 
 from fastapi import Depends, FastAPI, Header, Request
-from fastapi.security import APIKeyCookie, APIKeyHeader
+from fastapi.security import APIKeyCookie
 from starlette.responses import Response
 
 from punto.consoles import api
@@ -66,7 +66,8 @@ class Callers:
     def __init__(self, place: Place) -> None:
         self._gate = place.gate
         Cookie = Annotated[str | None, Depends(APIKeyCookie(name=place.cookie, auto_error=False))]  # noqa: N806 - a type
-        Csrf = Annotated[str | None, Depends(APIKeyHeader(name="X-CSRF-Token", auto_error=False))]  # noqa: N806 - a type
+        about = "`csrf` from the answer to the sign-on"
+        Csrf = Annotated[str | None, Header(alias="X-CSRF-Token", description=about)]  # noqa: N806 - a type
 
         def signed_on(*, active: bool) -> Callable[..., Any]:
             async def session(token: Cookie) -> Session:
@@ -80,7 +81,7 @@ class Callers:
         self.session, self.onlooker = signed_on(active=True), signed_on(active=False)
         SignedOn = Annotated[Session, Depends(self.session)]  # noqa: N806 - a type
 
-        async def own_page(session: SignedOn, csrf: Csrf) -> Session:
+        async def own_page(session: SignedOn, csrf: Csrf = None) -> Session:
             if not compare_digest((csrf or "").encode(), session.csrf.encode()):
                 reason = (
                     "the header X-CSRF-Token is not this session's: sign on, and take `csrf` from the answer"
@@ -88,9 +89,7 @@ class Callers:
                 raise RefusalError(403, "csrf", reason)
             return session
 
-        async def whose_page(
-            session: SignedOn, csrf: Annotated[str | None, Header(alias="X-CSRF-Token")] = None
-        ) -> Session:
+        async def whose_page(session: SignedOn, csrf: Csrf = None) -> Session:
             return session if csrf is None else await own_page(session, csrf)
 
         self.own_page, self.whose_page = own_page, whose_page
@@ -123,9 +122,11 @@ def add_sessions(app: FastAPI, place: Place, callers: Callers, signed_off: Calla
         own |= {"reads": reads, "orders": tuple(sorted(orders_of(session.roles)))}
         return {**own, "idle_seconds": place.gate.idle_seconds, "notice": place.notice}
 
-    @app.post("/api/session", summary="Sign on", responses=answers(403, *OF_JSON))
-    async def sign_on(request: Request, answer: Response) -> api.SignedOnAnswer:
-        given = Credentials.read(await json_body(request))
+    refusals = answers(403, *OF_JSON)
+    refusals[401]["model"] = api.Refusal  # all other answers refer to it
+
+    @app.post("/api/session", summary="Sign on", responses=refusals)
+    async def sign_on(request: Request, given: Credentials, answer: Response) -> api.SignedOnAnswer:
         before, browser = (request.cookies.get(name) for name in (place.cookie, place.browser_cookie))
         new = await place.gate.sign_on(given.name, given.password, where_of(request), before, browser)
         set_cookie = partial(answer.set_cookie, path="/", secure=place.tls, httponly=True, samesite="strict")
@@ -146,14 +147,6 @@ def add_sessions(app: FastAPI, place: Place, callers: Callers, signed_off: Calla
         await place.gate.end(session, "signed off")
         signed_off()
         answer.delete_cookie(place.cookie, path="/", secure=place.tls, httponly=True, samesite="strict")
-
-
-async def json_body(request: Request) -> bytes:
-    """The body, which must be JSON: a form cannot send this type, and browsers ask this service before a page sends it."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise RefusalError(415, "not_json", "send JSON, with the header Content-Type: application/json")
-    return await request.body()
 
 
 def where_of(request: Request) -> str:

@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 from punto.consoles import api
 from punto.consoles.answers import OF_JSON, answer_refusals, answers, order_answers
 from punto.consoles.guard import own_origin
-from punto.consoles.sessions import Callers, Place, add_sessions, json_body
+from punto.consoles.sessions import Callers, Place, add_sessions
 from punto.consoles.view import Moments, View, view_of, waiting_of
 from punto.controller.accounts.gate import Session
 from punto.controller.accounts.refusals import RefusalError, let_in
@@ -26,7 +26,7 @@ from punto.controller.accounts.security_keys import to_approve
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import OrderAnswer, Preview
 from punto.controller.orders.games import games_on_offer
-from punto.controller.orders.requests import Name, Password, read_order
+from punto.controller.orders.requests import Name, Order, Password
 from punto.messages.building import wager_limits
 from punto.reports.shift import Reports, RoundInputs, Rounds, Shift
 from punto.reports.web import House, add_game_manager
@@ -169,9 +169,9 @@ def _add_orders(app: FastAPI, parts: Parts, callers: Callers) -> None:
             },
         },
     )
-    async def give(session: OwnPage, request: Request) -> Response:
-        orders = await parts.desk.orders(read_order(await json_body(request)), session)
-        # The body and the check of a second person's password may have taken long.
+    async def give(session: OwnPage, order: Order) -> Response:
+        orders = await parts.desk.orders(order, session)
+        # The check of a second person's password may have taken long.
         if not await parts.gate.holds(session):
             raise RefusalError(401, "signed_off", "the session ended before the order came: sign on")
         return _answered(await parts.desk.give(orders, session))
@@ -201,16 +201,15 @@ def _add_orders(app: FastAPI, parts: Parts, callers: Callers) -> None:
         summary="Preview the result of an order; it changes nothing and needs no approval",
         responses=answers(403, *OF_JSON),
     )
-    async def preview(session: OwnPage, request: Request) -> Preview:
-        return await parts.desk.preview(read_order(await json_body(request)), session)
+    async def preview(session: OwnPage, order: Order) -> Preview:
+        return await parts.desk.preview(order, session)
 
     @app.post(
         "/api/card-password",
         summary="Give the password of the owner of a swiped Executive card, if the house requires both",
         responses=order_answers(413, 415),
     )
-    async def give_password(session: OwnPage, request: Request) -> Response:
-        given = Password.read(await json_body(request))
+    async def give_password(session: OwnPage, given: Password) -> Response:
         take = parts.desk.equipment.give_password
         refused: tuple[str, str] | None = None
         if take is None:
@@ -248,8 +247,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: Callers) -> None:
         summary="Add a security key: the options for the browser (WebAuthn)",
         responses={200: {"model": dict[str, Any]}, **answers(403, 409, *OF_JSON)},
     )
-    async def key_to_add(session: OwnPage, request: Request) -> Response:
-        given = Password.read(await json_body(request))
+    async def key_to_add(session: OwnPage, given: Password, request: Request) -> Response:
         asking = parts.gate.key_to_add(session, given.password, origin(request))
         options = await let_in(asking, "not_signed", "password")
         return Response(options, media_type="application/json")
@@ -260,8 +258,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: Callers) -> None:
         status_code=204,
         responses=answers(403, 409, *OF_JSON),
     )
-    async def add_key(session: OwnPage, request: Request) -> None:
-        given = api.Credential.read(await json_body(request))
+    async def add_key(session: OwnPage, given: api.Credential, request: Request) -> None:
         await parts.gate.add_key(session, given.credential, origin(request))
 
     @app.post(
@@ -269,8 +266,8 @@ def _add_keys(app: FastAPI, parts: Parts, callers: Callers) -> None:
         summary="Approve an order with a second person's security key, at the page where the order waits: the options",
         responses={200: {"model": dict[str, Any]}, **answers(403, 404, *OF_JSON)},
     )
-    async def key_to_approve(session: OwnPage, request: Request, number: _Number) -> Response:
-        challenge = parts.desk.key_challenge(number, Name.read(await json_body(request)).name, session)
+    async def key_to_approve(session: OwnPage, number: _Number, given: Name, request: Request) -> Response:
+        challenge = parts.desk.key_challenge(number, given.name, session)
         options = await asyncio.to_thread(to_approve, challenge, origin(request))
         return Response(options, media_type="application/json")
 
@@ -279,8 +276,9 @@ def _add_keys(app: FastAPI, parts: Parts, callers: Callers) -> None:
         summary="Approve an order with a second person's security key, at the page where the order waits: the key's answer",
         responses=order_answers(404, 413, 415),
     )
-    async def approve_by_key(session: OwnPage, request: Request, number: _Number) -> Response:
-        given = api.NamedCredential.read(await json_body(request))
+    async def approve_by_key(
+        session: OwnPage, number: _Number, given: api.NamedCredential, request: Request
+    ) -> Response:
         key = (given.credential, origin(request))
         answer = await parts.desk.approve_by_key(number, given.name, key, session)
         parts.changes.notify()
@@ -360,5 +358,4 @@ def _add_document(app: FastAPI, callers: Callers) -> None:
         _: Annotated[Session, Depends(callers.onlooker)],
     ) -> JSONResponse:  # not a coroutine, so that it runs outside the table's own thread
         with making:
-            app.openapi_schema = app.openapi_schema or api.openapi_document(app)
-        return JSONResponse(app.openapi_schema)
+            return JSONResponse(app.openapi())

@@ -17,7 +17,6 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from punto.configs.faults import must_be
 from punto.configs.plain_text import PLAIN
 from punto.house.alarms import (
     ALARMS_A_PAGE,
@@ -43,6 +42,7 @@ from punto.house.store import Store, StoreAwayError
 from punto.reports.sheets import Rows, csv_lines
 from punto.runtime.gaming_days import read_day
 from punto.version import __version__
+from punto.web.bodies import JsonRoute, what_to_write
 from punto.web.server import SHARED
 
 VIEW_EVERY_SECONDS: Final = 1.0
@@ -119,6 +119,7 @@ def application(
         openapi_url=None,
         dependencies=[Depends(doors.reader)],
     )
+    app.router.route_class = JsonRoute
     Reading = Annotated[Person | None, Depends(doors.reader)]  # noqa: N806 - a type
     app.mount("/static", StaticFiles(directory=PAGES))
     app.mount("/shared", StaticFiles(directory=SHARED))
@@ -156,8 +157,7 @@ def application(
 
     @app.exception_handler(RequestValidationError)
     async def unreadable(_: Request, error: RequestValidationError) -> Response:
-        fault = error.errors()[0]
-        return JSONResponse({"detail": f"{'.'.join(map(str, fault['loc'][1:]))}: {must_be(fault)}"}, 422)
+        return JSONResponse({"detail": what_to_write(error)}, 422)
 
     @app.middleware("http")
     async def with_headers(

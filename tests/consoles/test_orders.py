@@ -63,7 +63,7 @@ async def test_a_refusal_offers_what_its_giver_may_order_and_nothing_else(role, 
 
 
 UNREADABLE: list[tuple[Any, str]] = [
-    (b"", "the message is not JSON: it ends within a value at line 1 column 0"),
+    (b"", "the message is missing"),
     (b"{", "the message is not JSON: it ends within an object at line 1 column 1"),
     (b'{"order": "void_coup", "reason": "\\ud800"}', "the message is not JSON: "),
     (b"[" * 10_000, "the message is not JSON: "),

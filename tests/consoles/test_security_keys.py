@@ -416,14 +416,21 @@ async def test_what_is_no_credential_is_refused_and_ends_nothing(tmp_path, crede
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{}", b"[]", b'{"name": "Eve", "credential": []}', b'{"name": 1, "credential": {}}']
+    ("body", "reason"),
+    [
+        (b"", "the message is missing"),
+        (b"{}", "credential: is missing"),
+        (b"[]", "the message must be an object"),
+        (b'{"name": "Eve", "credential": []}', "credential: must be "),
+        (b'{"name": 1, "credential": {}}', "name: must be text in quotes"),
+    ],
 )
-async def test_a_body_that_is_not_as_it_should_be_is_told_what_to_send(tmp_path, body):
+async def test_a_body_that_cannot_be_read_is_answered_with_what_to_send(tmp_path, body, reason):
     async with a_round_to_void(tmp_path) as (_, mei, number, _):
         answer = await mei.ask("POST", f"/api/approvals/{number}/key", body)
 
         assert answer.status == 422
-        assert answer.json["reason"].startswith("send credential and name as JSON: ")
+        assert answer.json["reason"].startswith(reason)
 
 
 async def test_without_the_package_there_are_no_keys_and_the_table_goes_on(eve, monkeypatch):

@@ -29,7 +29,7 @@ from punto.controller.journal.recovery import history, recover, replay
 from punto.controller.journal.schema import RecordError
 from punto.controller.meter_link.carried import input_of
 from punto.controller.mqtt_requests import id_of
-from punto.controller.orders.requests import Credentials, Password, UnreadableError, read_fields, read_order
+from punto.controller.orders.requests import UnreadableError, read_fields, read_order
 from punto.controller.signing.heads import SignedHead
 from punto.displays.options import read_options
 from punto.drivers.base import KeypadLamps
@@ -179,11 +179,6 @@ def _order(data: bytes) -> None:
             read_fields(order.order, order.model_extra or {})
     except UnreadableError as error:
         _says(str(error))
-    for body in (Password, Credentials):
-        try:
-            body.read(data)
-        except UnreadableError as error:
-            _says(str(error))
 
 
 def _orders() -> list[bytes]:
