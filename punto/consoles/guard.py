@@ -1,4 +1,4 @@
-"""Middleware for every request to the consoles: the origin of the page, the size of the body, the headers of the answer.
+"""Middleware for every request to the consoles: the origin of the page, and the end of the service if it cannot go on.
 
 Browsers send cookies with requests that pages of other sites make. So a request that changes something must come from this
 service's own pages, as shown by `Origin` or `Sec-Fetch-Site`, which no page can forge.
@@ -8,25 +8,14 @@ from collections.abc import Callable
 from typing import Final
 
 from sse_starlette.sse import SendTimeoutError
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from punto.controller.orders.requests import sayable
+from punto.web.middleware import SAFE
 
-LONGEST_BODY: Final = 16384
-_TOO_LONG: Final = f"the request is longer than {LONGEST_BODY} bytes"
-HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
-_OVER_TLS: Final = {"Strict-Transport-Security": "max-age=31536000"}
-_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _THIS_MACHINE: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
@@ -40,16 +29,12 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request to the application, or refuse it."""
-        if scope["type"] != "http":
-            return
-        send = _with_headers(scope, send, tls=self._tls)
-        headers = Headers(scope=scope)
-        refusal = self._refusal(scope["method"], headers) or _too_long(headers)
+        refusal = self._refusal(scope["method"], Headers(scope=scope))
         if refusal is not None:
             await refusal(scope, receive, send)
             return
         try:
-            await self._application(scope, _at_most(LONGEST_BODY, receive, scope["method"]), send)
+            await self._application(scope, receive, send)
         except (ClientDisconnect, SendTimeoutError):
             pass  # the client has disconnected
         except Exception as error:  # noqa: BLE001 - it must end the service, not only this request
@@ -61,8 +46,11 @@ class Guard:
             # If an attacker's name resolves to this machine, their page belongs to the same host. With TLS the certificate
             # does not match that name.
             return refusal_answer(403, "other_host", "without TLS use the consoles at 127.0.0.1 or localhost")
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # Two programs on the way could read two different requests in it.
+            return refusal_answer(400, "bad_request", "send Content-Length or Transfer-Encoding, not both")
         site = headers.get("sec-fetch-site")
-        if method in _SAFE:
+        if method in SAFE:
             if site in {"cross-site", "same-site"} and headers.get("sec-fetch-mode") != "navigate":
                 return refusal_answer(403, "cross_site", "a page of another site sent this request")
             return None
@@ -81,46 +69,3 @@ def own_origin(headers: Headers, *, tls: bool) -> str:
 def refusal_answer(status: int, code: str, reason: str) -> JSONResponse:
     """A refusal as an answer: `api.Refusal`."""
     return JSONResponse({"code": code, "reason": sayable(reason)}, status)
-
-
-def _with_headers(scope: Scope, send: Send, *, tls: bool) -> Send:
-    # Browsers check pages and scripts at each load, so that they get a new version at once; answers are never stored.
-    cache = "no-store" if scope["path"].startswith("/api/") else "no-cache"
-
-    async def with_headers(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(
-                {**HEADERS, **(_OVER_TLS if tls else {}), "Cache-Control": cache}
-            )
-        await send(message)
-
-    return with_headers
-
-
-def _too_long(headers: Headers) -> JSONResponse | None:
-    if "content-length" in headers and "transfer-encoding" in headers:
-        # Two programs on the way could read two different requests in it.
-        return refusal_answer(400, "bad_request", "send Content-Length or Transfer-Encoding, not both")
-    length = headers.get("content-length", "0")
-    if length.isascii() and length.isdigit() and len(length) < 20 and int(length) <= LONGEST_BODY:
-        return None
-    return refusal_answer(413, "too_long", _TOO_LONG)
-
-
-def _at_most(most: int, receive: Receive, method: str) -> Receive:
-    """`receive` with a limit for the body's bytes, with or without a Content-Length."""
-    received = 0
-
-    async def bounded() -> Message:
-        nonlocal received
-        message = await receive()
-        received += len(message.get("body", b""))
-        if received <= most:
-            return message
-        if (
-            method in _SAFE
-        ):  # these have no body: the application does not wait for it, and may be answering already
-            return {"type": "http.disconnect"}
-        raise HTTPException(413, _TOO_LONG)
-
-    return bounded

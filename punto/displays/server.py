@@ -25,12 +25,6 @@ from punto.displays.words import CATALOGS, languages
 from punto.web.server import SHARED, Server, address_of, listen
 
 STATIC: Final = Path(__file__).parent / "static"
-HEADERS: Final = [
-    ("Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'none'"),
-    ("X-Content-Type-Options", "nosniff"),
-    ("Referrer-Policy", "no-referrer"),
-    ("Cache-Control", "no-cache"),  # browsers revalidate files, so a new version is shown at the next load
-]
 PING_SECONDS: Final = 2  # the page treats a stream as dead after a few of these without data
 SEND_SECONDS: Final = (
     10  # a browser that accepts no data for this long is disconnected; it reconnects by itself
@@ -236,7 +230,7 @@ async def serve(options: DisplayOptions, started: Callable[[str], None] | None =
     where, remedy = options.display, "choose another with --host and --port"
     with listen(where.host, where.port, remedy=remedy, reserved=where.reserved) as listener:
         pages = Pages(where, boards, feed).application()
-        server = Server(pages, headers=HEADERS, reserved=where.reserved)
+        server = Server(pages, reserved=where.reserved, framed=True)
         if started is not None:
             started(address_of(listener))
         async with asyncio.TaskGroup() as group:

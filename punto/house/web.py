@@ -47,12 +47,6 @@ from punto.web.server import SHARED
 
 VIEW_EVERY_SECONDS: Final = 1.0
 _SEND_SECONDS: Final = 10
-_HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-cache",
-}
 _Day = Annotated[date, BeforeValidator(read_day), InPath()]
 _AnyDay = Annotated[Annotated[date, BeforeValidator(read_day)] | None, Query()]
 _Number = Annotated[int, InPath(ge=0, le=2**53)]  # above every number that a browser holds exactly
@@ -158,14 +152,6 @@ def application(
     @app.exception_handler(RequestValidationError)
     async def unreadable(_: Request, error: RequestValidationError) -> Response:
         return JSONResponse({"detail": what_to_write(error)}, 422)
-
-    @app.middleware("http")
-    async def with_headers(
-        request: Request, answer: Callable[[Request], "asyncio.Future[Response]"]
-    ) -> Response:
-        answered = await answer(request)
-        answered.headers.update(_HEADERS)
-        return answered
 
     return app
 

@@ -24,6 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from punto.configs.problems import ConfigError, Problem, cut
 from punto.configs.toml_file import Reserved
 from punto.web.listener import Listener, Whose, one_too_many
+from punto.web.middleware import Middleware
 
 SHARED: Final = Path(__file__).parent / "shared"
 """What the pages of consoles, Game Manager and displays are all made of; each server has it at /shared."""
@@ -85,24 +86,24 @@ def address_of(listener: socket.socket, *, tls: bool = False) -> str:
 class Server(uvicorn.Server):
     """A server that leaves the signals to its program.
 
-    `headers` are added to every answer. The addresses `reserved` have reserved places, as at its listener.
+    If its pages are `framed`, other sites may show them in a frame. The addresses `reserved` have reserved places, as at its
+    listener.
     """
 
     def __init__(
         self,
         application: ASGIApp,
         *,
-        headers: list[tuple[str, str]] | None = None,
         tls: ssl.SSLContext | None = None,
         reserved: Reserved = (),
+        framed: bool = False,
     ) -> None:
         class OwnConnection(Connection):
             reserved_for = HERE.union(reserved)
 
         super().__init__(
             uvicorn.Config(
-                application,
-                headers=headers,
+                Middleware(application, tls=tls is not None, framed=framed),
                 server_header=False,
                 lifespan="off",
                 ws="none",

@@ -13,6 +13,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from punto.consoles.guard import Guard
+from punto.web.middleware import Middleware
 from tests.consoles.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.controller.table_in_this_process import settings
 from tests.deadline import DEADLINE
@@ -350,7 +351,8 @@ async def test_an_endless_body_of_a_question_is_the_end_of_nothing_but_its_answe
         "path": "/api/table/events",
         "headers": [(b"host", b"localhost")],
     }
-    await Guard(streaming, tls=False, failed=failures.append)(scope, endless, sent)
+    guarded = Guard(streaming, tls=False, failed=failures.append)
+    await Middleware(guarded, tls=False, framed=False)(scope, endless, sent)
 
     assert failures == []
 

@@ -1,15 +1,17 @@
 """Signing on at the pages of a house: who may read what, and what the store says of it."""
 
 import asyncio
+from urllib.parse import urlsplit
 
 import pytest
 
 from punto.configs.problems import ConfigError
 from punto.house.config import load_game_manager
-from tests.consoles.consoles import PASSWORD
+from tests.consoles.consoles import PASSWORD, Browser
 from tests.controller.table_in_this_process import eventually
 from tests.deadline import DEADLINE
 from tests.house.behind_sign_on import house
+from tests.house.pages.house import Floor, served
 
 READERS = ["Ada", "Tom", "Sue", "Eve"]
 ADDRESSES = [
@@ -54,6 +56,18 @@ async def test_without_a_session_nothing_is_read_but_the_sign_on_page(tmp_path):
         assert (await forged.get("/api/floor")).status == 401
         written = await forged.ask("POST", "/api/alarms/1/1/0/seen", {"note": "n"})
         assert written.status == 401
+
+
+async def test_pages_that_ask_nobody_to_sign_on_have_the_same_headers_and_bounds(tmp_path):
+    async with served(tmp_path, Floor().view) as address:
+        browser = Browser(urlsplit(address).port or 0)
+        page = await browser.get("/")
+        long = await browser.ask("POST", "/api/alarms/1/1/0/seen", {"note": "x" * 20_000})
+        short = await browser.ask("POST", "/api/alarms/1/1/0/seen", {"note": "x"})
+
+    assert page.headers["cross-origin-opener-policy"] == "same-origin"
+    assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+    assert (long.status, short.status) == (413, 403)
 
 
 async def test_the_roles_that_may_read_the_floor_sign_on_and_it_is_in_the_store(tmp_path):
