@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi import Path as InPath
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette import ServerSentEvent
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
@@ -31,6 +31,7 @@ from punto.messages.building import wager_limits
 from punto.reports.shift import Reports, RoundInputs, Rounds, Shift
 from punto.reports.web import House, add_game_manager
 from punto.version import __version__
+from punto.web.answers import stream
 from punto.web.server import SHARED
 
 PAGES: Final = Path(__file__).parent / "pages"
@@ -43,9 +44,6 @@ MOST_STREAMS: Final = 8
 A browser opens six connections to a service. Any more are left from a lost network connection, and must not block the page
 when it reconnects. So they are ended, and the page is not refused.
 """
-_SEND_SECONDS: Final = (
-    10  # after which a browser that accepts nothing is disconnected; it reconnects by itself
-)
 _Report = TypeVar("_Report")
 _NUMBER: Final = 2**53  # above every integer that is exact in a browser
 _Number = Annotated[int, InPath(ge=1, le=_NUMBER)]
@@ -142,14 +140,14 @@ def _add_table(app: FastAPI, parts: Parts, callers: Callers) -> None:
     @app.get(
         "/api/table/events",
         summary="The table whenever it changes, and every second: server-sent events `view`, until the session ends",
-        response_class=EventSourceResponse,
+        response_class=Response,
         responses={
             **answers(403),
             200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
         },
     )
     async def events(session: Reading) -> Response:
-        return EventSourceResponse(views(session), ping=60, send_timeout=_SEND_SECONDS)
+        return stream(views(session))
 
 
 # --- orders

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, get_args
 from urllib.parse import urlencode
 
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette import ServerSentEvent
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -22,13 +22,11 @@ from punto.displays.feed import Feed
 from punto.displays.house import LOGO_ADDRESS
 from punto.displays.options import DisplayOptions, PageOptions
 from punto.displays.words import CATALOGS, languages
+from punto.web.answers import stream
 from punto.web.server import SHARED, Server, address_of, listen
 
 STATIC: Final = Path(__file__).parent / "static"
 PING_SECONDS: Final = 2  # the page treats a stream as dead after a few of these without data
-SEND_SECONDS: Final = (
-    10  # a browser that accepts no data for this long is disconnected; it reconnects by itself
-)
 
 
 class Pages:
@@ -121,7 +119,7 @@ class Pages:
 
     async def stream(self, request: Request) -> Response:
         """One table's events."""
-        return _events(request, _news(self._board(request.path_params["table"])))
+        return stream(_news(self._board(request.path_params["table"])), PING_SECONDS)
 
     async def several_streams(self, request: Request) -> Response:
         """The events of the tables that the query names, of all if it names none, with the table in their names.
@@ -129,7 +127,7 @@ class Pages:
         One stream for all, because a browser opens only six connections to a server.
         """
         boards = self._named(request) if "tables" in request.query_params else list(self._boards.values())
-        return _events(request, _named_news(boards))
+        return stream(_named_news(boards), PING_SECONDS)
 
     # --- the data for the pages
 
@@ -196,17 +194,6 @@ class Pages:
 def _onwards(path: str, query: Mapping[str, str]) -> Response:
     # An address on this server, whatever host the request names.
     return RedirectResponse(f"{path}?{urlencode(query, safe=',')}" if query else path)
-
-
-def _events(request: Request, news: AsyncIterator[ServerSentEvent]) -> Response:
-    if request.method == "HEAD":
-        return Response(media_type="text/event-stream")
-    return EventSourceResponse(
-        news,
-        ping=PING_SECONDS,
-        ping_message_factory=lambda: ServerSentEvent(event="ping", data=""),
-        send_timeout=SEND_SECONDS,
-    )
 
 
 async def _news(board: Board) -> AsyncIterator[ServerSentEvent]:

@@ -12,7 +12,7 @@ from fastapi import Depends, FastAPI, Query, Request
 from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, BeforeValidator, Field
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette import ServerSentEvent
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
@@ -42,11 +42,11 @@ from punto.house.store import Store, StoreAwayError
 from punto.reports.sheets import Rows, csv_lines
 from punto.runtime.gaming_days import read_day
 from punto.version import __version__
+from punto.web.answers import download, json_of, stream
 from punto.web.bodies import JsonRoute, what_to_write
 from punto.web.server import SHARED
 
 VIEW_EVERY_SECONDS: Final = 1.0
-_SEND_SECONDS: Final = 10
 _Day = Annotated[date, BeforeValidator(read_day), InPath()]
 _AnyDay = Annotated[Annotated[date, BeforeValidator(read_day)] | None, Query()]
 _Number = Annotated[int, InPath(ge=0, le=2**53)]  # above every number that a browser holds exactly
@@ -123,15 +123,15 @@ def application(
 
     @app.get("/api/reader")
     async def who_reads(reader: Reading) -> Response:
-        return _json(Reader(name=None if reader is None else reader.name, bars=doors.bars(reader)))
+        return json_of(Reader(name=None if reader is None else reader.name, bars=doors.bars(reader)))
 
     @app.get("/api/floor")
     async def floor() -> Response:
-        return _json(view())
+        return json_of(view())
 
     @app.get("/api/floor/events")
-    async def events(request: Request, reader: Reading) -> Response:
-        return _stream(request, "floor", _views(view), reader)
+    async def events(reader: Reading) -> Response:
+        return _stream("floor", _views(view), reader)
 
     _add_reports(app, store)
 
@@ -182,7 +182,7 @@ _REPORTS: Final = (
 def _add_reports(app: FastAPI, store: Store) -> None:
     @app.get("/api/reports")
     async def days_of_reports() -> Response:
-        return _json(await asyncio.to_thread(days, store))
+        return json_of(await asyncio.to_thread(days, store))
 
     for each in _REPORTS:
         _add_report(app, store, each)
@@ -198,11 +198,11 @@ def _add_report(app: FastAPI, store: Store, of: _Report) -> None:
 
     @app.get(f"/api/{of.address}/{{since}}/{{until}}.csv")
     async def sheet(since: _Day, until: _Day) -> Response:
-        return _sheet(of.sheet(await report_of(since, until)), f"{of.file}-{since}-{until}")
+        return download(csv_lines(of.sheet(await report_of(since, until))), f"{of.file}-{since}-{until}")
 
     @app.get(f"/api/{of.address}/{{since}}/{{until}}")
     async def report(since: _Day, until: _Day) -> Response:
-        return _json(await report_of(since, until))
+        return json_of(await report_of(since, until))
 
 
 def _add_shift(app: FastAPI, store: Store) -> None:
@@ -216,11 +216,11 @@ def _add_shift(app: FastAPI, store: Store) -> None:
     @app.get("/api/shift.csv")
     async def shift_sheet(hours: _Hours = 8) -> Response:
         report = await shift_of(hours)
-        return _sheet(floor_sheet(report), f"shift-{report.since[:16].replace(':', '')}")
+        return download(csv_lines(floor_sheet(report)), f"shift-{report.since[:16].replace(':', '')}")
 
     @app.get("/api/shift")
     async def shift(hours: _Hours = 8) -> Response:
-        return _json(await shift_of(hours))
+        return json_of(await shift_of(hours))
 
 
 def _add_progressives(app: FastAPI, store: Store, doors: Doors, kept: Callable[[], Kept]) -> None:
@@ -231,12 +231,14 @@ def _add_progressives(app: FastAPI, store: Store, doors: Doors, kept: Callable[[
 
     @app.get("/api/progressives", dependencies=admitted)
     async def progressives(day: _AnyDay = None) -> Response:
-        return _json(await books_of(day))
+        return json_of(await books_of(day))
 
     @app.get("/api/progressives/{day}/{sheet}.csv", dependencies=admitted)
     async def sheet_of_books(day: _Day, sheet: Sheet) -> Response:
         found = await books_of(day)
-        return _sheet(books_sheet(found, sheet, store.calendar.zone), f"progressives-{sheet}-{day}")
+        return download(
+            csv_lines(books_sheet(found, sheet, store.calendar.zone)), f"progressives-{sheet}-{day}"
+        )
 
 
 def _add_alarms(app: FastAPI, view: Callable[[], FloorView], store: Store, doors: Doors) -> None:
@@ -252,16 +254,16 @@ def _add_alarms(app: FastAPI, view: Callable[[], FloorView], store: Store, doors
             since = None if before is None else Before.read(before)
         except ValueError as error:
             raise HTTPException(422, f"before: {error}") from None
-        return _json(await asyncio.to_thread(alarms, store, since, only, limit=limit))
+        return json_of(await asyncio.to_thread(alarms, store, since, only, limit=limit))
 
     @app.get("/api/alarms/choices")
     async def what_there_is() -> Response:
-        return _json(await asyncio.to_thread(choices, store))
+        return json_of(await asyncio.to_thread(choices, store))
 
     @app.get("/api/alarms/events")
-    async def events(request: Request, reader: Reading, only: Chosen) -> Response:
+    async def events(reader: Reading, only: Chosen) -> Response:
         newest = partial(alarms, store, only=only)
-        return _stream(request, "alarms", _alarms_views(view, newest), reader)
+        return _stream("alarms", _alarms_views(view, newest), reader)
 
     @app.post("/api/alarms/{record_id}/{seq}/{place}/seen", status_code=204)
     async def seen(record_id: _Number, seq: _Number, place: _Place, who: Overseer, note: Note) -> None:
@@ -276,7 +278,7 @@ async def _only(table: _Name = None, kind: _Name = None, *, unseen: bool = False
     return Only(table, kind, unseen)
 
 
-def _stream(request: Request, event: str, views: AsyncIterator[BaseModel], reader: Person | None) -> Response:
+def _stream(event: str, views: AsyncIterator[BaseModel], reader: Person | None) -> Response:
     """A view as an event, each second until the reader's session or the service ends."""
 
     async def events() -> AsyncIterator[ServerSentEvent]:
@@ -287,9 +289,7 @@ def _stream(request: Request, event: str, views: AsyncIterator[BaseModel], reade
                 if reader is not None and reader.over:
                     return
 
-    if request.method == "HEAD":
-        return Response(media_type="text/event-stream")
-    return EventSourceResponse(events(), send_timeout=_SEND_SECONDS)
+    return stream(events())
 
 
 async def _views(view: Callable[[], FloorView]) -> AsyncIterator[FloorView]:
@@ -318,13 +318,3 @@ async def _alarms_views(
         yield AlarmsView(
             at=house.at, broker=house.broker, taking_in=house.taking_in, away=fault, newest=changed
         )
-
-
-def _sheet(rows: Rows, name: str) -> Response:
-    lines = "".join(csv_lines(rows))
-    attached = {"Content-Disposition": f"attachment; filename={name}.csv"}
-    return Response(lines, media_type="text/csv", headers=attached)
-
-
-def _json(answer: BaseModel) -> Response:
-    return Response(answer.model_dump_json(), media_type="application/json")

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, Query
 from fastapi import Path as InPath
-from pydantic import AfterValidator, BaseModel, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
@@ -32,6 +32,7 @@ from punto.reports.record import Record, opened
 from punto.reports.slip import Encoding, PrinterError, reached, slip
 from punto.reports.win_page import WinPage, win_page
 from punto.runtime.gaming_days import Calendar, read_day, read_weekday
+from punto.web.answers import download, json_of
 
 PAGES: Final = Path(__file__).parent / "pages"
 _MOST: Final = 10**12
@@ -135,10 +136,6 @@ async def _read(house: House, report: Callable[[Record], _Read]) -> _Read:
     return await asyncio.to_thread(made)
 
 
-def _json(answer: BaseModel) -> Response:
-    return Response(answer.model_dump_json(), media_type="application/json")
-
-
 def _calendar(house: House, week_starts: str | None) -> Calendar:
     return house.calendar if week_starts is None else replace(house.calendar, week_starts=week_starts)
 
@@ -146,7 +143,7 @@ def _calendar(house: House, week_starts: str | None) -> Calendar:
 def _add_reports(reads: APIRouter, house: House) -> None:
     @reads.get("")
     async def overview() -> Response:
-        return _json(_overview(house, await _read(house, meters), datetime.now(UTC)))
+        return json_of(_overview(house, await _read(house, meters), datetime.now(UTC)))
 
     @reads.get("/advice")
     async def advised(
@@ -159,26 +156,26 @@ def _add_reports(reads: APIRouter, house: House) -> None:
             given = advice(replace(progressive.books.settings, **changes))
         except ValueError as error:
             raise HTTPException(422, str(error)) from None
-        return _json(_Advised(advice=given))
+        return json_of(_Advised(advice=given))
 
     @reads.get("/awards")
     async def past(
         before: Annotated[int | None, Query(ge=1, le=_NUMBER)] = None,
         limit: Annotated[int, Query(ge=1, le=100)] = AWARDS_A_PAGE,
     ) -> Response:
-        return _json(await _read(house, lambda record: awards(record, before, limit)))
+        return json_of(await _read(house, lambda record: awards(record, before, limit)))
 
     @reads.get("/days/{day}")
     async def accrual(day: _Day) -> Response:
-        return _json(await _read(house, lambda record: _day(record, house, day)))
+        return json_of(await _read(house, lambda record: _day(record, house, day)))
 
     @reads.get("/weeks/{day}")
     async def deposit(day: _Day, week_starts: _WeekStarts = None) -> Response:
-        return _json(await _read(house, lambda record: _week(record, house, day, week_starts)))
+        return json_of(await _read(house, lambda record: _week(record, house, day, week_starts)))
 
     @reads.get("/reconciliations/{day}")
     async def reconciled(day: _Day) -> Response:
-        return _json(await _read(house, lambda record: _reconciled(record, house, day)))
+        return json_of(await _read(house, lambda record: _reconciled(record, house, day)))
 
 
 def _day(record: Record, house: House, day: date) -> Day:
@@ -248,51 +245,44 @@ async def _changes(
 # --- downloads
 
 
-def _csv(name: str, rows: Iterable[Sequence[sheets.Cell]]) -> Response:
-    return Response(
-        "".join(sheets.csv_lines(rows)),
-        media_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
-    )
-
-
 def _add_downloads(reads: APIRouter, house: House) -> None:
     zone = house.calendar.zone
 
-    async def download(name: str, rows: Callable[[Record], Iterable[Sequence[sheets.Cell]]]) -> Response:
+    async def sheet(name: str, rows: Callable[[Record], Iterable[Sequence[sheets.Cell]]]) -> Response:
         def made(record: Record) -> Response:
-            return _csv(f"{house.now().settings.table}-{name}", sheets.named(rows(record), record.title))
+            lines = sheets.csv_lines(sheets.named(rows(record), record.title))
+            return download(lines, f"{house.now().settings.table}-{name}")
 
         return await _read(house, made)
 
     @reads.get("/csv/meters")
     async def meters_file() -> Response:
-        return await download("meters", lambda record: sheets.meters_sheet(meters(record), zone))
+        return await sheet("meters", lambda record: sheets.meters_sheet(meters(record), zone))
 
     @reads.get("/csv/awards")
     async def awards_file() -> Response:
-        return await download(
+        return await sheet(
             "awards",
             lambda record: sheets.awards_sheet(awards(record, limit=_NUMBER).awards, zone),
         )
 
     @reads.get("/csv/postings")
     async def postings_file() -> Response:
-        return await download("postings", lambda record: sheets.postings_sheet(record.postings(), zone))
+        return await sheet("postings", lambda record: sheets.postings_sheet(record.postings(), zone))
 
     @reads.get("/csv/days/{day}")
     async def day_file(day: _Day) -> Response:
-        return await download(f"day-{day}", lambda record: sheets.day_sheet(_day(record, house, day), zone))
+        return await sheet(f"day-{day}", lambda record: sheets.day_sheet(_day(record, house, day), zone))
 
     @reads.get("/csv/weeks/{day}")
     async def week_file(day: _Day, week_starts: _WeekStarts = None) -> Response:
-        return await download(
+        return await sheet(
             f"week-{day}", lambda record: sheets.week_sheet(_week(record, house, day, week_starts))
         )
 
     @reads.get("/csv/reconciliations/{day}")
     async def reconciliation_file(day: _Day) -> Response:
-        return await download(
+        return await sheet(
             f"reconciliation-{day}",
             lambda record: sheets.reconciliation_sheet(_reconciled(record, house, day)),
         )

@@ -1,0 +1,36 @@
+"""Answers that several servers give: a model as JSON, a sheet to download, and a stream of events."""
+
+from collections.abc import AsyncIterator, Iterable
+from typing import Final
+
+from pydantic import BaseModel
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.responses import Response
+
+_SEND_SECONDS: Final = 10
+"""After this time, a browser that accepts nothing of a stream is disconnected; it reconnects by itself."""
+
+
+def json_of(answer: BaseModel) -> Response:
+    """A model as JSON."""
+    return Response(answer.model_dump_json(), media_type="application/json")
+
+
+def download(lines: Iterable[str], name: str) -> Response:
+    """The lines of a CSV file, which the browser saves as NAME.csv."""
+    attached = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return Response("".join(lines), media_type="text/csv", headers=attached)
+
+
+def stream(events: AsyncIterator[ServerSentEvent], ping_seconds: float = 60) -> Response:
+    """Server-sent events until their end, with an event `ping` in each `ping_seconds`.
+
+    FastAPI's own streams are not enough: they have no time limit for a browser that accepts nothing, their ping cannot be
+    set and is no event that a page sees, and a display has no FastAPI.
+    """
+    return EventSourceResponse(
+        events,
+        ping=ping_seconds,
+        ping_message_factory=lambda: ServerSentEvent(event="ping", data=""),
+        send_timeout=_SEND_SECONDS,
+    )
