@@ -33,7 +33,6 @@ from punto.house.store import Store, StoreAwayError
 from punto.house.web import Doors, application
 from punto.messages.bounds import LONGEST_PAYLOAD
 from punto.runtime.pace import Pace
-from punto.web.server import SHARED
 
 SIGN_ON: Final = "/sign-on/"
 TAKEN_OVER_SECONDS: Final = 60.0
@@ -173,7 +172,6 @@ class FloorEntrance:
 
         app.mount(f"{SIGN_ON}static", StaticFiles(directory=PAGES))
         app.mount("/catalog", StaticFiles(directory=CATALOGS))
-        app.mount("/shared", StaticFiles(directory=SHARED))
         floor = application(view, store, self._doors(callers), kept)
         floor.add_exception_handler(RefusalError, _refused)
         app.mount("/", floor)
