@@ -417,9 +417,8 @@ def test_a_progressive_is_played_with_sensors_a_keypad_and_a_key_and_its_tiers_a
     take, starts = Concentrator._take, []
 
     def take_late(sensors, orders):
-        if (
-            orders.round == PAYS_A_QUARTER
-        ):  # longer than a START waits, so that it is refused and the lamps go dark
+        # Longer than a START waits, so that it is refused and the lamps go dark.
+        if orders.round == PAYS_A_QUARTER:
             starts.append(time.monotonic())
             if starts[-1] - starts[0] < 1.2 * START_SECONDS:
                 orders = replace(orders, round=KEEP)
