@@ -1,4 +1,4 @@
-"""The tables of docs/scale.md, computed from what was measured: `python -m benchmarks.scale`.
+"""The tables of docs/explanation/scale.md, computed from what was measured: `python -m benchmarks.scale`.
 
 What was measured is in `MEASURED`, with how. The rest is arithmetic.
 """
@@ -47,7 +47,7 @@ MEASURED: Final = {
     "manager": Measure(
         "processor of the Game Manager for a table", 0.00153, "of a hyperthread", "the same run, with SQLite"
     ),
-    "record": Measure("a table's record", 2160, "bytes a round", "[The record](explanation/record.md)"),
+    "record": Measure("a table's record", 2160, "bytes a round", "[The record](record.md)"),
     "sqlite": Measure("the store in SQLite", 617, "bytes a round", "20,000 rounds with five settlements"),
     "postgresql": Measure("the store in PostgreSQL", 1047, "bytes a round", "the same rounds, with indexes"),
     "parquet": Measure(

@@ -5,7 +5,7 @@ with a PROOF: the nonce, a nonce of its own, and their HMAC-SHA-256 by the key. 
 the session, one for each direction. Every other frame then carries a count that rises with each frame, the highest count
 heard from the other end, and its HMAC by the sender's key. So no frame counts twice, and the host knows of each frame which
 of its own frames came before it: what was held back on the line for longer than `FRESH_SECONDS` does not count. That is why
-the host sends a BEAT when it has nothing else to send. docs/reference/link-2.md defines the bytes.
+the host sends a BEAT when it has nothing else to send. docs/reference/sealed-links.md defines the bytes.
 
 Pure: times are passed in, and so is the source of nonces. A key opens awards of the progressive, so nothing here
 shows one.

@@ -41,7 +41,7 @@ class DeviceConfig(Section):
     """
     key_file: SecretFile | None = None
     """A text file with the device's key, which is 64 hexadecimal digits (`punto device-key`). For a credential from systemd,
-    write `$CREDENTIALS_DIRECTORY/NAME`. With a key, the line uses [version 2 of the link](link-2.md), and the table ignores
+    write `$CREDENTIALS_DIRECTORY/NAME`. With a key, the line uses [version 2 of the link](sealed-links.md), and the table ignores
     devices that do not have this key.
     """
     link_version: Literal[1, 2] = 2

@@ -1,7 +1,7 @@
 """A floor that plays while all kinds of its parts die, in turn and together. Afterwards every round is in PostgreSQL once, and the
 meter is the sum of its parts.
 
-PUNTO_FLOOR_TABLES, PUNTO_FLOOR_MINUTES and PUNTO_FLOOR_PACE make it larger: 50, 30 and 0.045 are the run of docs/reliability.md.
+PUNTO_FLOOR_TABLES, PUNTO_FLOOR_MINUTES and PUNTO_FLOOR_PACE make it larger: 50, 30 and 0.045 are the run of docs/explanation/reliability.md.
 """
 
 import json

@@ -293,7 +293,7 @@ def test_pages_draw_no_random_numbers():
 
 
 def test_the_limits_are_what_differs_and_every_threat_without_a_test():
-    page = (ROOT / "docs" / "threat-model.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "threat-model.md").read_text(encoding="utf-8")
     threats = [each for each in REPORT.limits if each.source.startswith("Threat model")]
 
     assert len(threats) == len(re.findall(r"\| none, because [^|]+\|$", page, re.MULTILINE))

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from benchmarks import scale
 
-PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "scale.md"
 
 
 def test_the_page_has_what_is_computed():

@@ -8,7 +8,7 @@ import pytest
 from tests.documents.test_sheets_page import names_in, sections
 
 TESTS = Path(__file__).parents[1]
-PAGE = (TESTS.parent / "docs" / "threat-model.md").read_text(encoding="utf-8")
+PAGE = (TESTS.parent / "docs" / "explanation" / "threat-model.md").read_text(encoding="utf-8")
 KINDS = {
     *("Spoofing", "Tampering", "Repudiation"),
     *("Information disclosure", "Denial of service", "Elevation of privilege"),

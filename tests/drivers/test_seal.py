@@ -411,7 +411,7 @@ async def test_a_device_of_version_1_is_not_heard_where_a_key_is_enrolled(kind, 
 
 
 def test_the_pages_example_is_what_both_ends_send():
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "link-2.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "sealed-links.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```sealed\n(.*?)```", page, re.DOTALL)
     printed = {
         name: bytes.fromhex(content)

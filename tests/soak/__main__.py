@@ -133,7 +133,7 @@ def sum_of(rows: list[dict[str, Any]], what: str) -> Counter[str]:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """All evenings, as in docs/reliability.md."""
+    """All evenings, as in docs/explanation/reliability.md."""
     struck, figures = sum_of(rows, "struck"), sum_of(rows, "figures")
     hours = sum(row["seconds"] for row in rows) / 3600
     return "\n".join(

@@ -1,4 +1,4 @@
-"""The soak's own equipment, and a short soak; `python -m tests.soak` is the long one (docs/reliability.md)."""
+"""The soak's own equipment, and a short soak; `python -m tests.soak` is the long one (docs/explanation/reliability.md)."""
 
 import os
 import shutil

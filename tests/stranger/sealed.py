@@ -1,4 +1,4 @@
-"""Version 2 of the links at a device's end, written from docs/reference/link-2.md and from nothing else.
+"""Version 2 of the links at a device's end, written from docs/reference/sealed-links.md and from nothing else.
 
 It shares no code with the project, on purpose, as the stranger's shoe. The keypad is by docs/reference/keypad.md.
 """
