@@ -26,7 +26,7 @@ READS: Final[dict[Role, frozenset[Read]]] = {
 AT_THE_TABLE: Final = frozenset({Role.DEALER, Role.SUPERVISOR, Role.EXECUTIVE})
 """The roles that can be the table's operator."""
 SEES_TO: Final = frozenset({Role.SUPERVISOR, Role.EXECUTIVE})
-"""The roles that see to alarms of the floor."""
+"""The roles that acknowledge alarms of the floor."""
 
 
 def card_level(roles: Iterable[Role]) -> CardLevel:

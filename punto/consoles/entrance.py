@@ -42,7 +42,7 @@ _BY_ITSELF: Final = frozenset(
     {"/api/floor", "/api/floor/events", "/api/alarms/events", "/api/progressives", "/api/reader"}
 )
 """What the pages ask for by themselves, which is no activity of a person."""
-_NOT_OF_ROLE: Final = "your roles do not allow seeing to alarms"
+_NOT_OF_ROLE: Final = "your roles do not allow acknowledging alarms"
 
 _log = structlog.get_logger("punto.house")
 
@@ -197,7 +197,7 @@ class FloorEntrance:
 
         async def overseer(session: OwnPage) -> Session:
             if bars(session):
-                await self._gate.refuse_role(session.name, "see to an alarm", session.where)
+                await self._gate.refuse_role(session.name, "acknowledge an alarm", session.where)
                 raise RefusalError(403, "not_of_role", _NOT_OF_ROLE)
             return session
 

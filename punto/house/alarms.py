@@ -1,4 +1,4 @@
-"""The incidents of the floor, with the person who saw to each."""
+"""The incidents of the floor, with the person who acknowledged each."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ from punto.messages.models import Part, Timestamp
 ALARMS_A_PAGE: Final = 50
 LONGEST_NOTE: Final = 500
 _INCIDENT: Final = schema.INCIDENTS.c
-_SEEN: Final = tuple(schema.SEEN_TO.c)
+_ACKNOWLEDGED: Final = tuple(schema.ACKNOWLEDGEMENTS.c)
 _IDENTIFIED: Final = ("record_id", "seq", "place")
 _KEY: Final = (_INCIDENT.ts, *(_INCIDENT[name] for name in _IDENTIFIED))
 """The order of incidents: those of one moment are ordered by what identifies them."""
@@ -29,15 +29,15 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Note(BaseModel):
-    """What was found or done, by the person who saw to an incident."""
+    """What was found or done, by the person who acknowledged an incident."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
     note: Annotated[str, Field(min_length=1, max_length=LONGEST_NOTE, pattern=r"\S"), PLAIN]
 
 
-class SeenTo(Part):
-    """Who saw to an incident, when, and what this person wrote about it."""
+class Acknowledgement(Part):
+    """Who acknowledged an incident, when, and what this person wrote about it."""
 
     who: str
     ts: Timestamp
@@ -45,7 +45,7 @@ class SeenTo(Part):
 
 
 class Alarm(Part):
-    """An incident of a table: `record_id`, `seq` and `place` together identify it. `seen` is null until somebody saw to it."""
+    """An incident of a table: `record_id`, `seq` and `place` together identify it. `acknowledged` is null until somebody acknowledged it."""
 
     record_id: int
     seq: int
@@ -56,7 +56,7 @@ class Alarm(Part):
     source: str
     who: str | None
     text: str
-    seen: SeenTo | None
+    acknowledged: Acknowledgement | None
 
 
 class Alarms(Part):
@@ -81,11 +81,11 @@ class AlarmsView(Part):
 
 
 class Only(NamedTuple):
-    """Which incidents are asked for: of a table, of a kind, or with `unseen` only those that nobody has seen to."""
+    """Which incidents are asked for: of a table, of a kind, or with `unacknowledged` only those that nobody has acknowledged."""
 
     table: str | None = None
     kind: str | None = None
-    unseen: bool = False
+    unacknowledged: bool = False
 
 
 ALL: Final = Only()
@@ -125,7 +125,7 @@ class Before(NamedTuple):
 
 
 class AlarmError(Exception):
-    """An incident cannot be seen to; `status` is HTTP's, and the message is for people."""
+    """An incident cannot be acknowledged; `status` is HTTP's, and the message is for people."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -142,10 +142,12 @@ def alarms(
     """
     asked = (
         select(
-            schema.INCIDENTS, schema.RECORDS.c.table, *(each.label(f"seen_{each.name}") for each in _SEEN[3:])
+            schema.INCIDENTS,
+            schema.RECORDS.c.table,
+            *(each.label(f"acknowledged_{each.name}") for each in _ACKNOWLEDGED[3:]),
         )
         .join(schema.RECORDS, schema.RECORDS.c.id == _INCIDENT.record_id)
-        .outerjoin(schema.SEEN_TO, tuple_(*_SEEN[:3]) == tuple_(*_KEY[1:]))
+        .outerjoin(schema.ACKNOWLEDGEMENTS, tuple_(*_ACKNOWLEDGED[:3]) == tuple_(*_KEY[1:]))
         .where(_IS_INCIDENT)
         .order_by(*(each.desc() for each in _KEY))
         .limit(limit + 1)
@@ -154,8 +156,8 @@ def alarms(
         asked = asked.where(schema.RECORDS.c.table == only.table)
     if only.kind is not None:
         asked = asked.where(_INCIDENT.kind == only.kind)
-    if only.unseen:
-        asked = asked.where(schema.SEEN_TO.c.who.is_(None))
+    if only.unacknowledged:
+        asked = asked.where(schema.ACKNOWLEDGEMENTS.c.who.is_(None))
     if before is not None:
         here = [literal(value, column.type) for value, column in zip(before, _KEY, strict=True)]
         asked = asked.where(tuple_(*_KEY) < tuple_(*here))
@@ -189,17 +191,23 @@ def choices(store: Store) -> AlarmChoices:
 
 def _alarm(row: RowMapping) -> Alarm:
     same = ("record_id", "seq", "place", "table", "kind", "source", "who", "text")
-    seen = None
-    if row["seen_who"] is not None:
-        seen = SeenTo(who=row["seen_who"], ts=timestamp(aware(row["seen_ts"])), note=row["seen_note"])
-    return Alarm(**{name: row[name] for name in same}, ts=timestamp(aware(row["ts"])), seen=seen)
+    acknowledged = None
+    if row["acknowledged_who"] is not None:
+        acknowledged = Acknowledgement(
+            who=row["acknowledged_who"],
+            ts=timestamp(aware(row["acknowledged_ts"])),
+            note=row["acknowledged_note"],
+        )
+    return Alarm(
+        **{name: row[name] for name in same}, ts=timestamp(aware(row["ts"])), acknowledged=acknowledged
+    )
 
 
-def see_to(store: Store, key: tuple[int, int, int], who: str, note: str, now: datetime) -> None:
-    """Record that `who` has seen to the incident with this `record_id`, `seq` and `place`, with a note. `now` is in UTC.
+def acknowledge(store: Store, key: tuple[int, int, int], who: str, note: str, now: datetime) -> None:
+    """Record that `who` has acknowledged the incident with this `record_id`, `seq` and `place`, with a note. `now` is in UTC.
 
     Raises:
-        AlarmError: there is no such incident, or somebody has seen to it before.
+        AlarmError: there is no such incident, or somebody has acknowledged it before.
         StoreAwayError: the store cannot be reached or written.
     """
     row = {**dict(zip(_IDENTIFIED, key, strict=True)), "ts": now, "who": who, "note": note}
@@ -207,8 +215,13 @@ def see_to(store: Store, key: tuple[int, int, int], who: str, note: str, now: da
         of_key = [column == value for column, value in zip(_KEY[1:], key, strict=True)]
         if connection.execute(select(_INCIDENT.ts).where(_IS_INCIDENT, *of_key)).first() is None:
             raise AlarmError(404, "there is no such incident in the store")
-        if connection.execute(store.insert_once(schema.SEEN_TO).returning(_SEEN[0]), row).first() is not None:
+        if (
+            connection.execute(
+                store.insert_once(schema.ACKNOWLEDGEMENTS).returning(_ACKNOWLEDGED[0]), row
+            ).first()
+            is not None
+        ):
             return
-        of_key = [column == value for column, value in zip(_SEEN[:3], key, strict=True)]
-        first = connection.execute(select(schema.SEEN_TO).where(*of_key)).mappings().one()
-    raise AlarmError(409, f"{first['who']} has seen to this incident at {timestamp(aware(first['ts']))}")
+        of_key = [column == value for column, value in zip(_ACKNOWLEDGED[:3], key, strict=True)]
+        first = connection.execute(select(schema.ACKNOWLEDGEMENTS).where(*of_key)).mappings().one()
+    raise AlarmError(409, f"{first['who']} has acknowledged this incident at {timestamp(aware(first['ts']))}")

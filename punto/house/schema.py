@@ -4,7 +4,7 @@ A table of the floor is known by its id and the name of its record: if a table b
 from 1 again. `rounds_at`, `incidents_at` and `books_at` are the cursors: the number of the last round that was taken in, the number
 of the input up to which all incidents were, and the last gaming day whose books were; `rounds_ts` is when that round ended. They move in the transaction that adds the rows, so nothing is lost or twice.
 
-Rounds, settlements, incidents, books, accesses, alarms of edges and what was seen to are never changed. `handles` and `hits` are sums of them by gaming day, each round as it was
+Rounds, settlements, incidents, books, accesses, alarms of edges and acknowledgements are never changed. `handles` and `hits` are sums of them by gaming day, each round as it was
 settled last, and follow from them.
 """
 
@@ -133,8 +133,8 @@ BOOKS: Final = Table(
     Column("answer", Text, nullable=False),
 )
 """The books of a progressive's gaming day that has ended: `answer` is the JSON of `controller.messages.books.Books`, told at `ts`."""
-SEEN_TO: Final = Table(
-    "seen_to",
+ACKNOWLEDGEMENTS: Final = Table(
+    "acknowledgements",
     METADATA,
     _of_record(),
     Column("seq", BigInteger, primary_key=True),

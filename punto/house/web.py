@@ -26,9 +26,9 @@ from punto.house.alarms import (
     Before,
     Note,
     Only,
+    acknowledge,
     alarms,
     choices,
-    see_to,
 )
 from punto.house.books import HouseBooks, Kept, Sheet, books_sheet, house_books
 from punto.house.edge_alarms import shoes_report
@@ -64,10 +64,10 @@ class Person(Protocol):
 
 @dataclass(frozen=True)
 class Doors:
-    """Dependencies that admit the people who may read the floor, those who may see to its alarms, and those who may read the books.
+    """Dependencies that admit the people who may read the floor, those who may acknowledge its alarms, and those who may read the books.
 
-    Alarms are seen to from the pages alone. Each returns the `Person`; None for a reader if the pages ask nobody to sign on. `bars`
-    says why a reader cannot see to an alarm; it is empty if the reader can.
+    Alarms are acknowledged from the pages alone. Each returns the `Person`; None for a reader if the pages ask nobody to sign on. `bars`
+    says why a reader cannot acknowledge an alarm; it is empty if the reader can.
     """
 
     reader: Callable[..., Any]
@@ -80,7 +80,7 @@ async def _anybody() -> None:
     """Read without signing on."""
 
 
-_NOBODY: Final = "an incident is seen to by a person who is signed on: configure [accounts]"
+_NOBODY: Final = "an incident is acknowledged by a person who is signed on: configure [accounts]"
 
 
 async def _nobody() -> None:
@@ -91,7 +91,7 @@ OPEN: Final = Doors(_anybody, _nobody, lambda _: _NOBODY, _anybody)
 
 
 class Reader(BaseModel):
-    """Who reads the pages: null if they ask nobody to sign on. `bars` says why this person cannot see to an alarm, empty if they can."""
+    """Who reads the pages: null if they ask nobody to sign on. `bars` says why this person cannot acknowledge an alarm, empty if they can."""
 
     name: str | None
     bars: str
@@ -265,17 +265,19 @@ def _add_alarms(app: FastAPI, view: Callable[[], FloorView], store: Store, doors
         newest = partial(alarms, store, only=only)
         return _stream("alarms", _alarms_views(view, newest), reader)
 
-    @app.post("/api/alarms/{record_id}/{seq}/{place}/seen", status_code=204)
-    async def seen(record_id: _Number, seq: _Number, place: _Place, who: Overseer, note: Note) -> None:
+    @app.post("/api/alarms/{record_id}/{seq}/{place}/acknowledgement", status_code=204)
+    async def acknowledgement(
+        record_id: _Number, seq: _Number, place: _Place, who: Overseer, note: Note
+    ) -> None:
         key, now = (record_id, seq, place), datetime.now(UTC)
         try:
-            await asyncio.to_thread(see_to, store, key, who.name, note.note, now)
+            await asyncio.to_thread(acknowledge, store, key, who.name, note.note, now)
         except AlarmError as error:
             raise HTTPException(error.status, str(error)) from None
 
 
-async def _only(table: _Name = None, kind: _Name = None, *, unseen: bool = False) -> Only:
-    return Only(table, kind, unseen)
+async def _only(table: _Name = None, kind: _Name = None, *, unacknowledged: bool = False) -> Only:
+    return Only(table, kind, unacknowledged)
 
 
 def _stream(event: str, views: AsyncIterator[BaseModel], reader: Person | None) -> Response:

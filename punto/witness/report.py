@@ -18,7 +18,7 @@ class WitnessFinding(Payload):
 
 
 class WitnessReport(Message):
-    """What a witness has found and nobody has seen to, of all tables, every 10 s. It belongs to no table."""
+    """What a witness has found and nobody has acknowledged, of all tables, every 10 s. It belongs to no table."""
 
     schema_: Literal["punto/witness-report/1"] = Field("punto/witness-report/1", alias="schema")
     tables: int = Field(description="the tables whose heads were heard since the start of the witness")

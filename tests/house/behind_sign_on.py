@@ -47,8 +47,8 @@ class House:
         assert answer.status == 200, answer.text
         return browser
 
-    async def see_to(self, browser: Browser, key: str, note: Any = "Looked at it") -> Answer:
-        return await browser.ask("POST", f"/api/alarms/{key}/seen", {"note": note})
+    async def acknowledge(self, browser: Browser, key: str, note: Any = "Looked at it") -> Answer:
+        return await browser.ask("POST", f"/api/alarms/{key}/acknowledgement", {"note": note})
 
     def do(self, statement: str) -> None:
         """Change the store behind the service's back."""

@@ -1,11 +1,11 @@
-"""The incidents of the floor, and who saw to them."""
+"""The incidents of the floor, and who acknowledged them."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from punto.house.alarms import LONGEST_NOTE, AlarmError, Before, Only, alarms, choices, see_to
+from punto.house.alarms import LONGEST_NOTE, AlarmError, Before, Only, acknowledge, alarms, choices
 from punto.house.store import Store
 from punto.house.taken import TakenIncidents
 from punto.house.web import _alarms_views
@@ -69,23 +69,23 @@ def test_incidents_come_newest_first_each_once_and_without_entrances(open_store,
     assert found == NEWEST_FIRST
 
 
-def test_an_incident_is_seen_to_once_by_the_first(open_store):
+def test_an_incident_is_acknowledged_once_by_the_first(open_store):
     store = open_store()
     filled(store)
     (its,) = [each for each in alarms(store).alarms if each.seq == 2**33]
     key = (its.record_id, its.seq, its.place)
-    see_to(store, key, "Sue", "The card was torn", NOW)
+    acknowledge(store, key, "Sue", "The card was torn", NOW)
     with pytest.raises(
-        AlarmError, match=r"Sue has seen to this incident at 2026-11-25T12:00:00.000000\+00:00"
+        AlarmError, match=r"Sue has acknowledged this incident at 2026-11-25T12:00:00.000000\+00:00"
     ):
-        see_to(store, key, "Eve", "Me too", NOW)
+        acknowledge(store, key, "Eve", "Me too", NOW)
 
-    (seen,) = [each.seen for each in alarms(store).alarms if each.seen is not None]
-    assert (seen.who, seen.note, seen.ts) == ("Sue", "The card was torn", timestamp(NOW))
+    (one,) = [each.acknowledged for each in alarms(store).alarms if each.acknowledged is not None]
+    assert (one.who, one.note, one.ts) == ("Sue", "The card was torn", timestamp(NOW))
     rest = [each for each in NEWEST_FIRST if each[0] != "t2"]
-    unseen = Only(unseen=True)
-    first = alarms(store, only=unseen, limit=2)
-    assert named(first) + named(alarms(store, Before.read(first.before or ""), unseen)) == rest
+    unacknowledged = Only(unacknowledged=True)
+    first = alarms(store, only=unacknowledged, limit=2)
+    assert named(first) + named(alarms(store, Before.read(first.before or ""), unacknowledged)) == rest
 
 
 def test_incidents_of_a_table_or_a_kind_are_found(open_store):
@@ -106,13 +106,13 @@ def test_incidents_of_a_table_or_a_kind_are_found(open_store):
     assert choices(store).kinds == ("called", "lid_open")  # of the last days alone
 
 
-def test_what_is_no_incident_cannot_be_seen_to(open_store):
+def test_what_is_not_an_incident_cannot_be_acknowledged(open_store):
     store = open_store()
     filled(store)
     (its,) = [each for each in alarms(store).alarms if each.seq == 2**33]
     for key in [(its.record_id, 2**33 + 1, 0), (its.record_id, 4, 0), (99, 3, 0), (2**53, 2**53, 2**31 - 1)]:
         with pytest.raises(AlarmError, match="no such incident"):
-            see_to(store, key, "Sue", "n", NOW)
+            acknowledge(store, key, "Sue", "n", NOW)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ async def test_alarms_are_sent_again_only_when_they_have_changed(open_store):
     assert [(await anext(views)).newest for _ in range(2)] == [alarms(store), None]
 
 
-async def test_supervisors_and_executives_see_to_incidents_and_others_do_not(tmp_path):
+async def test_supervisors_and_executives_acknowledge_incidents_and_others_do_not(tmp_path):
     async with house(tmp_path) as here:
         store = Store(here.url, Calendar.of())
         filled(store)
@@ -143,34 +143,38 @@ async def test_supervisors_and_executives_see_to_incidents_and_others_do_not(tmp
         (newest, *_) = (await ada.get("/api/alarms?limit=1")).json["alarms"]
         key = f"{newest['record_id']}/{newest['seq']}/{newest['place']}"
         for reader in (ada, tom):
-            refused = await here.see_to(reader, key)
+            refused = await here.acknowledge(reader, key)
             assert (refused.status, refused.json["code"]) == (403, "not_of_role")
         for note in ("", "   ", "x" * (LONGEST_NOTE + 1), "two\nlines", "\x00", "\ud800", 5, None):
-            assert (await here.see_to(sue, key, note)).status == 422
-        assert (await here.see_to(sue, f"{key}9999999999")).status == 422
-        assert (await here.see_to(sue, f"{newest['record_id']}/{2**53}/0")).status == 404
-        both = await asyncio.gather(here.see_to(sue, key, "Sue's"), here.see_to(eve, key, "Eve's"))
+            assert (await here.acknowledge(sue, key, note)).status == 422
+        assert (await here.acknowledge(sue, f"{key}9999999999")).status == 422
+        assert (await here.acknowledge(sue, f"{newest['record_id']}/{2**53}/0")).status == 404
+        both = await asyncio.gather(here.acknowledge(sue, key, "Sue's"), here.acknowledge(eve, key, "Eve's"))
         assert sorted(each.status for each in both) == [204, 409]
 
-        (seen,) = [each["seen"] for each in (await ada.get("/api/alarms")).json["alarms"] if each["seen"]]
+        (one,) = [
+            each["acknowledged"]
+            for each in (await ada.get("/api/alarms")).json["alarms"]
+            if each["acknowledged"]
+        ]
         first = "Sue" if both[0].status == 204 else "Eve"
-        assert (seen["who"], seen["note"]) == (first, f"{first}'s")
-        assert len((await ada.get("/api/alarms?unseen=true")).json["alarms"]) == 4
+        assert (one["who"], one["note"]) == (first, f"{first}'s")
+        assert len((await ada.get("/api/alarms?unacknowledged=true")).json["alarms"]) == 4
         page = (await ada.get("/api/alarms?limit=3")).json
         assert len((await ada.get(f"/api/alarms?before={page['before']}")).json["alarms"]) == 2
-        for one in ("table=t2", "kind=called&unseen=true&table=t2"):
+        for one in ("table=t2", "kind=called&unacknowledged=true&table=t2"):
             (only,) = (await ada.get(f"/api/alarms?{one}")).json["alarms"]
             assert only["table"] == "t2"
         assert (await ada.get("/api/alarms/choices")).json == {"tables": ["t1", "t2"], "kinds": ["called"]}
         assert [(await each.get("/api/reader")).json for each in (sue, ada)] == [
             {"name": "Sue", "bars": ""},
-            {"name": "Ada", "bars": "your roles do not allow seeing to alarms"},
+            {"name": "Ada", "bars": "your roles do not allow acknowledging alarms"},
         ]
         for bad in ("before=x", "limit=0", "limit=1000", "kind=%00", f"table={'x' * 65}"):
             assert (await ada.get(f"/api/alarms?{bad}")).status == 422
         assert (
             "access_refused",
             "Ada",
-            "refused see to an alarm: not_of_role",
+            "refused acknowledge an alarm: not_of_role",
             "127.0.0.1",
         ) in here.accesses()

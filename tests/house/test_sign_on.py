@@ -54,7 +54,7 @@ async def test_without_a_session_nothing_is_read_but_the_sign_on_page(tmp_path):
         forged = here.browser()
         forged.cookie = "x" * 43
         assert (await forged.get("/api/floor")).status == 401
-        written = await forged.ask("POST", "/api/alarms/1/1/0/seen", {"note": "n"})
+        written = await forged.ask("POST", "/api/alarms/1/1/0/acknowledgement", {"note": "n"})
         assert written.status == 401
 
 
@@ -62,8 +62,8 @@ async def test_pages_that_ask_nobody_to_sign_on_have_the_same_headers_and_bounds
     async with served(tmp_path, Floor().view) as address:
         browser = Browser(urlsplit(address).port or 0)
         page = await browser.get("/")
-        long = await browser.ask("POST", "/api/alarms/1/1/0/seen", {"note": "x" * 20_000})
-        short = await browser.ask("POST", "/api/alarms/1/1/0/seen", {"note": "x"})
+        long = await browser.ask("POST", "/api/alarms/1/1/0/acknowledgement", {"note": "x" * 20_000})
+        short = await browser.ask("POST", "/api/alarms/1/1/0/acknowledgement", {"note": "x"})
 
     assert page.headers["cross-origin-opener-policy"] == "same-origin"
     assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
@@ -175,7 +175,7 @@ async def test_a_request_of_another_site_or_without_the_token_changes_nothing(tm
     async with house(tmp_path) as here:
         browser = await here.signed_on("Sue")
         note = {"note": "n"}
-        path = "/api/alarms/1/1/0/seen"
+        path = "/api/alarms/1/1/0/acknowledgement"
         other = await browser.ask(
             "POST", path, note, {"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"}
         )

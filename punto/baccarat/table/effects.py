@@ -155,7 +155,7 @@ class AlarmRaised:
 
 @dataclass(frozen=True, slots=True)
 class AlarmAcknowledged:
-    """A person has seen to the alarm raised as the event `number`."""
+    """A person has acknowledged the alarm raised as the event `number`."""
 
     number: int
     code: str

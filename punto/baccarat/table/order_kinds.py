@@ -355,7 +355,7 @@ class HoldPlay:
 )
 @dataclass(frozen=True, slots=True)
 class AcknowledgeAlarm:
-    """A person has seen to the alarm that was raised as the public event `number`."""
+    """A person has acknowledged the alarm that was raised as the public event `number`."""
 
     who: str
     number: int

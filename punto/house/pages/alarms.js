@@ -1,4 +1,4 @@
-// All incidents of the house, the newest first, and who saw to each.
+// All incidents of the house, the newest first, and who acknowledged each.
 
 import { openDialog } from "/shared/dialog.js";
 import { arrange, button, byId, element, faultOf, labelled, put, submitted } from "/shared/elements.js";
@@ -12,7 +12,7 @@ const SILENT_MILLISECONDS = 4000; // a view comes every second
 const LONGEST_NOTE = 500;
 const asked = new URLSearchParams(location.search);
 const only = new URLSearchParams(
-  ["table", "kind", "unseen"].flatMap((name) => (asked.get(name) ? [[name, asked.get(name) ?? ""]] : [])),
+  ["table", "kind", "unacknowledged"].flatMap((name) => (asked.get(name) ? [[name, asked.get(name) ?? ""]] : [])),
 );
 
 /** @type {Map<string, string>} */
@@ -59,10 +59,10 @@ const nameOf = ({ table }) => named.get(table) ?? table;
 
 /** @param {Alarm} alarm */
 function lineOf(alarm) {
-  const { table, ts, kind, source, who, text, seen } = alarm;
+  const { table, ts, kind, source, who, text, acknowledged } = alarm;
   return element(
     "li",
-    { class: seen === null ? "waits" : null },
+    { class: acknowledged === null ? "waits" : null },
     element(
       "div",
       { class: "where" },
@@ -76,25 +76,30 @@ function lineOf(alarm) {
       element("p", {}, sentence(text)),
       element("p", { class: "quiet" }, who === null || source.endsWith(` ${who}`) ? source : `${source}, ${who}`),
     ),
-    element("div", { class: "seen" }, ...seenTo(alarm)),
+    element("div", { class: "acknowledged" }, ...acknowledgement(alarm)),
   );
 }
 
 /** @param {Alarm} alarm */
-function seenTo(alarm) {
-  const { seen } = alarm;
-  if (seen !== null) {
+function acknowledgement(alarm) {
+  const { acknowledged } = alarm;
+  if (acknowledged !== null) {
     return [
-      element("p", { class: "quiet" }, element("b", {}, "Seen to"), ` by ${seen.who}, ${dayAndTime(seen.ts)}`),
-      element("p", {}, seen.note),
+      element(
+        "p",
+        { class: "quiet" },
+        element("b", {}, "Acknowledged"),
+        ` by ${acknowledged.who}, ${dayAndTime(acknowledged.ts)}`,
+      ),
+      element("p", {}, acknowledged.note),
     ];
   }
-  if (!mayWrite) return [element("p", { class: "quiet" }, "Not seen to")];
-  const words = `See to ${spaced(alarm.kind)} at ${nameOf(alarm)}`;
-  return [button("See to", () => askForNote(alarm), { "aria-label": words })];
+  if (!mayWrite) return [element("p", { class: "quiet" }, "Not acknowledged")];
+  const words = `Acknowledge ${spaced(alarm.kind)} at ${nameOf(alarm)}`;
+  return [button("Acknowledge", () => askForNote(alarm), { "aria-label": words })];
 }
 
-// --- seeing to an alarm
+// --- acknowledging an alarm
 
 /** @param {Alarm} alarm */
 function askForNote(alarm) {
@@ -115,12 +120,12 @@ function askForNote(alarm) {
       "div",
       { class: "choices" },
       button("Cancel", () => dialog.close()),
-      element("button", { type: "submit", class: "go" }, "See to"),
+      element("button", { type: "submit", class: "go" }, "Acknowledge"),
     ),
   );
   const dialog = openDialog(sentence(spaced(alarm.kind)), form);
   submitted(form, async () => {
-    await send("POST", `/api/alarms/${keyOf(alarm)}/seen`, { note: note.value.trim() });
+    await send("POST", `/api/alarms/${keyOf(alarm)}/acknowledgement`, { note: note.value.trim() });
     dialog.close();
     if (turned.length > 0) await turn(); // the first page is told by itself
   });
@@ -159,8 +164,8 @@ async function showChoices() {
   const { tables, kinds } = await get("/api/alarms/choices");
   offer("table", tables, (table) => named.get(table) ?? table);
   offer("kind", kinds, (kind) => sentence(spaced(kind)));
-  const unseen = /** @type {HTMLInputElement} */ (form.elements.namedItem("unseen"));
-  unseen.checked = only.has("unseen");
+  const unacknowledged = /** @type {HTMLInputElement} */ (form.elements.namedItem("unacknowledged"));
+  unacknowledged.checked = only.has("unacknowledged");
 }
 
 /** @type {(name: string, values: string[], words: (value: string) => string) => void} */

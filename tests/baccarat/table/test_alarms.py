@@ -1,4 +1,4 @@
-"""Alarms stand until somebody has seen to them; a supervisor who is called is one."""
+"""Alarms stand until somebody has acknowledged them; a supervisor who is called is one."""
 
 import re
 from pathlib import Path

@@ -28,7 +28,7 @@ def test_a_keypad_that_shows_up_in_play_is_an_alarm_and_changes_nothing_else(pha
 
 
 @pytest.mark.parametrize("phase", ["locked", "closed"])
-def test_a_keypad_is_no_alarm_while_the_display_may_be_configured(phase):
+def test_a_keypad_raises_no_alarm_while_the_display_may_be_configured(phase):
     croupier = at(phase).do("plug keypad")
 
     assert croupier.alarms == []

@@ -41,7 +41,7 @@ def test_the_accepted_one_comes_back_by_itself():
     assert croupier.state.alarms == ()
 
 
-def test_a_device_of_one_kind_is_none_of_another():
+def test_a_device_of_one_kind_cannot_serve_as_another():
     croupier = Croupier().do("heard keypad D-1", "heard card_reader D-2", "heard card_reader D-1")
 
     assert accepted(croupier, "keypad") == ("D-1", None)

@@ -28,7 +28,7 @@ def rig():
     return rig
 
 
-def test_a_coin_is_told_once_when_it_comes_and_once_when_it_goes(rig):
+def test_a_coin_is_reported_once_when_it_comes_and_once_when_it_goes(rig):
     rig.put(2)
     assert rig.settle() == [WagerPlaced(20, 1)]
 
@@ -36,7 +36,7 @@ def test_a_coin_is_told_once_when_it_comes_and_once_when_it_goes(rig):
     assert rig.settle() == [WagerLifted(20)]
 
 
-def test_what_came_and_went_between_two_reports_is_told_in_order(rig):
+def test_what_came_and_went_between_two_reports_is_reported_in_order(rig):
     rig.put(1)
     rig.turn()
     rig.take(1)
@@ -144,7 +144,7 @@ def test_a_start_that_the_device_did_not_take_within_a_second_is_over(rig):
     assert rig.user.rounds == {5: (10,)}
 
 
-def test_each_start_that_is_over_is_told(rig):
+def test_each_start_that_is_over_is_reported(rig):
     for round_ in (5, 6):
         rig.want(round_)
         rig.host_says()
@@ -152,7 +152,7 @@ def test_each_start_that_is_over_is_told(rig):
         assert rig.link.tick(rig.now) == [StartUnconfirmed(round_)]
 
 
-def test_a_start_that_was_taken_in_time_and_confirmed_late_is_told(rig):
+def test_a_start_that_was_taken_in_time_and_confirmed_late_is_reported(rig):
     rig.put(1)
     rig.want(5)
     rig.device_hears(rig.host_says())
@@ -167,7 +167,7 @@ def test_a_start_that_was_taken_in_time_and_confirmed_late_is_told(rig):
     assert rig.user.late == {20: 5}
 
 
-def test_a_round_that_is_not_wanted_any_more_is_not_told(rig):
+def test_a_round_that_is_not_wanted_any_more_is_not_reported(rig):
     rig.want(5)
     rig.device_hears(rig.host_says())
     confirmation = rig.device_says()
@@ -221,7 +221,7 @@ def test_the_host_sets_the_lights_by_seat(rig):
 # --- new beginnings
 
 
-def test_a_lost_line_changes_nothing_and_what_happened_meanwhile_is_told(rig):
+def test_a_lost_line_changes_nothing_and_what_happened_meanwhile_is_reported(rig):
     rig.put(1, 2)
     rig.want(5)
     rig.settle()
@@ -278,7 +278,7 @@ def test_a_start_of_which_the_power_took_the_confirmation_latches_anew(rig):
 
 
 @pytest.mark.parametrize("broken", [None, "missing", "doubled"])
-def test_a_coin_that_has_had_its_round_is_no_wager_again_because_the_power_was_off(rig, broken):
+def test_a_coin_that_has_had_its_round_is_not_a_wager_again_because_the_power_was_off(rig, broken):
     rig.put(1)
     rig.want(5)
     rig.settle()
@@ -306,7 +306,7 @@ def test_a_coin_that_has_had_its_round_is_no_wager_again_because_the_power_was_o
     assert rig.user.rounds[7] == (10,)
 
 
-def test_a_coin_that_has_had_its_round_is_no_wager_again_whatever_its_number_after_the_power_was_off(rig):
+def test_a_coin_that_has_had_its_round_is_not_a_wager_again_whatever_its_number_after_the_power_was_off(rig):
     for position in (3, 1, 2):
         rig.put(position)
     rig.want(5)
@@ -410,7 +410,7 @@ def test_a_host_that_begins_anew_is_told_which_coins_have_had_a_start_that_nobod
 
 
 @pytest.mark.parametrize("coin", [False, True])
-def test_a_position_that_could_not_be_read_at_first_is_told_when_it_can(rig, coin):
+def test_a_position_that_could_not_be_read_at_first_is_reported_when_it_can(rig, coin):
     rig.put(1)
     rig.settle()
     rig.break_(1, "missing")
@@ -488,7 +488,7 @@ def test_orders_for_before_the_power_was_off_change_nothing(rig):
     assert rig.device.round == 0
 
 
-def test_what_was_said_before_the_power_was_off_is_no_restart(rig):
+def test_what_was_said_before_the_power_was_off_is_not_a_restart(rig):
     rig.put(1)
     rig.device_hears(encode(Ask(rig.token)))
     old = rig.device_says()
@@ -550,7 +550,7 @@ def test_nothing_is_taken_from_a_device_that_has_not_answered_this_host():
     assert link.counters.held_back == 2
 
 
-def test_a_report_is_said_again_until_it_is_acknowledged(rig):
+def test_a_report_is_sent_again_until_it_is_acknowledged(rig):
     rig.put(1)
     said = rig.device_says()
     assert said
@@ -589,7 +589,7 @@ def test_a_host_whose_number_is_behind_goes_on_from_the_devices(rig):
 
 
 @pytest.mark.parametrize("fault", ["missing", "doubled"])
-def test_a_fault_is_told_once_and_once_when_it_has_gone(rig, fault):
+def test_a_fault_is_reported_once_and_once_when_it_has_gone(rig, fault):
     rig.sensors[1].break_(fault)
     rig.device.look()
     assert rig.settle() == [SensorFailed(2, 20, fault)]
@@ -625,7 +625,7 @@ def test_a_position_beyond_the_chain_is_missing():
     ]
 
 
-def test_a_coin_where_no_seat_is_is_no_wager():
+def test_a_coin_where_there_is_no_seat_is_not_a_wager():
     rig = Rig(positions=2)
     rig.link = CoinSpotLink(Seats.of([(1, 1)], 7), STUCK_SECONDS)
     rig.connect()

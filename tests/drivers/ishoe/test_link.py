@@ -121,7 +121,7 @@ def test_a_hello_is_told_and_answered_with_the_state_and_the_record_wanted():
     assert host.says() == []
 
 
-def test_the_same_hello_again_is_no_news_but_everything_is_said_again(host):
+def test_the_same_hello_again_is_not_new_but_everything_is_sent_again(host):
     assert host.hears(replace(HELLO, first_kept=1, next_record=1)) == []
     assert host.says_kinds() == ["Unlock", "SetLamps", "Resend"]
 
@@ -224,7 +224,7 @@ def test_what_a_record_led_to_goes_out_in_its_acknowledgement_and_not_beside_it(
     assert host.says() == []
 
 
-def test_an_acknowledgement_said_again_has_the_orders_of_now(host):
+def test_an_acknowledgement_sent_again_has_the_orders_of_now(host):
     host.hears(card(1))
     host.takes(1)
     host.says()
@@ -244,7 +244,7 @@ def test_orders_that_got_lost_with_an_acknowledgement_come_with_it_again(host):
     assert host.says() == [acknowledged(6, 1)]
 
 
-def test_an_order_said_in_an_acknowledgement_is_not_repeated_at_once(host):
+def test_an_order_sent_in_an_acknowledgement_is_not_repeated_at_once(host):
     host.hears(card(1))
     host.wants(lamps=Lamps(next="banker"))
     host.takes(1)
@@ -315,7 +315,7 @@ def test_a_heartbeat_that_agrees_is_answered_by_nothing(host):
         ({"last_command": 0, "locked": True, "sending": False, "lamps": Lamps()}, frames.AskHello(5)),
     ],
 )
-def test_what_a_heartbeat_shows_amiss_is_said_again_but_not_too_often(host, differs, said):
+def test_what_a_heartbeat_shows_amiss_is_sent_again_but_not_too_often(host, differs, said):
     beat = replace(BEAT, **differs)
     host.hears(beat, after=0.3)
 
@@ -458,7 +458,7 @@ def test_a_record_that_comes_with_the_news_of_a_lost_memory_does_not_count_as_a_
 # --- orders
 
 
-def test_an_order_is_said_when_it_changes_and_only_then(host):
+def test_an_order_is_sent_when_it_changes_and_only_then(host):
     host.wants(locked=True)
 
     assert host.says() == [frames.Lock(5)]
@@ -488,14 +488,14 @@ def test_a_prompt_to_burn_stays_while_the_shoe_introduces_itself_anew(host):
 BROKEN = b"\0broken\0"
 
 
-def test_a_few_broken_frames_are_no_alarm_and_many_are_one(host):
+def test_a_few_broken_frames_raise_no_alarm_and_many_do(host):
     assert host.hears(BROKEN * 10) == []
     assert host.hears(BROKEN * 3, card(1), after=1) == [drawn(1), LinkNoise(13, 10)]
     assert host.hears(BROKEN * 20, after=1) == []
     assert host.hears(BROKEN, after=9.2) == [LinkNoise(21, 10)]
 
 
-def test_broken_frames_that_come_slowly_are_no_alarm(host):
+def test_broken_frames_that_come_slowly_raise_no_alarm(host):
     told = [host.hears(BROKEN, after=1.1) for _ in range(50)]
 
     assert told == [[]] * 50
@@ -526,7 +526,7 @@ def test_a_shoe_that_says_in_seconds_what_a_shoe_says_in_days_babbles(host):
     assert not host.link.babbles(host.now)
 
 
-def test_cards_however_fast_are_no_babble(host):
+def test_cards_however_fast_are_not_babble(host):
     host.hears(*(frames.CardRecord(number, Card.NINE_S, 99) for number in range(1, 10 * MOST_TOLD)))
 
     assert host.link.counters.records > MOST_TOLD

@@ -12,7 +12,7 @@ from typing import Any
 
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.table.state import Phase
-from punto.house.alarms import alarms, see_to
+from punto.house.alarms import acknowledge, alarms
 from punto.house.books import Kept
 from punto.house.edge_alarms import EdgeAlarm, keep
 from punto.house.live import (
@@ -256,12 +256,12 @@ def edge_alarm(table: int, shoe: int, round_: int, wager: str, edge: float) -> E
 
 
 def fill_all(store: Store) -> None:
-    """The rounds of `fill`, an evening's incidents of which one is seen to, and two shoes that favoured the players."""
+    """The rounds of `fill`, an evening's incidents of which one is acknowledged, and two shoes that favoured the players."""
     fill(store)
     store.take_incidents(incidents(INCIDENTS))
     (lid,) = (each for each in alarms(store).alarms if each.kind == "lid_open")
     key = (lid.record_id, lid.seq, lid.place)
-    see_to(store, key, "Eve", "Looked at the cards: none was moved", BEGAN + timedelta(minutes=99))
+    acknowledge(store, key, "Eve", "Looked at the cards: none was moved", BEGAN + timedelta(minutes=99))
     keep(
         store,
         [

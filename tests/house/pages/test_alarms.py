@@ -1,4 +1,4 @@
-"""The alarms' page: all incidents, new ones without a reload, and the note of the person who saw to one."""
+"""The alarms' page: all incidents, new ones without a reload, and the note of the person who acknowledged one."""
 
 import re
 from contextlib import asynccontextmanager
@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 from playwright.async_api import Page, expect
 
-from punto.house.alarms import alarms, see_to
+from punto.house.alarms import acknowledge, alarms
 from punto.house.store import Store, StoreAwayError
 from tests.axe import faults_of
 from tests.consoles.pages.test_reach import OUTLINE
@@ -60,7 +60,7 @@ async def of_sue(page: Page, folder, house: Floor):
         yield stores[0], f"{address}alarms"
 
 
-async def test_alarms_come_by_themselves_are_turned_and_are_seen_to(page, tmp_path):
+async def test_alarms_come_by_themselves_are_turned_and_are_acknowledged(page, tmp_path):
     async with of_sue(page, tmp_path, floor()) as (store, _):
         assert (await kinds(page))[:9] == [*NEWEST, "Service started", "Link noise"]
         await expect(lines(page).first).to_contain_text("<b>Baccarat</b> 2")
@@ -78,21 +78,21 @@ async def test_alarms_come_by_themselves_are_turned_and_are_seen_to(page, tmp_pa
         await expect(page.locator("#news")).to_have_text("table-4: too many requests")
         assert (await kinds(page))[:8] == ["Flood", *NEWEST]
 
-        # Seeing to it needs a note.
+        # Acknowledging it needs a note.
         await page.keyboard.press("Enter")
         dialog = page.get_by_role("dialog", name="Card outside play")
         await expect(dialog).to_contain_text("A card left the shoe")
         assert await faults_of(page) == []
-        await dialog.get_by_role("button", name="See to").click()
+        await dialog.get_by_role("button", name="Acknowledge").click()
         await expect(dialog).to_be_visible()
         await dialog.get_by_label("Note").fill("Put away <i>unplayed</i>")
         await page.keyboard.press("Enter")
         await expect(dialog).to_have_count(0)
         await expect(lines(page).nth(1)).to_contain_text(
-            re.compile("Seen to by Sue, .*Put away <i>unplayed</i>")
+            re.compile("Acknowledged by Sue, .*Put away <i>unplayed</i>")
         )
 
-        await expect(lines(page).nth(5)).to_contain_text("Seen to by Eve, 24 Nov 2026")
+        await expect(lines(page).nth(5)).to_contain_text("Acknowledged by Eve, 24 Nov 2026")
         await expect(lines(page).nth(5)).to_contain_text("Looked at the cards: none was moved")
 
         await page.get_by_role("button", name="Older").click()
@@ -108,29 +108,29 @@ async def test_alarms_come_by_themselves_are_turned_and_are_seen_to(page, tmp_pa
         await expect(lines(page).first).to_contain_text("Flood")
         await expect(page.get_by_role("button", name="Newer")).to_be_disabled()
 
-        # Two people see to the same one: the later is told of the first.
+        # Two people acknowledge the same one: the later is told of the first.
         await lines(page).first.get_by_role("button").click()
         (flood,) = alarms(store, limit=1).alarms
         key = (flood.record_id, flood.seq, flood.place)
-        see_to(store, key, "Eve", "Mine", BEGAN)
+        acknowledge(store, key, "Eve", "Mine", BEGAN)
         await page.get_by_role("dialog").get_by_label("Note").fill("Too late")
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text(
-            "Eve has seen to this incident"
+            "Eve has acknowledged this incident"
         )
         await page.get_by_role("button", name="Cancel").click()
 
 
-async def test_alarms_are_chosen_and_what_is_away_is_said(page, tmp_path, monkeypatch):
+async def test_alarms_are_chosen_and_what_is_away_is_reported(page, tmp_path, monkeypatch):
     house = floor()
     async with of_sue(page, tmp_path, house) as (_, address):
         await page.get_by_role("combobox", name="Table").select_option("<b>Baccarat</b> 2")
-        await page.get_by_label("Only not seen to").check()
+        await page.get_by_label("Only not acknowledged").check()
         await page.get_by_role("button", name="Show").click()
-        await expect(page).to_have_url(re.compile(r"\?table=table-2&unseen=true"))
+        await expect(page).to_have_url(re.compile(r"\?table=table-2&unacknowledged=true"))
         await expect(lines(page)).to_have_count(3)
         assert await kinds(page) == ["Card outside play", "Call supervisor", "Resume play"]
-        await expect(page.get_by_label("Only not seen to")).to_be_checked()
+        await expect(page.get_by_label("Only not acknowledged")).to_be_checked()
         await page.get_by_role("combobox", name="Kind").select_option("Resume play")
         await page.get_by_role("button", name="Show").click()
         await expect(lines(page)).to_have_count(1)
@@ -168,7 +168,7 @@ async def test_everybody_can_read_it_and_without_accounts_it_says_why_nobody_see
         await page.goto(f"{address}alarms")
         await expect(lines(page)).to_have_count(8)
         await expect(page.locator("#bars")).to_have_text(
-            "An incident is seen to by a person who is signed on: configure [accounts]."
+            "An incident is acknowledged by a person who is signed on: configure [accounts]."
         )
         await expect(page.locator("#alarms button")).to_have_count(0)
         await expect(page.locator("#person")).to_be_hidden()

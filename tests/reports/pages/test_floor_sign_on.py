@@ -67,7 +67,7 @@ async def test_a_supervisor_sees_to_an_alarm_and_signs_off_and_an_ended_session_
         await first.get_by_role("button").click()
         await page.get_by_role("dialog").get_by_label("Note").fill("Looked at it")
         await page.keyboard.press("Enter")
-        await expect(first).to_contain_text("Seen to by Sue")
+        await expect(first).to_contain_text("Acknowledged by Sue")
 
         async def answered_late(route: Route) -> None:
             answer = await route.fetch()
@@ -83,7 +83,7 @@ async def test_a_supervisor_sees_to_an_alarm_and_signs_off_and_an_ended_session_
         # An auditor reads, and has no button.
         await page.goto(f"{address}/alarms")
         await sign_on(page, "Ada")
-        await expect(page.locator("#bars")).to_have_text("Your roles do not allow seeing to alarms.")
+        await expect(page.locator("#bars")).to_have_text("Your roles do not allow acknowledging alarms.")
         await expect(page.locator("#alarms button")).to_have_count(0)
 
         # Each page notices by itself that the session has ended.

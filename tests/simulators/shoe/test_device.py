@@ -81,7 +81,7 @@ def test_it_says_hello_again_when_the_number_of_decks_changes(line):
     assert line.beat().decks == 0
 
 
-def test_cards_that_are_no_whole_decks_are_told_as_none(line):
+def test_cards_that_are_not_whole_decks_are_reported_as_unknown(line):
     line.load(STANDARD_DECK[1:])
     (hello,) = line.hear()
 

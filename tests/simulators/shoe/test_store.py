@@ -98,7 +98,7 @@ def test_two_shoes_never_share_a_store(path):
     Store(path).close()
 
 
-def test_a_file_that_is_no_store_is_refused_and_left_as_it_was(path):
+def test_a_file_that_is_not_a_store_is_refused_and_left_as_it_was(path):
     path.write_text("my tax return, " * 100)
     before = path.read_bytes()
 

@@ -116,7 +116,7 @@ def upgrade() -> None:
     )
     op.create_index("rounds_of_record", "rounds", ["record_id", "round"], unique=False)
     op.create_table(
-        "seen_to",
+        "acknowledgements",
         sa.Column("record_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("seq", sa.BigInteger(), nullable=False),
         sa.Column("place", sa.Integer(), nullable=False),
