@@ -19,7 +19,7 @@ def test_a_card_is_its_rank_its_suit_and_its_points(card):
 
 
 @pytest.mark.parametrize("code", ["", "A", "10S", "1S", "SA", "as", "AX", "AS ", "??"])
-def test_what_is_no_card_is_refused_with_the_way_to_write_one(code):
+def test_what_is_not_a_card_is_refused_with_the_way_to_write_one(code):
     with pytest.raises(
         ValueError, match="is not a card: write rank A23456789TJQK, then suit SHDC, such as 9S"
     ) as error:

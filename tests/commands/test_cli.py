@@ -194,7 +194,7 @@ def test_it_ends_quietly_when_nobody_reads_on():
         ),
     ],
 )
-def test_an_output_that_cannot_be_written_is_told_in_a_line(arguments, environment):
+def test_an_output_that_cannot_be_written_is_reported_in_a_line(arguments, environment):
     with open("/dev/full", "wb") as full:  # noqa: PTH123
         ran = subprocess.run(
             [*PUNTO, *arguments],
@@ -210,7 +210,7 @@ def test_an_output_that_cannot_be_written_is_told_in_a_line(arguments, environme
     assert ran.stderr == "punto: the standard output cannot be written: No space left on device\n"
 
 
-def test_a_closed_output_is_told_in_a_line():
+def test_a_closed_output_is_reported_in_a_line():
     ran = subprocess.run(
         ["sh", "-c", '"$@" >&-', "sh", *PUNTO, "games"],
         check=False,

@@ -87,7 +87,7 @@ def test_a_record_is_read_and_replayed(played):  # noqa: F811
     assert punto.replay(str(played)).rounds == len(rounds) == 200
 
 
-def test_what_is_no_record_is_refused(tmp_path):
+def test_what_is_not_a_record_is_refused(tmp_path):
     for read in (punto.replay, lambda path: next(punto.rounds(path))):
         with pytest.raises(RecordError, match=r"nothing\.db"):
             read(tmp_path / "nothing.db")

@@ -97,7 +97,7 @@ def test_an_answer_says_what_to_write(arguments, said):
         ("{} {}", "there is more after the value at character 4"),
     ],
 )
-def test_a_line_that_is_not_json_is_told_in_words(line, said, monkeypatch):
+def test_a_line_that_is_not_json_is_reported_in_words(line, said, monkeypatch):
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(f"{line or '?'}\n".encode())))
     out = StringIO()
     monkeypatch.setattr(sys, "stdout", out)

@@ -82,7 +82,7 @@ def test_the_walk_opens_a_table_with_the_game(folder):
 
 
 @pytest.mark.soak
-def test_the_demos_options_of_the_walk_are_told(folder):
+def test_the_demos_options_of_the_walk_are_reported(folder):
     options = re.findall(r"--\w+", "".join(each for each in blocks(WALK, "sh") if "demo" in each))
 
     assert options

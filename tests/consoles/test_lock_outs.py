@@ -151,7 +151,7 @@ async def test_a_technician_lifts_a_lock_out_on_the_tables_pc(lift, tmp_path):
         assert (await here.browser().sign_on("Mei")).status == 200
 
 
-async def test_guesses_at_the_same_time_are_no_way_around_the_lock_out(tmp_path, costly_passwords, verified):
+async def test_guesses_at_the_same_time_do_not_get_around_the_lock_out(tmp_path, costly_passwords, verified):
     async with consoles(tmp_path, lock_out_after=3, refusals_per_minute=1000) as here:
         here.account("Mei", "dealer")
         answers = await asyncio.gather(*(here.browser().sign_on("Mei", WRONG) for _ in range(12)))

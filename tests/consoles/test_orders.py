@@ -37,7 +37,7 @@ async def test_an_order_is_carried_out_in_the_name_of_who_is_signed_on(here, mei
     ]
 
 
-async def test_an_order_that_the_table_refuses_is_on_the_record_and_its_reason_is_told(here, mei):
+async def test_an_order_that_the_table_refuses_is_on_the_record_and_its_reason_is_reported(here, mei):
     answer = await mei.order("reveal")
 
     assert answer.status == 409
@@ -117,7 +117,7 @@ async def test_a_request_with_any_number_of_brackets_is_refused(here, tmp_path):
         assert answer.code == "bad_request", depth
 
 
-async def test_a_card_that_is_keyed_again_after_a_lost_answer_is_no_second_one(tmp_path):
+async def test_a_card_that_is_keyed_again_after_a_lost_answer_is_not_a_second_one(tmp_path):
     async with consoles(tmp_path, settings(cards="keyed")) as here:
         here.account("Mei", "supervisor")
         browser = await here.signed_on("Mei")
@@ -136,7 +136,7 @@ async def test_a_card_that_is_keyed_again_after_a_lost_answer_is_no_second_one(t
 
 
 @pytest.mark.parametrize("reason", ["", " ", "\t\n", "\u00a0\u3000"])
-async def test_a_reason_that_says_nothing_is_none_at_either_door(reason, here, mei, tmp_path):
+async def test_an_empty_reason_is_refused_at_either_door(reason, here, mei, tmp_path):
     before = here.inputs()
     sentence = "call_supervisor: reason: write what happened"
     by_http = await mei.order("call_supervisor", reason=reason)
@@ -162,9 +162,7 @@ async def test_a_reason_that_says_nothing_is_none_at_either_door(reason, here, m
         ({"name": "Bob", "password": PASSWORD}, 403, "not_approved", ("Bob", "disabled")),
     ],
 )
-async def test_an_approval_that_is_none_is_refused_and_on_the_record(
-    approval, status, code, recorded, tmp_path
-):
+async def test_an_invalid_approval_is_refused_and_on_the_record(approval, status, code, recorded, tmp_path):
     async with consoles(tmp_path, settings(approval=("void_round",))) as here:
         for name, role in (
             ("Mei", "supervisor"),
@@ -186,7 +184,7 @@ async def test_an_approval_that_is_none_is_refused_and_on_the_record(
         assert (await browser.get("/api/session")).status == 200
 
 
-async def test_approval_is_no_way_around_the_lock_out(tmp_path):
+async def test_an_approval_does_not_get_around_the_lock_out(tmp_path):
     async with consoles(tmp_path, lock_out_after=3) as here:
         here.account("Mei", "supervisor")
         here.account("Eve", "supervisor")

@@ -247,7 +247,7 @@ async def test_of_two_supervisors_at_the_same_moment_one_confirms_and_the_other_
         assert [each.who for each in at.books.awards] == [first]
 
 
-async def test_who_confirmed_first_is_told_wherever_they_confirmed(tmp_path):
+async def test_who_confirmed_first_is_named_wherever_they_confirmed(tmp_path):
     async with game(tmp_path, "nexus", BY_DEVICE["nexus"]) as at:
         await at.begin(*AQUARIUS_SELECTED)
         await at.here.table.order(Confirm("Omar"))  # at a keypad, or before the service was started again

@@ -216,7 +216,7 @@ async def test_a_supervisor_signs_at_the_dealers_page_and_the_order_is_theirs(he
         ({"name": "Ann", "password": PASSWORD}, "not_of_role"),
     ],
 )
-async def test_a_signature_that_is_none_is_refused_and_on_the_record(by, code, here, ida):
+async def test_an_invalid_signature_is_refused_and_on_the_record(by, code, here, ida):
     here.account("Ann", "dealer")
     dealer = await here.signed_on("Ann")
     before = here.table.state

@@ -146,7 +146,7 @@ def _sign_on(browser: urllib.request.OpenerDirector, port: int) -> None:
         "application/jsonx",
     ],
 )
-async def test_what_a_form_could_send_is_no_order(kind, here, mei):
+async def test_what_a_form_could_send_is_not_an_order(kind, here, mei):
     before = here.inputs()
     answer = await order(mei, Content_Type=kind)
 
@@ -166,7 +166,7 @@ async def test_another_sites_script_reads_nothing_and_a_link_from_there_opens_th
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "[::2]"])
-async def test_a_name_that_was_made_to_mean_this_machine_is_none_of_its_names(host, here, mei):
+async def test_a_name_that_was_made_to_mean_this_machine_is_not_one_of_its_names(host, here, mei):
     before = here.inputs()
     answer = await mei.ask("POST", "/api/orders", ORDER, {"Host": host, "Origin": f"http://{host}"})
 
@@ -196,7 +196,7 @@ async def raw(here: Here, *sent: bytes) -> bytes:
         writer.close()
 
 
-async def test_a_body_is_bounded_whether_or_not_its_length_is_said_before(here, mei):
+async def test_a_body_is_bounded_whether_or_not_its_length_is_declared(here, mei):
     long = json.dumps({"order": "void_coup", "reason": "x" * 20_000}).encode()
     answer = await mei.ask("POST", "/api/orders", long)
     assert (answer.status, answer.json["code"]) == (413, "too_long")
@@ -357,7 +357,7 @@ async def test_an_endless_body_of_a_question_is_the_end_of_nothing_but_its_answe
     assert failures == []
 
 
-async def test_an_order_that_comes_after_its_session_has_ended_is_none(here, mei):
+async def test_an_order_that_comes_after_its_session_has_ended_is_not_given(here, mei):
     before = here.table.state
     body = json.dumps(ORDER).encode()
     headers = {**mei.headers("POST"), "Content-Type": "application/json", "Content-Length": len(body)}

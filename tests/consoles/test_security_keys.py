@@ -403,7 +403,7 @@ async def test_a_technician_lists_keys_and_removes_one_which_the_log_has(tmp_pat
         {"response": {"attestationObject": encoded(b"\x9b" + b"\x7f" * 8), "clientDataJSON": "e30"}},
     ],
 )
-async def test_what_is_no_credential_is_refused_and_ends_nothing(tmp_path, credential):
+async def test_what_is_not_a_credential_is_refused_and_ends_nothing(tmp_path, credential):
     async with a_round_to_void(tmp_path) as (here, mei, number, key):
         own = {"id": encoded(key.id), "rawId": encoded(key.id), "type": "public-key"}
         assert (await mei.ask("POST", "/api/session/key-options", {"password": PASSWORD})).status == 200

@@ -162,7 +162,7 @@ def test_tls_has_forward_secrecy_in_its_older_version_too(tmp_path, certificate)
         *soaked(('certificate = "none.pem"\nkey = "none.pem"', "console.certificate: ")),
     ],
 )
-def test_what_cannot_be_used_is_said_and_nothing_is_started(console, sentence, tmp_path, certificate):
+def test_what_cannot_be_used_is_reported_and_nothing_is_started(console, sentence, tmp_path, certificate):
     (tmp_path / "text.pem").write_text("no certificate")
     service = Service(tmp_path, console)
     Program.start(service)
@@ -177,7 +177,7 @@ CARDS = '[card_reader]\nport = "card-reader"\n[progressive]\nid = "dragon"\nproc
 
 
 @pytest.mark.parametrize("sections", ["", *soaked(CARDS)])
-def test_a_port_that_is_taken_and_accounts_that_are_none_are_said(sections, tmp_path):
+def test_a_port_in_use_and_an_invalid_accounts_file_are_reported(sections, tmp_path):
     service = Service(tmp_path, sections, game="progressive-2" if sections else "dragon-bonus-1")
     with socket.create_server(("127.0.0.1", service.http)):
         Program.start(service)

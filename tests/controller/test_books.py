@@ -105,7 +105,7 @@ async def test_a_table_without_a_meter_of_its_own_says_so(tmp_path, mosquitto):
         assert answer["error"].startswith("this service keeps no meter")
 
 
-async def test_a_record_that_another_program_changed_is_said_and_the_service_goes_on(here, mosquitto):
+async def test_a_record_that_another_program_changed_is_reported_and_the_service_goes_on(here, mosquitto):
     await here.order(CountCoins(today(), 300, "eve"))
     with edited(here.journal.path) as record:
         record.execute("UPDATE progressive_log SET record = '{}'")

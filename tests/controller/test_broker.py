@@ -80,7 +80,7 @@ async def test_a_broker_that_is_away_at_the_start_gets_every_round_when_it_comes
                 await eventually(lambda: here.journal.rounds_sent == 132, "the record knows")
 
 
-async def test_how_it_stands_is_told_since_when_and_why(here, mosquitto):
+async def test_how_it_stands_is_reported_since_when_and_why(here, mosquitto):
     broker = broker_of(here, mosquitto.port)
     before = broker.health()
     assert (before.connected, before.reason) == (False, "not reached yet")

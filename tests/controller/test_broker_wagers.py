@@ -101,7 +101,7 @@ async def test_each_wager_is_answered_with_what_became_of_it(here, mosquitto):
     ],
 )
 @pytest.mark.parametrize("topic", ["wagers/3", "request/rounds", "request/roundz"])
-async def test_what_is_no_request_is_answered_with_its_id_where_that_can_be_read(
+async def test_what_is_not_a_request_is_answered_with_its_id_where_that_can_be_read(
     topic, payload, request_id, here, mosquitto
 ):
     name, answered = ("wagers/3/set", "wagers/3/result") if "wagers" in topic else (topic, "response")
@@ -115,7 +115,7 @@ async def test_what_is_no_request_is_answered_with_its_id_where_that_can_be_read
     assert answer["seq"] == (here.engine.seq if "wagers" in topic else 0)
 
 
-async def test_what_is_no_request_is_ignored_and_the_next_one_is_answered(here, mosquitto):
+async def test_what_is_not_a_request_is_ignored_and_the_next_one_is_answered(here, mosquitto):
     """A wager that is retained would be made again at each connection; others name no seat, or cannot be answered."""
     async with ear(mosquitto.port) as listening:
         await listening.publish("wagers/3/set", wager(id="retained"), retain=True)

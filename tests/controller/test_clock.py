@@ -29,7 +29,7 @@ def test_a_step_of_a_second_is_seen_once(set_by, stepped):
     assert watch.look(set_to + timedelta(seconds=5), 75.0) is None
 
 
-def test_a_process_that_stands_still_between_two_clocks_is_no_step(monkeypatch):
+def test_a_process_that_stands_still_between_two_clocks_is_not_a_step(monkeypatch):
     seconds = iter([50.0, 52.0, 52.0, 52.0])  # it stood still for two seconds
     monkeypatch.setattr(clock, "monotonic", lambda: next(seconds))
     monkeypatch.setattr(clock, "now", lambda: NOW)

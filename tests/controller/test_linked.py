@@ -273,7 +273,7 @@ def test_one_old_meter_of_another_service_is_not_a_rival(floor, tmp_path):
     wait_until(lambda: authority.progressive.rival, "the authority hears a rival that lives")
 
 
-def test_a_service_that_is_not_named_in_its_meter_is_no_rival(floor, tmp_path):
+def test_a_service_that_is_not_named_in_its_meter_is_not_a_rival(floor, tmp_path):
     broker, (authority, *_) = floor
     with Listener(tmp_path, broker.port, "punto/meter-1/progressive/dragon") as listener:
         wait_until(listener.heard, "the meter")

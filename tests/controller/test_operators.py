@@ -164,7 +164,7 @@ def _folder(path: Path) -> None:
         (lambda _: None, "operator.sock", "no-such-group", "there is no group 'no-such-group' on this machine"),
     ],
 )  # fmt: skip
-def test_a_socket_that_cannot_be_made_is_said_and_nothing_is_lost(tmp_path, make, name, group, sentence):
+def test_a_socket_that_cannot_be_made_is_reported_and_nothing_is_lost(tmp_path, make, name, group, sentence):
     path = tmp_path / name
     make(path)
     before = path.is_file() and path.read_text()
@@ -292,7 +292,7 @@ async def test_somebody_who_guesses_at_the_socket_is_locked_out(tmp_path):
         assert "locked_out" in [each.code for each in own.state.alarms]
 
 
-async def test_accounts_that_cannot_be_read_are_said_and_end_nothing(tmp_path):
+async def test_accounts_that_cannot_be_read_are_reported_and_end_nothing(tmp_path):
     async with table(tmp_path / "table.db") as own, door(own, tmp_path / "door", people=PEOPLE) as path:
         with closing(sqlite3.connect(tmp_path / "operators.db")) as database:
             database.execute("DROP TABLE accounts")
@@ -436,7 +436,7 @@ BAD: list[tuple[bytes, str]] = [
 ]
 
 
-async def test_what_is_no_order_is_answered_and_leaves_no_trace(tmp_path):
+async def test_what_is_not_an_order_is_answered_and_leaves_no_trace(tmp_path):
     async with table(tmp_path / "table.db") as own, door(own, tmp_path / "door", people=PEOPLE) as path:
         before = own.journal.last_seq
         answers = await say(path, *(request + b"\n" for request, _ in BAD))
@@ -449,7 +449,7 @@ async def test_what_is_no_order_is_answered_and_leaves_no_trace(tmp_path):
         assert own.journal.last_seq == before
 
 
-async def test_half_an_order_is_none(tmp_path):
+async def test_half_an_order_is_not_given(tmp_path):
     async with table(tmp_path / "table.db") as own, door(own, tmp_path / "door") as path:
         (answer,) = await say(path, b'{"order": "sign_on"}')
 
@@ -612,7 +612,7 @@ def test_the_command_waits_no_longer_than_it_is_to(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("wait", ["soon", "-1", "nan", "inf"])
-def test_a_wait_that_is_not_a_number_of_seconds_is_said(capsys, wait):
+def test_a_wait_that_is_not_a_number_of_seconds_is_reported(capsys, wait):
     with pytest.raises(SystemExit):
         punto(capsys, f"--wait={wait}", "--socket", "x", "status")
 
@@ -672,7 +672,7 @@ async def test_the_command_is_not_upset_by_another_program(tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [[], ["status"], ["--socket", "x"], ["--socket", "x", "drop-table"]])
-def test_a_command_that_is_none_is_refused_with_its_usage(capsys, arguments):
+def test_an_unknown_command_is_refused_with_its_usage(capsys, arguments):
     with pytest.raises(SystemExit) as ended:
         punto(capsys, *arguments)
 

@@ -113,6 +113,6 @@ async def test_a_record_without_a_progressive_has_nothing_to_prove(tmp_path, cap
     assert "0 postings, 0 awards" in capsys.readouterr().out
 
 
-def test_what_is_no_record_is_said(tmp_path, capsys):
+def test_what_is_not_a_record_is_reported(tmp_path, capsys):
     assert main(["progressive", "audit", str(tmp_path / "no.db")]) == 2
     assert "there is no record at" in capsys.readouterr().err

@@ -355,7 +355,7 @@ async def test_a_game_that_is_opened_again_leaves_the_coins_of_the_next_as_they_
 # --- what was latched, or is looked for, where the service does not know of it
 
 
-async def test_a_start_that_was_latched_and_not_recorded_is_none_after_a_kill(tmp_path, monkeypatch):
+async def test_a_start_that_was_latched_and_not_recorded_does_not_count_after_a_kill(tmp_path, monkeypatch):
     async with switched_on(tmp_path) as devices:
         async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.open()

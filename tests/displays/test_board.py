@@ -81,7 +81,7 @@ def test_a_state_that_the_broker_had_kept_makes_nothing_live(board, table):
     assert board.live_seconds == 0
 
 
-def test_the_same_state_again_is_no_news(board, clock, table):
+def test_the_same_state_again_is_not_new(board, clock, table):
     state = table.state()
     board.take(state, retained=False)
     clock.now += 2
@@ -117,7 +117,7 @@ def test_losing_the_broker_ends_it_at_once(board, table):
     assert board.reason == NO_BROKER
 
 
-def test_a_state_with_a_time_that_is_none_is_not_kept(board, table):
+def test_a_state_with_an_invalid_time_is_not_kept(board, table):
     state = table.state().model_copy(update={"ts": "2026-13-45T00:00:00.000000+00:00"})
 
     with pytest.raises(ValueError, match="month"):
@@ -269,7 +269,7 @@ def test_a_table_shows_one_meter_and_another_only_once_that_is_not_live(board, c
     assert board.progressive == tiger
 
 
-def test_an_award_with_a_time_that_is_none_is_not_kept(board):
+def test_an_award_with_an_invalid_time_is_not_kept(board):
     meter = Meter()
     meter.win(24_525_36)
     assert meter.award is not None

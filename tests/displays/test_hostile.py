@@ -200,7 +200,7 @@ def test_no_line_break_in_a_query_becomes_one_in_an_answer(server):
 
 
 @pytest.mark.parametrize("request_", NONSENSE, ids=lambda request: repr(request[:30]))
-def test_what_is_no_request_is_refused_and_the_next_one_is_answered(server, request_):
+def test_what_is_not_a_request_is_refused_and_the_next_one_is_answered(server, request_):
     with (
         socket.create_connection(("127.0.0.1", server.port), timeout=DEADLINE) as line,
         contextlib.suppress(OSError),  # the server has heard enough

@@ -175,7 +175,7 @@ def test_the_seat_that_turns_the_cards_is_named_until_they_are_revealed():
 
 
 @pytest.mark.parametrize("overlay", get_args(Overlay))
-def test_whatever_lies_over_the_state_is_told(overlay):
+def test_whatever_lies_over_the_state_is_named(overlay):
     state = PlayedTable().state().model_copy(update={"overlays": (overlay,)})
     draw = Drawing(Words("en"), "dark")
     words = {

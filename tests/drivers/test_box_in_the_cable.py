@@ -208,7 +208,7 @@ def test_a_session_that_is_replayed_to_the_host_gives_no_card_a_second_time():
     assert shoe.link.counters.repeated > len(HANDFUL)
 
 
-def test_records_that_the_shoe_no_longer_has_are_still_told(shoe):
+def test_records_that_the_shoe_no_longer_has_are_still_reported(shoe):
     shoe.line_to_host = Kept(frames.CardRecord.TYPE)
     shoe.draws(*HANDFUL)
     shoe.runs(0.1)
@@ -305,7 +305,7 @@ def test_a_press_does_not_count_with_a_position_that_is_no_longer_known(keypad):
 
 
 @pytest.mark.parametrize("kinds", [(Press.TYPE,), (Press.TYPE, Here.TYPE)])
-def test_a_press_that_a_box_kept_is_no_order_when_it_lets_it_go(keypad, kinds):
+def test_a_press_that_a_box_kept_is_not_an_order_when_it_lets_it_go(keypad, kinds):
     kept = keypad.line_to_host = Kept(*kinds)
     keypad.pad.press("F7", keypad.now)
     keypad.runs(1.5)

@@ -165,7 +165,7 @@ def test_what_the_host_said_is_not_what_the_device_says():
     assert ends.counters.not_sealed == 1
 
 
-def test_a_frame_that_is_returned_to_the_device_is_no_word_of_the_host():
+def test_a_frame_that_is_returned_to_the_device_is_not_a_word_of_the_host():
     ends = Ends()
     ends.shake_hands()
     for _ in range(100):  # the device would then echo a count that the host reaches in ten seconds

@@ -152,7 +152,7 @@ def test_a_day_that_has_not_ended_at_its_service_is_not_taken_in():
     assert (asked.day, house.stored) == (FIRST, [])
 
 
-def test_a_refusal_is_said_until_the_next_answer_and_the_request_is_repeated_later():
+def test_a_refusal_is_reported_until_the_next_answer_and_the_request_is_repeated_later():
     house = House(Keeper(FIRST, FIRST))
     asked = house.asks()
     assert asked is not None

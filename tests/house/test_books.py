@@ -159,7 +159,7 @@ def test_a_count_that_was_entered_later_is_with_the_day_that_it_is_of(open_store
 # --- what is wrong
 
 
-def test_books_that_do_not_agree_are_said(open_store, keeper):
+def test_books_that_do_not_agree_are_reported(open_store, keeper):
     keeper.spoiled.add(TODAY - A_DAY)
     store = open_store()
     store.take_books(taken(keeper))
@@ -171,7 +171,7 @@ def test_books_that_do_not_agree_are_said(open_store, keeper):
     )
 
 
-def test_a_record_that_was_restored_from_a_backup_is_said_by_the_first_day_that_does_not_go_on(
+def test_a_record_that_was_restored_from_a_backup_is_reported_by_the_first_day_that_does_not_go_on(
     open_store, keeper
 ):
     store = open_store()
@@ -186,7 +186,7 @@ def test_a_record_that_was_restored_from_a_backup_is_said_by_the_first_day_that_
     assert warning.startswith("2026-11-19: the books do not begin with the amounts")
 
 
-def test_another_calendar_and_a_changed_clock_and_an_open_award_are_said(open_store, keeper):
+def test_another_calendar_and_a_changed_clock_and_an_open_award_are_reported(open_store, keeper):
     store = open_store()
     (told,) = taken(keeper, TODAY - A_DAY, TODAY - A_DAY, after=None)
     day = told.books.day

@@ -417,7 +417,7 @@ def test_a_wager_that_always_favours_the_player_is_made_on_every_coup():
     assert found.by_cut_card[0][1].value == pytest.approx(found.units_per_shoe.value)
 
 
-def test_what_must_be_known_of_the_figures_is_said():
+def test_what_must_be_known_of_the_figures_is_reported():
     found = study(load_game("progressive-3"), decks=1, shoes=100, burn=3, seed=5)
     said = "\n".join(lines(found))
 

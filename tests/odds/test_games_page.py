@@ -194,7 +194,7 @@ def test_every_figure_that_the_sheets_print_is_beside_the_exact_one(text):
         ] in described[f"dragon-bonus-progressive-{its.game.name}"]
 
 
-def test_a_printed_figure_that_differs_is_told_and_no_other(text):
+def test_only_a_printed_figure_that_differs_is_reported(text):
     assert re.findall(r"Sheet (\d+) prints ([\d.]+)% for (\d) decks \(", text) == [("001", "6.39", "6")]
 
 
@@ -238,7 +238,7 @@ def test_several_games_are_described_together(capsys):
     assert described.count("### Player (") == 1
 
 
-def test_a_game_file_that_is_none_is_refused(capsys):
+def test_an_invalid_game_file_is_refused(capsys):
     assert main(["games", "mini-bacarat"]) == 2
     assert "there is no game 'mini-bacarat'" in capsys.readouterr().err
 

@@ -162,6 +162,6 @@ def test_an_amount_is_read_as_it_is_written(amount):
 
 
 @pytest.mark.parametrize("written", ["1.5", "1.123", "--1.00", "", "1e3.00", f"{'9' * 21}.00"])
-def test_text_that_is_no_amount_is_refused(written):
+def test_text_that_is_not_an_amount_is_refused(written):
     with pytest.raises(ValidationError, match="must be an amount with 2 decimals"):
         TypeAdapter(Cents).validate_python(written)

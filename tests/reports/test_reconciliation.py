@@ -71,7 +71,7 @@ EDITS = [
 
 
 @pytest.mark.parametrize(("edit", "told"), EDITS, ids=[edit for edit, _ in EDITS])
-async def test_a_row_that_was_edited_is_told_with_its_place(edit, told, tmp_path):
+async def test_a_row_that_was_edited_is_reported_with_its_place(edit, told, tmp_path):
     record = await played(tmp_path)
     with sqlite3.connect(record) as connection:
         for name in ("postings", "progressive_rounds", "progressive_log"):

@@ -53,7 +53,7 @@ async def test_meters_are_as_books_kept_by_hand_have_them(tmp_path):
     assert (meter.awards, meter.promised, meter.retired) == (2, 0, False)
 
 
-async def test_awards_are_told_newest_first_a_page_at_a_time_with_what_became_of_them(tmp_path):
+async def test_awards_are_reported_newest_first_a_page_at_a_time_with_what_became_of_them(tmp_path):
     async with at_the_house(tmp_path, "2026-11-20 19:00") as here:
         await a_weekend(here)
     by_hand = Books(here.record)
@@ -108,7 +108,7 @@ async def test_a_days_changes_explain_its_end_and_the_next_day_begins_there(tmp_
     assert [day.state for day in days] == ["ended"] * 4
 
 
-async def test_a_day_that_has_not_ended_is_told_so_far_and_one_to_come_has_nothing(tmp_path):
+async def test_a_day_that_has_not_ended_has_its_figures_so_far_and_one_to_come_has_nothing(tmp_path):
     async with at_the_house(tmp_path, "2026-11-20 19:00") as here:
         await here.open()
         await here.game([1])

@@ -214,7 +214,7 @@ def test_a_slip_is_made_of_the_few_commands_that_every_printer_has():
     assert printed.endswith(b"Record 4711\n\x1bd\x04\x1dV\x42\x00")
 
 
-def test_names_are_printed_in_the_printers_own_characters_and_are_no_commands():
+def test_names_are_printed_in_the_printers_own_characters_and_are_not_commands():
     assert "陳大文".encode("gb18030") in slip(PAGE, "gb18030")
     assert b"??? Baccarat 8" in slip(PAGE)
     sly = slip(
@@ -252,7 +252,7 @@ def test_a_slip_goes_to_a_device_whole():
         os.close(theirs)
 
 
-def test_a_printer_that_is_not_there_is_told(tmp_path):
+def test_a_printer_that_is_not_there_is_reported(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         address = f"127.0.0.1:{closed.getsockname()[1]}"
     file = tmp_path / "file"
@@ -262,7 +262,7 @@ def test_a_printer_that_is_not_there_is_told(tmp_path):
             send(printer, b"slip")
 
 
-def test_a_printer_without_paper_is_told_in_time():
+def test_a_printer_without_paper_is_reported_in_time():
     ours, theirs = pty.openpty()
     tty.setraw(theirs)
     try:

@@ -143,7 +143,7 @@ async def test_of_a_connection_that_is_cut_in_mid_write_nothing_is_said_but_our_
     assert [record.getMessage() for record in caplog.records if record.levelname != "DEBUG"] == []
 
 
-async def test_the_answer_to_a_request_that_was_cancelled_is_no_error(tmp_path, caplog):
+async def test_the_answer_to_a_request_that_was_cancelled_is_not_an_error(tmp_path, caplog):
     with Broker(tmp_path) as broker:
         async with Link(BrokerConfig(port=broker.port), Backoff(1, 1)).connection() as connection:
             for request in (connection.subscribe, connection.unsubscribe):
@@ -197,7 +197,7 @@ async def test_messages_that_nobody_reads_are_bounded_and_reported_in_one_line(
     assert len(received) < 100
 
 
-async def test_an_absence_is_told_once_and_its_reason_each_time():
+async def test_an_absence_is_reported_once_and_its_reason_each_time():
     lost: list[str] = []
     with structlog.testing.capture_logs() as logs:
         link = Link(BrokerConfig(port=free_port()), Backoff(0.01, 0.01), lost=lost.append)

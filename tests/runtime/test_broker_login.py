@@ -192,6 +192,6 @@ def test_a_password_file_that_holds_no_password(content, said, config):
         login(config).password()
 
 
-def test_no_password_file_is_no_password():
+def test_without_a_password_file_there_is_no_password():
     assert MqttOptions(username="somebody").password() is None
     assert MqttConfig(username="somebody").password() is None

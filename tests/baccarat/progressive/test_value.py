@@ -15,7 +15,7 @@ def test_a_copy_has_the_fields_that_were_put_and_the_others_as_they_were():
     assert (LEDGER.last, LEDGER.primary) == (3, 400)
 
 
-def test_no_field_is_put_that_is_none_of_its():
+def test_only_a_value_s_own_fields_can_be_replaced():
     with pytest.raises(TypeError, match="Ledger has no jackpot"):
         LEDGER.replace(jackpot=1)
 

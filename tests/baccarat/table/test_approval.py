@@ -333,7 +333,7 @@ def test_it_needs_none_where_no_wager_of_the_meter_is_in_play():
     assert not is_asked_for_a_second(Croupier.at_betting(dealt), correct(5, "4D"))
 
 
-def test_an_award_of_a_hand_that_no_seat_of_the_game_wagered_on_is_none():
+def test_a_hand_that_no_seat_of_the_game_wagered_on_wins_no_award():
     on_banker = metered("wager 2 player 0", "wager 5 player 0", "wager 3 banker 500", "start game 3")
 
     assert not is_asked_for_a_second(on_banker.do("draw 2D KC 3D JC 4H"), correct(5, "4D"))

@@ -99,7 +99,7 @@ def test_a_start_that_is_confirmed_after_the_hand_has_begun_is_played_with_the_n
     assert table.progressive.procedure.hand.won is not None
 
 
-def test_while_the_authority_is_away_a_hand_without_start_game_is_no_alarm_of_its_own(floor):
+def test_while_the_authority_is_away_a_hand_without_start_game_is_not_an_alarm_of_its_own(floor):
     for name in ("t1", "t2"):
         floor.do(name, "spot 1")
     floor.lose("t1")
@@ -247,7 +247,7 @@ def test_an_audit_finds_what_the_authority_did_in_the_name_of_a_table(floor):
     assert last
 
 
-def test_what_waits_for_an_answer_is_said_and_reports_are_kept(floor):
+def test_what_waits_for_an_answer_is_reported_and_reports_are_kept(floor):
     floor.do("t1", "spot 1", "start game")
     draw(floor, "t1", ALL)
     table = floor.tables["t1"]

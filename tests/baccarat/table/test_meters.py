@@ -79,7 +79,7 @@ def test_a_corrected_hand_counts_as_it_was_settled_last():
     assert meters(wrong).hands == 1
 
 
-def test_a_hand_that_is_taken_back_is_none():
+def test_a_hand_that_is_taken_back_does_not_count():
     croupier = Croupier.at_betting("wager 1 player 500", f"draw {PLAYER_NATURAL}", "void round")
 
     assert (meters(croupier).hands, hits(croupier)) == (0, {})

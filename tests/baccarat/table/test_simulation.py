@@ -40,7 +40,7 @@ def test_a_simulation_takes_it_and_says_so_in_its_name():
     assert croupier.state.settings.title == "Table 1 · SIMULATION"
 
 
-def test_the_name_of_a_table_that_is_none_stays_as_it_is():
+def test_the_name_of_a_table_that_is_no_simulation_stays_as_it_is():
     assert settings().title == "Table 1"
 
 

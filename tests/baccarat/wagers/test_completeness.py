@@ -63,14 +63,14 @@ def test_rules_that_decide_every_coup_and_each_some_have_no_fault(rules):
         Condition(winner=TIE, margin=(3,), player_pair=True),
     ],
 )
-def test_what_no_coup_can_be_is_told(impossible):
+def test_an_impossible_condition_is_reported(impossible):
     (fault,) = faults(wager(Condition(winner=PLAYER, margin=(1,)), impossible))
 
     assert fault.rule == 1
     assert fault.message.startswith("no coup can meet rule_2, because no coup has ")
 
 
-def test_what_no_coup_can_be_is_told_without_what_is_not_to_blame():
+def test_an_impossible_condition_is_reported_without_what_is_not_to_blame():
     asked = Condition(winner=TIE, margin=(3, 4), player_cards=(2,), player_pair=True)
 
     assert faults(wager(Condition(winner=PLAYER, margin=(1,)), asked)) == [
@@ -99,7 +99,7 @@ def test_what_no_coup_can_be_is_told_without_what_is_not_to_blame():
         ([Condition(player_pair=True), Condition(winner=TIE)], Condition(winner=TIE), "rule_2"),
     ],
 )
-def test_a_rule_that_earlier_rules_leave_nothing_is_told_with_those(before, after, by):
+def test_a_rule_that_earlier_rules_leave_nothing_is_reported_with_those(before, after, by):
     place = len(before)
 
     assert Fault(
@@ -173,7 +173,7 @@ def test_the_coup_shown_is_one_that_no_rule_decides():
     assert found.winner is Winner.BANKER
 
 
-def test_every_fault_of_a_wager_is_told_in_the_order_of_its_rules():
+def test_every_fault_of_a_wager_is_reported_in_the_order_of_its_rules():
     rules = wager(
         Condition(winner=TIE, margin=(1,)), Condition(winner=TIE), Condition(winner=TIE), last=False
     )

@@ -234,7 +234,7 @@ def program(tools: Path) -> Path:
 
 
 @pytest.mark.parametrize(("begun", "where", "told"), TOLD)
-def test_the_program_is_told_as_it_can_be_called_from_this_folder(begun, where, told, tmp_path, monkeypatch):
+def test_the_program_is_named_as_it_can_be_called_from_this_folder(begun, where, told, tmp_path, monkeypatch):
     folder = tmp_path / where
     folder.mkdir(exist_ok=True)
     tools = program(tmp_path / "my tools").parent

@@ -120,7 +120,7 @@ async def test_a_hand_that_is_over_says_what_each_wager_pays_and_what_is_paid_be
         assert await shown.locator(".card").evaluate_all("all => all.map(each => each.dataset.card)") == cards
 
 
-async def test_no_more_wagers_is_said_by_pressing_twice_and_a_double_tap_says_nothing(browser, tmp_path):
+async def test_no_more_wagers_needs_two_presses_and_a_double_tap_does_nothing(browser, tmp_path):
     async with (
         consoles(tmp_path, house(betting_closes="order")) as here,
         console_of(browser, touch=True) as page,
@@ -154,7 +154,7 @@ async def test_a_first_press_is_forgotten_after_six_seconds(browser, tmp_path):
         assert here.phase() is Phase.BETTING
 
 
-async def test_how_many_games_a_player_may_wager_on_and_a_simulation_are_said_at_the_top(browser, tmp_path):
+async def test_how_many_games_a_player_may_wager_on_and_a_simulation_are_shown_at_the_top(browser, tmp_path):
     own = house("dai-bacc", cards="keyed", simulation=True)
     async with consoles(tmp_path, own) as here, console_of(browser) as page:
         await at_work(page, here, "mei")
@@ -446,7 +446,7 @@ HERE = LinkHealth("/dev/serial/by-id/keypad", True, "", datetime.now(UTC), "KP-0
 
 
 @pytest.mark.parametrize("name", ["mei", *soaked("omar")])
-async def test_what_is_away_is_said_at_the_top_and_every_device_is_shown(browser, tmp_path, name):
+async def test_what_is_away_is_shown_at_the_top_and_every_device_below(browser, tmp_path, name):
     links = {"keypad": HERE, "broker": AWAY}
     async with (
         consoles(tmp_path, equipment=Equipment(links=lambda: links)) as here,
@@ -513,7 +513,7 @@ async def test_a_phone_shows_sign_off_and_a_touch_screen_no_keys(browser, tmp_pa
 
 
 @pytest.mark.punctual
-async def test_a_lost_connection_is_said_within_three_seconds_and_blocks_every_order(page, here):
+async def test_a_lost_connection_is_reported_within_three_seconds_and_blocks_every_order(page, here):
     await here.load()
     await at_work(page, here, "mei")
     await expect(page.locator("#main-order")).to_be_enabled()

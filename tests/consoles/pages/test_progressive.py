@@ -136,7 +136,7 @@ async def test_wagers_are_keyed_by_touch_or_digit_and_counted_by_pressing_start_
         await said(page, "the hand is not over")
 
 
-async def test_a_forgotten_start_game_is_said_before_betting_closes_and_is_an_alarm_when_the_hand_begins(
+async def test_a_forgotten_start_game_is_reported_before_betting_closes_and_is_an_alarm_when_the_hand_begins(
     browser, tmp_path
 ):
     own = replace(progressive_house("aquarius"), betting_closes="order")

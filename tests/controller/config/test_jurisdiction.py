@@ -71,7 +71,7 @@ def said(path) -> list[str]:
     return [f"{each.line}: {each.key}: {each.message}" for each in refused.value.problems]
 
 
-def test_a_table_within_the_law_is_read_and_its_law_is_told(table):
+def test_a_table_within_the_law_is_read_and_its_law_is_reported(table):
     ran = punto("check-config", str(table()))
 
     assert ran.returncode == 0
@@ -236,7 +236,7 @@ def test_in_mid_shoe_a_start_with_limits_that_the_law_forbids_is_refused(service
         ({"currency": "EUR"}, "9: jurisdiction.law: the limits of Washington State are in USD, but the table plays in EUR"),
     ],
 )  # fmt: skip
-def test_a_law_that_cannot_be_used_is_told(table, changed, message):
+def test_a_law_that_cannot_be_used_is_reported(table, changed, message):
     (found,) = said(table(**changed))
 
     assert found.startswith(message)

@@ -82,7 +82,7 @@ def test_a_table_without_the_section_has_none(file):
         ([PROGRESSIVE.replace("dragon", "Dragon!")], "progressive-2", "progressive.id: "),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_said_at_its_key(sections, game, says, file):
+def test_what_cannot_be_is_reported_at_its_key(sections, game, says, file):
     assert says in problem(file(*sections, game=game))
 
 

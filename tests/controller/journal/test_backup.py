@@ -105,7 +105,7 @@ async def test_the_oldest_backups_of_the_same_record_alone_are_removed(tmp_path)
     assert other.exists()
 
 
-async def test_a_backup_of_a_later_time_and_what_is_no_backup_of_the_record_remove_none(tmp_path):
+async def test_a_backup_of_a_later_time_and_what_is_not_a_backup_of_the_record_remove_none(tmp_path):
     """The clock was ahead, or another program made files with names of backups."""
     record, folder = tmp_path / "table.db", tmp_path / "backups"
     folder.mkdir()

@@ -74,7 +74,7 @@ NAMES = ["no database", "another program's", "newer", "half a record", "damaged"
 
 
 @pytest.mark.parametrize(("make", "sentence"), NO_RECORDS, ids=NAMES)
-def test_what_is_no_record_is_refused_and_left_as_it_was(tmp_path, make, sentence):
+def test_what_is_not_a_record_is_refused_and_left_as_it_was(tmp_path, make, sentence):
     own = Table(tmp_path, None)
     make(own.record)
     before = own.record.is_file() and own.record.read_bytes()
@@ -86,7 +86,7 @@ def test_what_is_no_record_is_refused_and_left_as_it_was(tmp_path, make, sentenc
 
 
 @pytest.mark.parametrize(("make", "sentence"), NO_RECORDS, ids=NAMES)
-def test_a_replay_of_what_is_no_record_says_so(tmp_path, make, sentence):
+def test_a_replay_of_what_is_not_a_record_says_so(tmp_path, make, sentence):
     make(tmp_path / "table.db")
     status, output = replayed(tmp_path / "table.db")
 
@@ -183,7 +183,7 @@ async def test_only_its_owner_and_its_group_may_read_a_record(tmp_path):
         }
 
 
-async def test_a_folder_that_is_not_there_is_said_and_not_made(tmp_path):
+async def test_a_folder_that_is_not_there_is_reported_and_not_made(tmp_path):
     record = tmp_path / "ponto" / "table.db"
     with pytest.raises(
         RecordError, match=r"cannot open the record .*table\.db: No such file or directory; check"

@@ -82,7 +82,7 @@ def test_a_record_that_was_cut_off_behind_what_follows_is_found_by_a_head_that_w
 @pytest.mark.parametrize(
     "text", ["12", "12:ab", f"x:{'0' * 64}", f"0:{'0' * 64}", f"12:{'G' * 64}", f"-3:{'0' * 64}"]
 )
-def test_what_is_no_head_is_refused_with_how_to_write_one(record, text):
+def test_what_is_not_a_head_is_refused_with_how_to_write_one(record, text):
     status, output = replayed(record, f"--head={text}")
 
     assert status == 2

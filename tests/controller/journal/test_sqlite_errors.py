@@ -196,7 +196,7 @@ def test_a_backup_on_a_failing_disk_leaves_nothing_and_says_why(short):
     assert [*short.parent.glob("*.part")] == []
 
 
-def test_a_disk_that_fails_while_the_log_is_brought_into_the_record_is_said_in_words(short):
+def test_a_disk_that_fails_while_the_log_is_brought_into_the_record_is_reported_in_words(short):
     with closing(sqlite3.connect(short, isolation_level=None)) as writer:
         writer.execute("PRAGMA wal_autocheckpoint = 0")
         writer.execute(WRITE)
@@ -216,7 +216,7 @@ def test_the_log_is_left_alone_while_another_program_has_the_record_for_itself(s
         assert store.log_frames(short) == 0
 
 
-def test_a_file_that_is_no_witness_s_is_not_the_records_damage(short, tmp_path):
+def test_another_file_in_the_place_of_the_witness_s_does_not_make_the_record_damaged(short, tmp_path):
     (tmp_path / "witness.db").write_bytes(b"words, words, words\n" * 1000)
     ran = punto("evidence", "1", "--record", str(short), "--witness", str(tmp_path / "witness.db"))
 

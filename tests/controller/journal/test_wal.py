@@ -87,7 +87,7 @@ def test_a_flipped_bit_of_the_logs_header_is_found(cut_off, byte):
         assert replay(cut_off).difference is None
 
 
-def test_what_a_power_cut_leaves_is_no_damage(cut_off):
+def test_what_a_power_cut_leaves_is_not_damaged(cut_off):
     """The log ends anywhere, or its last transaction has a hole: the disk writes the parts of one transaction in any order."""
     whole = log_of(cut_off).read_bytes()
     frames = range(32, len(whole), FRAME)
@@ -101,7 +101,7 @@ def test_what_a_power_cut_leaves_is_no_damage(cut_off):
             assert wal.damage(cut_off) is None
 
 
-async def test_a_log_that_is_written_or_begun_again_is_no_damage(tmp_path):
+async def test_a_log_that_is_written_or_begun_again_is_not_damaged(tmp_path):
     record = tmp_path / "table.db"
     async with table(record) as here:
         await here.begin_shoe()

@@ -303,7 +303,7 @@ def test_an_id_that_is_valid_in_the_configuration_is_valid_in_a_head(length, val
             make()
 
 
-async def test_a_line_that_is_no_statement_is_refused(signer):
+async def test_a_line_that_is_not_a_statement_is_refused(signer):
     for line in (
         b"\n",
         b"{}\n",
@@ -334,7 +334,7 @@ def test_an_empty_key_says_what_to_do(tmp_path):
         SigningKey.open(tmp_path / "key")
 
 
-def test_a_file_that_is_no_key_is_not_used(tmp_path):
+def test_a_file_that_is_not_a_key_is_not_used(tmp_path):
     (tmp_path / "key").write_text("no key")
     with pytest.raises(KeyFileError, match="is not a key: give another path"):
         SigningKey.open(tmp_path / "key")

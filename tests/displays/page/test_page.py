@@ -121,7 +121,7 @@ async def test_how_many_games_a_player_may_wager_on_is_posted(page, broker):
         )
 
 
-async def test_what_stops_the_table_is_said_over_the_last_result(page, broker):
+async def test_what_stops_the_table_is_shown_over_the_last_result(page, broker):
     table = PlayedTable()
     table.play(2)
     table.cut_card()

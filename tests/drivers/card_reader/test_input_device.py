@@ -101,11 +101,11 @@ def test_a_swipe_says_when_it_came_to_its_end():
 
 
 @pytest.mark.parametrize("text", [f";{CARD}?\n", f"{CARD}\n"])
-def test_what_a_person_types_is_no_card(text):
+def test_what_a_person_types_is_not_a_card(text):
     assert swipes(typed(text, apart=GAP_SECONDS + 0.01)) == []
 
 
-def test_keys_that_were_typed_before_a_swipe_are_no_part_of_it():
+def test_keys_that_were_typed_before_a_swipe_are_not_part_of_it():
     reader = SwipeReader(NAMES)
     data = typed("99", apart=0.2) + typed(f"{CARD}\n", at=NOW + 0.5)
 

@@ -54,7 +54,7 @@ async def test_a_start_that_starts_no_game_leaves_all_its_wagers_dark(tmp_path, 
     ],
     ids=["its sensor fails", "it is lifted", "it is gone after a silence", "it has had its START"],
 )
-async def test_a_late_wager_that_is_none_any_more_is_not_in_the_next_game(tmp_path, unheard, event):
+async def test_a_late_wager_that_counts_no_more_is_not_in_the_next_game(tmp_path, unheard, event):
     async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.start()

@@ -147,7 +147,7 @@ def test_without_a_loss_of_power_a_round_has_every_coin_that_was_new_at_its_star
     }
 
 
-def test_a_stuck_sensor_is_told_over_a_bad_line_too():
+def test_a_stuck_sensor_is_reported_over_a_bad_line_too():
     rig = Rig()
     rig.settle(0.3)
     rig.put(1)

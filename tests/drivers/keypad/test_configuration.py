@@ -12,7 +12,7 @@ from punto.drivers.keypad.configuration import ConfigurationKeypad
 from tests.drivers.benches import until
 
 
-async def test_each_change_is_told_once(tmp_path, monkeypatch):
+async def test_each_change_is_reported_once(tmp_path, monkeypatch):
     monkeypatch.setattr(configuration, "WATCH_SECONDS", 0.001)
     pad = tmp_path / "pad"
     told = []

@@ -104,7 +104,7 @@ async def test_shoes_are_listed_with_each_wager_that_favoured_the_players(page, 
         assert [each["edge"] for each in await sheet(page)] == ["-0.012700", "-0.031000", "-0.020400"]
 
 
-async def test_days_without_people_or_shoes_are_said(page, tmp_path):
+async def test_days_without_people_or_shoes_are_reported(page, tmp_path):
     async with served(tmp_path, floor().view, fill=fill) as address:
         await opened(page, address, "people")
         await expect(page.locator("main")).to_contain_text("Nobody was signed on at a table's console")

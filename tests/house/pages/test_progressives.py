@@ -164,7 +164,7 @@ async def test_the_meter_goes_on_and_what_is_open_stays_open(page, tmp_path, mon
         await expect(accrual).to_contain_text("Contributions")
 
 
-async def test_a_store_that_is_away_is_said(page, tmp_path, monkeypatch):
+async def test_a_store_that_is_away_is_reported(page, tmp_path, monkeypatch):
     told = Meters()
     async with shown(page, tmp_path, monkeypatch, told):
 

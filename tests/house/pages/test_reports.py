@@ -109,7 +109,7 @@ async def test_the_csv_has_the_figures_of_the_report(page, tmp_path):
     assert played == {of["table"]: str(of["rounds"]["played"]) for of in report["tables"]}
 
 
-async def test_a_store_that_is_away_or_empty_is_said(page, tmp_path, monkeypatch):
+async def test_a_store_that_is_away_or_empty_is_reported(page, tmp_path, monkeypatch):
     async with reports(page, tmp_path, path="reports", fill=None):
         await expect(page.get_by_role("alert")).to_have_text("The store has no rounds yet.")
 

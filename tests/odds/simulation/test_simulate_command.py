@@ -75,7 +75,7 @@ def test_a_game_is_enough(punto):
     assert out == punto(*asked(game="mini-baccarat", rounds=1_000_000, seed=1))[1]
 
 
-def test_one_round_of_one_shoe_is_no_plural(punto):
+def test_one_round_of_one_shoe_is_singular(punto):
     assert "1 round of 1 shoe (" in punto(*asked("--shoes", rounds=1))[1]
 
 
@@ -484,7 +484,7 @@ def test_a_bar_is_shown_where_somebody_watches():
 @pytest.mark.parametrize(
     ("name", "said"), [("", "'' is not a name"), (".", "'.' is a folder"), ("/", "'/' is a folder")]
 )
-def test_a_file_of_rounds_needs_a_name_that_is_no_folder(punto, option, name, said):
+def test_a_file_of_rounds_needs_a_name_that_is_not_a_folder(punto, option, name, said):
     status, out, err = punto(*asked(option, name))
 
     assert (status, out) == (2, "")
