@@ -5,7 +5,8 @@ and forgotten in the same way, and gets the same answers.
 
 A lock-out cannot be used against the house. Wrong passwords lock a name out only where they came from: at one address, in
 one browser that the account has used before, or at one address where someone is signed on. Guesses from many addresses are
-slowed down together; known browsers and people who are signed on are not.
+slowed down together; known browsers and people who are signed on are not. How many wrong passwords are too many is
+`lock_out_after` of `SignOnConfig` in `controller/config/sections.py`.
 """
 
 import asyncio

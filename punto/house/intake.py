@@ -1,4 +1,7 @@
-"""Takes in what the tables tell: from their messages to the store, and back to the tables with requests for what is missing."""
+"""Takes in what the tables tell: from their messages to the store, and back to the tables with requests for what is missing.
+
+Each row is in the store once whatever comes twice, because `Store.take` moves a cursor in the transaction of the rows.
+"""
 
 import asyncio
 import time

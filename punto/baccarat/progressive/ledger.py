@@ -10,7 +10,8 @@ posting
 causes listed there: an award, a documented malfunction, an over-limit display, recovery of seed, and
 retirement.
 
-Postings never change. The ledger keeps the balances; the postings are effects that go to the record.
+Postings never change. The ledger keeps the balances; the postings are effects that go to the record. The posting of
+a wager is made by `contribute` in `orders.py`, and that of an award by `_book` in `awards.py`.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,5 +1,8 @@
 """Takes wagers and settles them.
 
+What a coup means to a wager is no code: the rules of the wager in `configs/games/*.toml` say it, such as the rule that
+returns Player and Banker at a tie, and the first rule that the coup meets decides (`Wager.deciding_rule`).
+
 One function checks if a seat's wagers may stand together. The table applies it to the wagers that a seat
 would have after a change, so order does not matter and a base wager cannot be removed from under a side
 wager.
