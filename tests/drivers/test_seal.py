@@ -366,6 +366,7 @@ def kind(request) -> type[Bench]:
     return type("Sealed", (request.param,), {"enrolled": KEY})
 
 
+@pytest.mark.punctual
 async def test_a_device_is_not_lost_while_its_user_is_slow(kind, tmp_path):
     at = kind(tmp_path)
     async with at.running():

@@ -165,6 +165,7 @@ async def test_two_programs_cannot_have_one_device(at):
     assert (at.user.got, user.got) == ([at.things[0]], [])
 
 
+@pytest.mark.punctual
 async def test_a_device_is_not_lost_while_its_user_is_slow(at):
     async with at.running():
         changes = at.user.changes

@@ -43,6 +43,7 @@ async def test_cards_come_in_and_orders_go_out(at):
     driver.send()  # without a connection it does nothing
 
 
+@pytest.mark.punctual
 async def test_the_batch_is_committed_before_it_is_acknowledged_and_nothing_is_read_meanwhile(at):
     async with at.running():
         at.user.busy = asyncio.Event()
@@ -72,6 +73,7 @@ async def test_orders_that_change_while_a_batch_is_committed_go_out_at_once(at):
         await until(lambda: not at.far.shoe.stored)
 
 
+@pytest.mark.punctual
 async def test_more_than_is_read_while_the_table_is_busy_waits_in_the_port(at):
     async with at.running():
         at.user.busy = asyncio.Event()

@@ -25,6 +25,7 @@ async def test_keys_pressed_faster_than_they_are_answered_come_in_order_each_wit
     assert at.counters["presses"] == 3
 
 
+@pytest.mark.punctual
 async def test_a_loss_of_power_is_reported_however_short(at):
     async with at.running():
         assert await at.does(0)
@@ -36,6 +37,7 @@ async def test_a_loss_of_power_is_reported_however_short(at):
         assert at.counters["silences"] == 0
 
 
+@pytest.mark.punctual
 async def test_the_keypad_is_not_without_its_host_while_an_order_takes_long(at):
     at.user.busy = asyncio.Event()
     async with at.running():
