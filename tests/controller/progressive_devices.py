@@ -2,7 +2,7 @@
 
 async with at_a_table(folder) as here:
     here.sensors.put(2)
-    await here.start()
+    await here.started()
     await here.deal(SUITED)
 """
 
@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+from unittest.mock import patch
 
 from punto.baccarat.progressive.aquarius import GameOver
 from punto.baccarat.progressive.game_events import StartGame
@@ -22,6 +23,7 @@ from punto.baccarat.table.settings import Settings
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.controller.config.devices import KeypadConfig
+from punto.controller.devices import coin_spot_door
 from punto.controller.devices.card_door import CardDoor
 from punto.controller.devices.coin_spot_door import CoinSpotDoor
 from punto.controller.devices.keypad_door import KeypadDoor
@@ -29,6 +31,7 @@ from punto.controller.engine import Handled
 from punto.drivers.card_reader.frames import Answer as CardSaid
 from punto.drivers.card_reader.link import TOO_LATE
 from punto.drivers.card_reader.serial_line import SerialCardReader
+from punto.drivers.coin_spot import link as coin_spot_link
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.coin_spot.serial_line import SerialCoinSpot
 from punto.drivers.keypad.frames import BOUNCE_SECONDS, Answer
@@ -178,6 +181,14 @@ class AtATable:
         """The dealer presses START GAME."""
         order = StartGame(self.table.state.round.number, "ann")
         return await self.spots.start_game(order, "operator ann")
+
+    async def started(self) -> None:
+        """The same, and the sensors confirm it, even if the machine stands still for longer than a dealer would wait."""
+        with (
+            patch.object(coin_spot_door, "CONFIRM_SECONDS", DEADLINE),
+            patch.object(coin_spot_link, "START_SECONDS", DEADLINE),
+        ):
+            assert (await self.start()).refusal is None
 
     async def take_the_chips(self) -> None:
         """The dealer takes the wagers that are in the game off the sensors."""

@@ -63,7 +63,7 @@ async def test_latched_wagers_stay_lit_until_the_authority_answers_and_through_t
         here.sensors.put(2)
         await here.recognised(2)
 
-        assert (await here.start()).refusal is None
+        await here.started()
         await here.heard()
         assert (here.step, here.sensors.lit, here.sensors.device.round) == ("betting", frozenset({2}), 1)
         await here.give(SetWager("w5", 5, "player", 500, 1))  # the table changes meanwhile
@@ -120,7 +120,7 @@ async def test_wagers_of_a_start_that_the_authority_refuses_must_be_placed_again
         await open_table(here, kept)
         here.sensors.put(2)
         await here.recognised(2)
-        assert (await here.start()).refusal is None
+        await here.started()
         kept.do("retire")
         await carry(here, kept)
 

@@ -44,7 +44,7 @@ async def to_an_award(here: AtATable) -> None:
     """Seat 2 has won of the meter, and its hand is selected."""
     await here.open()
     await here.wager(2)
-    assert (await here.start()).refusal is None
+    await here.started()
     await here.deal(SUITED)
     assert (await here.press("F6 2")).result == "done"
 
@@ -191,21 +191,22 @@ async def test_sensors_that_babble_are_not_read_for_a_while(tmp_path, monkeypatc
     async with at_a_table(tmp_path, settings(procedure="aquarius")) as here:
         await here.open()
         here.table.engine.pace = Pace(per_second=0, at_once=4)
-        lies = False
+        lies, before = False, time.monotonic()
         while not here.table.engine.pace.refused(coin_spot_door.SOURCE):
             (here.sensors.take if lies else here.sensors.put)(1)
             lies = not lies
+            before = time.monotonic()
             await asyncio.sleep(0.1)
-        began = time.monotonic()
+        paused = time.monotonic()
         assert len(here.record("wager_placed", "wager_lifted")) <= 4
 
         here.table.engine.pace = Pace()
         here.sensors.put(3)
         refused = (await here.start()).refusal
         assert refused is not None
-        assert time.monotonic() - began < 0.6  # a START does not wait for the sensors' pause
+        assert time.monotonic() - paused < 0.6  # a START does not wait for the sensors' pause
         await here.until(lambda: 3 in here.hand.sensors, "they are read and asked again")
-        assert time.monotonic() - began > 0.9
+        assert time.monotonic() - before > 0.9
 
 
 async def test_a_keypad_that_babbles_is_refused_and_not_recorded(tmp_path):

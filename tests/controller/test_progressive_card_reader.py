@@ -38,7 +38,7 @@ async def to_a_win(here: AtATable, *cards: str) -> None:
         await asyncio.to_thread(enroll, here.devices.folder, name, role, card)
     await here.open()
     await here.wager(2, 5)
-    assert (await here.start()).refusal is None
+    await here.started()
     await here.deal(SUITED)
     await here.give(HandButton(2, "ann"), HandButton(5, "ann"))
 

@@ -52,7 +52,7 @@ async def test_a_wager_after_the_start_is_refused_on_the_record_and_in_the_next_
     async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2)
-        await here.start()
+        await here.started()
         here.sensors.take(2)
 
         here.sensors.put(3)
@@ -65,7 +65,7 @@ async def test_a_wager_after_the_start_is_refused_on_the_record_and_in_the_next_
         await here.over()
         await here.recognised(3)
         assert here.spots.late() == ()
-        assert (await here.start()).refusal is None
+        await here.started()
         assert here.hand.wagers == (3,)
 
 
@@ -73,7 +73,7 @@ async def test_a_wager_that_has_had_its_game_is_not_in_the_next_until_it_is_laid
     async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2, 5)
-        await here.start()
+        await here.started()
         await here.deal(NOTHING)
         await here.over()
         await here.recognised()
@@ -82,7 +82,7 @@ async def test_a_wager_that_has_had_its_game_is_not_in_the_next_until_it_is_laid
         here.sensors.put(5)
         await here.recognised(5)
 
-        assert (await here.start()).refusal is None
+        await here.started()
         assert here.hand.wagers == (5,)
         await here.until(lambda: here.standing() == ["sensor_stuck"], "seat 2's wager is called stuck")
         here.sensors.take(2)
@@ -117,7 +117,7 @@ async def test_sensors_that_do_not_answer_refuse_the_start_at_once(tmp_path):
         assert here.step == "betting"
         here.sensors.plug()
         await here.heard()
-        assert (await here.start()).refusal is None
+        await here.started()
 
 
 async def test_a_start_that_the_sensors_do_not_confirm_is_refused_and_a_late_latch_is_ended(
@@ -141,7 +141,7 @@ async def test_a_start_that_the_sensors_do_not_confirm_is_refused_and_a_late_lat
         # Its wager was in that START: it is dark, and in no game until it is laid anew.
         await here.recognised()
         assert (here.hand.spent, [event["seat"] for event in here.record("wager_voided")]) == ((2,), [2])
-        assert (await here.start()).refusal is None
+        await here.started()
         (started,) = here.record("start_game")[1:]
         assert started["seats"] == []
         await here.deal(NOTHING)
@@ -150,7 +150,7 @@ async def test_a_start_that_the_sensors_do_not_confirm_is_refused_and_a_late_lat
         here.sensors.take(2)
         here.sensors.put(2)
         await here.recognised(2)
-        assert (await here.start()).refusal is None
+        await here.started()
         assert here.hand.wagers == (2,)
         assert [code for kind, code in here.incidents() if kind == "refused"] == ["sensors_lost"]
 
@@ -210,7 +210,7 @@ async def test_a_start_that_is_pressed_twice_and_not_confirmed_starts_no_game_wi
         codes = [answer.refusal and answer.refusal.code for answer in answers]
         assert (codes, here.step) == (["start_unconfirmed"] * 2, "betting")
         await here.recognised()  # seen to be dark, it can be left out
-        assert (await here.start()).refusal is None
+        await here.started()
         assert here.hand.wagers == ()
 
 
@@ -233,7 +233,7 @@ async def test_a_service_that_comes_up_in_mid_game_finds_its_late_wager_again(tm
         async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.open()
             await here.wager(2, 5)
-            await here.start()
+            await here.started()
             devices.sensors.put(3)
             await here.until(lambda: here.spots.late() == (3,), "the wager is late")
             devices.sensors.take(2)
@@ -263,7 +263,7 @@ async def test_a_stuck_sensor_blocks_no_other_seats_game_over_a_loss_of_power(tm
     async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2, 5)
-        assert (await here.start()).refusal is None
+        await here.started()
         here.sensors.break_(2, "stuck")
         here.sensors.take(2)
         here.sensors.take(5)
@@ -273,7 +273,7 @@ async def test_a_stuck_sensor_blocks_no_other_seats_game_over_a_loss_of_power(tm
         here.sensors.put(5)
         await here.recognised(5)
 
-        assert (await here.start()).refusal is None
+        await here.started()
         assert here.hand.wagers == (5,)
         assert here.standing() == ["sensor_stuck"]
 
@@ -286,7 +286,7 @@ async def test_a_wager_whose_sensor_fails_is_dark_and_keeps_nobody_from_the_star
         here.sensors.break_(5, fault)
         await here.recognised(2)
 
-        assert (await here.start()).refusal is None
+        await here.started()
         assert (here.hand.wagers, here.standing()) == ((2,), [f"sensor_{fault}"])
         await a_game_to_its_end(here)
         here.sensors.mend(5)
@@ -301,7 +301,7 @@ async def test_a_late_wager_whose_sensor_fails_is_in_no_game(tmp_path):
     async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2)
-        assert (await here.start()).refusal is None
+        await here.started()
         here.sensors.put(3)
         await here.until(lambda: here.spots.late() == (3,), "the wager is late")
         here.sensors.break_(3, "missing")
@@ -311,7 +311,7 @@ async def test_a_late_wager_whose_sensor_fails_is_in_no_game(tmp_path):
         await a_game_to_its_end(here)
         await here.recognised()
 
-        assert (await here.start()).refusal is None
+        await here.started()
         assert (here.hand.wagers, here.hand.spent) == ((), (2, 3))
 
 
@@ -320,7 +320,7 @@ async def test_a_game_that_is_opened_again_leaves_the_coins_of_the_next_as_they_
         async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.open()
             await here.wager(2)
-            assert (await here.start()).refusal is None
+            await here.started()
             await here.deal("2H KC 3H JC 5D KD")
             await here.over()
             last = here.table.state.history.last
@@ -348,7 +348,7 @@ async def test_a_game_that_is_opened_again_leaves_the_coins_of_the_next_as_they_
             assert (await here.press("F8")).result == "done"
             await here.recognised(2, 3, 4)
             await here.table.hello()
-            assert (await here.start()).refusal is None
+            await here.started()
             assert here.hand.wagers == (2, 3, 4)
 
 
@@ -377,7 +377,7 @@ async def test_a_start_that_was_latched_and_not_recorded_does_not_count_after_a_
             devices.sensors.take(2)
             devices.sensors.put(2)
             await here.recognised(2)
-            assert (await here.start()).refusal is None
+            await here.started()
             assert here.hand.wagers == (2,)
 
 
@@ -406,7 +406,7 @@ async def test_a_coin_that_was_latched_and_is_not_on_the_record_must_be_laid_ane
             devices.sensors.put(2)
             await here.recognised(2)
             await here.table.hello()
-            assert (await here.start()).refusal is None
+            await here.started()
             assert here.hand.wagers == (2,)
 
 
@@ -415,7 +415,7 @@ async def test_a_seat_that_has_no_sensor_any_more_has_nothing_to_lay_anew(tmp_pa
         async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.open()
             await here.wager(2, 5, 6)
-            assert (await here.start()).refusal is None
+            await here.started()
             await a_game_to_its_end(here)
             here.sensors.take(6)
             here.sensors.put(6)

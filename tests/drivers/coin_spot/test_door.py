@@ -57,7 +57,7 @@ async def test_a_start_that_starts_no_game_leaves_all_its_wagers_dark(tmp_path, 
 async def test_a_late_wager_that_counts_no_more_is_not_in_the_next_game(tmp_path, unheard, event):
     async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
-        await here.start()
+        await here.started()
         here.sensors.put(3)
         await here.until(lambda: here.spots.late() == (3,), "the wager is late")
         heard_again = unheard(here)
@@ -71,7 +71,7 @@ async def test_a_late_wager_that_counts_no_more_is_not_in_the_next_game(tmp_path
 async def test_a_start_right_after_a_game_has_the_wager_that_was_late_for_it(tmp_path, monkeypatch):
     async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
-        await here.start()
+        await here.started()
         here.sensors.put(3)
         await here.until(lambda: here.spots.late() == (3,), "the wager is late")
         await here.deal(NOTHING)
@@ -82,7 +82,7 @@ async def test_a_start_right_after_a_game_has_the_wager_that_was_late_for_it(tmp
         monkeypatch.setattr(here.spots, "_on_link_changed", is_slow)
         await here.over()
 
-        assert (await here.start()).refusal is None
+        await here.started()
         assert here.hand.wagers == (3,)
 
 
@@ -90,7 +90,7 @@ async def test_a_game_that_a_correction_opens_again_is_not_started_again(tmp_pat
     async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2)
-        await here.start()
+        await here.started()
         await here.deal("2H KC 3H JC 5D KD")
         await here.over()
         last = here.table.state.history.last
