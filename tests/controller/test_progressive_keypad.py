@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from punto.baccarat.table.order_kinds import SignOn
 from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices.keypad_door import KeypadDoor
@@ -145,6 +147,7 @@ async def test_where_the_key_stands_is_not_known_while_the_keypad_is_away(tmp_pa
         assert (await here.press("F7")).result == "done"
 
 
+@pytest.mark.punctual
 async def test_a_start_that_bounces_shows_why_it_was_refused(tmp_path, monkeypatch):
     async with at_a_table(tmp_path) as here:
         await here.open()

@@ -50,12 +50,13 @@ async def dealt(out: Publisher, table: PlayedTable, meter: Meter | None = None):
 
     await out.send("scoreboard", table.scoreboard())
     lasts = True
-    task = asyncio.create_task(go_on())
-    try:
-        yield
-    finally:
-        lasts = False
-        task.cancel()
+    async with asyncio.TaskGroup() as tasks:  # if the table fails, so does what waits for it
+        task = tasks.create_task(go_on())
+        try:
+            yield
+        finally:
+            lasts = False
+            task.cancel()
 
 
 @asynccontextmanager
