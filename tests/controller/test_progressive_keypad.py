@@ -91,6 +91,7 @@ async def test_a_coin_in_keypad_calls_the_key_so(tmp_path):
         assert (await door.press("F8")).text == "the game is not started: press COIN IN before this order"
 
 
+@pytest.mark.punctual
 async def test_a_keypad_that_bounces_takes_no_hand_back(tmp_path):
     async with at_a_table(tmp_path) as here:
         await here.open()
