@@ -215,12 +215,8 @@ def acknowledge(store: Store, key: tuple[int, int, int], who: str, note: str, no
         of_key = [column == value for column, value in zip(_KEY[1:], key, strict=True)]
         if connection.execute(select(_INCIDENT.ts).where(_IS_INCIDENT, *of_key)).first() is None:
             raise AlarmError(404, "there is no such incident in the store")
-        if (
-            connection.execute(
-                store.insert_once(schema.ACKNOWLEDGEMENTS).returning(_ACKNOWLEDGED[0]), row
-            ).first()
-            is not None
-        ):
+        once = store.insert_once(schema.ACKNOWLEDGEMENTS).returning(_ACKNOWLEDGED[0])
+        if connection.execute(once, row).first() is not None:
             return
         of_key = [column == value for column, value in zip(_ACKNOWLEDGED[:3], key, strict=True)]
         first = connection.execute(select(schema.ACKNOWLEDGEMENTS).where(*of_key)).mappings().one()

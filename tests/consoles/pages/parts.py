@@ -203,6 +203,11 @@ async def at_work(page: Page, here: TableWithConsoles, name: str) -> None:
     await page.wait_for_selector("body.live")
 
 
+async def put_away(page: Page) -> None:
+    """Put away what was done. It also goes by itself after four seconds, so its button may be gone."""
+    await page.locator("#said-away").dispatch_event("click")
+
+
 async def headline(page: Page, words: str | re.Pattern[str]) -> None:
     """Wait until the large words are these."""
     await expect(page.locator("#headline")).to_have_text(words)

@@ -23,6 +23,7 @@ from tests.consoles.pages.parts import (
     console_of,
     consoles,
     house,
+    put_away,
 )
 from tests.consoles.pages.test_progressive import SUITED, progressive_house
 from tests.reports.house import QUARTER
@@ -75,7 +76,7 @@ class Case:
 
         await expect(page.locator("#said-text")).to_have_text(f"{CATALOGUE[self.order].label}: done")
         await expect(dialog).to_have_count(0)
-        await page.locator("#said-away").dispatch_event("click")  # it may have gone by itself
+        await put_away(page)
 
 
 async def begin_hand(here: TableWithConsoles, _: Page) -> None:

@@ -204,7 +204,7 @@ async def test_an_award_with_aquarius_goes_by_the_dealers_page_to_game_over(brow
         await expect(page.locator('[data-seat="2"] .owed li')).to_have_text(["Player Pay $5.00"])
         await page.keyboard.press("F6")
         await said(page, "is not confirmed: a supervisor must confirm this award")
-        await page.locator("#said-away").dispatch_event("click")  # it may have gone by itself
+        await page.locator("#said-away").click()
         await hold_up(page)
 
         await sign(page, "jpot", "mei")
@@ -335,7 +335,7 @@ async def test_the_game_ends_without_an_award_once_a_supervisor_confirms_that_no
         await page.keyboard.press("F6")
         await said(page, "GAME OVER: ")
         await expect(page.locator("#said")).to_have_class("refused")
-        await page.locator("#said-away").dispatch_event("click")  # it may have gone by itself
+        await page.locator("#said-away").click()
         await page.locator('.award-orders [data-order="nobody_won"]').click()
         dialog = page.get_by_role("dialog")
         await dialog.get_by_label("Reason").fill("No base wager won")

@@ -12,7 +12,7 @@ from playwright.async_api import Locator, Page, Route, expect
 
 from punto.baccarat.table.settings import Settings
 from punto.controller.accounts.roles import Role
-from tests.consoles.pages.parts import PASSWORD, TableWithConsoles, consoles, sign_on
+from tests.consoles.pages.parts import PASSWORD, TableWithConsoles, consoles, put_away, sign_on
 from tests.reports.house import Clock, House, house
 
 EXECUTIVE = "vera"
@@ -78,4 +78,4 @@ async def confirm(page: Page, words: str) -> None:
     """Press the button of the dialog that is open, and wait until it was carried out."""
     await page.locator("dialog .go").click()
     await expect(page.locator("#said-text")).to_have_text(f"{words}: done")
-    await page.locator("#said-away").dispatch_event("click")  # it may have gone by itself
+    await put_away(page)
