@@ -75,15 +75,16 @@ class FloorAccesses:
 
     async def settle(self) -> None:
         """Record the ends of sessions that could not be recorded; raises RefusalError if the store is still away."""
-        if self._owed:
-            await self._record([])
+        await self._record([])
 
     async def _record(self, new: list[tuple[datetime, Access]]) -> None:
         async with self._one_at_a_time:
             self._owed += [each for each in new if isinstance(each[1], SessionEnded)]
             others = [each for each in new if not isinstance(each[1], SessionEnded)]
+            if not (noted := [*self._owed, *others]):
+                return  # also if somebody else recorded them since they were owed
             try:
-                await asyncio.to_thread(self._store.note_accesses, [*self._owed, *others])
+                await asyncio.to_thread(self._store.note_accesses, noted)
             except StoreAwayError as error:
                 reason = (
                     "the house's store is away, and nobody can sign on without a record of it: try again in a minute, or call a "

@@ -4,9 +4,15 @@ import asyncio
 from urllib.parse import urlsplit
 
 import pytest
+from sqlalchemy import func, select
 
+from punto.baccarat.table.events import SessionEnded
 from punto.configs.problems import ConfigError
+from punto.consoles.entrance import FloorAccesses
+from punto.house import schema
 from punto.house.config import load_game_manager
+from punto.house.store import Store
+from punto.runtime.gaming_days import Calendar
 from tests.consoles.consoles import PASSWORD, Browser
 from tests.controller.table_in_this_process import eventually
 from tests.deadline import DEADLINE
@@ -101,6 +107,19 @@ async def test_a_dealer_and_a_wrong_password_are_refused_and_it_is_in_the_store(
             ("access_refused", None, "refused sign_on: unknown_name", "127.0.0.1"),
             ("access_refused", "Dan", "refused sign_on: wrong_password", "127.0.0.1"),
         ]
+
+
+async def test_what_is_being_recorded_is_not_recorded_again(tmp_path):
+    store = Store(f"sqlite:///{tmp_path}/store.db", Calendar.of())
+    accesses = FloorAccesses(store)
+    recording = asyncio.create_task(accesses.record(SessionEnded("Sue", "signed off")))
+    await asyncio.sleep(0)  # the store records it
+    await accesses.settle()
+    await recording
+
+    with store.reading() as connection:
+        assert connection.execute(select(func.count()).select_from(schema.ACCESSES)).scalar_one() == 1
+    store.close()
 
 
 async def test_wrong_passwords_lock_an_account_out(tmp_path):
