@@ -101,6 +101,21 @@ def test_what_a_power_cut_leaves_is_not_damaged(cut_off):
             assert wal.damage(cut_off) is None
 
 
+async def test_a_start_undoes_the_commit_that_a_killed_first_start_left_half_done(tmp_path):
+    record, begun = tmp_path / "table.db", tmp_path / "begun.db"
+    with closing(sqlite3.connect(begun, isolation_level=None)) as first:
+        first.execute("PRAGMA cache_size = 1")
+        first.execute("BEGIN")
+        first.execute("CREATE TABLE pages (content)")
+        first.executemany("INSERT INTO pages VALUES (zeroblob(4096))", [()] * 100)
+        for end in ("", "-journal"):
+            shutil.copyfile(f"{begun}{end}", f"{record}{end}")
+    assert record.stat().st_size > 0
+
+    async with table(record) as here:
+        assert here.state.phase == "locked"
+
+
 async def test_a_log_that_is_written_or_begun_again_is_not_damaged(tmp_path):
     record = tmp_path / "table.db"
     async with table(record) as here:
