@@ -16,6 +16,7 @@ from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices import card_door, coin_spot_door, door
 from punto.controller.devices.card_door import LOCKED_SECONDS, MISSES
 from punto.controller.devices.keypad_door import KeypadDoor
+from punto.drivers.base import KeyPosition
 from punto.drivers.keypad.frames import BOUNCE_SECONDS
 from punto.drivers.keypad.serial_line import SerialKeypad
 from punto.drivers.seal import HostSeal
@@ -231,13 +232,16 @@ async def test_a_key_that_turns_without_end_is_recorded_a_few_times_and_where_it
             await here.keys.turned("jph")
             await here.keys.turned("run")
         assert len(here.record("turn_key")) <= AT_ONCE
-        here.devices.keypad.turn("jph")  # so that a keypad that is found again reports the same
-        await here.until(lambda: here.keys._unrecorded == "jph", "the keypad reports its key")
-        assert (here.key, here.keys._key_unknown) == ("run", True)
+        recorded = here.key  # either, because a keypad that is lost and found has a share of the pace
+        turns: tuple[KeyPosition, ...] = ("run", "jph") if recorded == "run" else ("jph", "run")
+        for position in turns:
+            here.devices.keypad.turn(position)  # so that a keypad that is found again reports the same
+        await here.until(lambda: here.keys._unrecorded == position, "the keypad reports its key")
+        assert (here.key, here.keys._key_unknown) == (recorded, True)
 
         here.table.engine.pace = Pace()
 
-        await here.until(lambda: here.key == "jph", "the key's position is recorded")
+        await here.until(lambda: here.key == position, "the key's position is recorded")
         assert not here.keys._key_unknown
 
 

@@ -211,3 +211,11 @@ async def put_away(page: Page) -> None:
 async def headline(page: Page, words: str | re.Pattern[str]) -> None:
     """Wait until the large words are these."""
     await expect(page.locator("#headline")).to_have_text(words)
+
+
+async def press_twice(page: Page, key: str = "F6", order: str = "#game-order") -> None:
+    """The game's own order, or another: once it says what it will do, and again it does it."""
+    while not await page.locator(f"{order}.armed").count():
+        await page.keyboard.press(key)  # which means nothing while the page is not live
+    await page.wait_for_timeout(400)  # sooner, the second press is taken for half of a double tap
+    await page.keyboard.press(key)

@@ -23,6 +23,7 @@ from tests.consoles.pages.parts import (
     consoles,
     headline,
     house,
+    press_twice,
 )
 from tests.consoles.pages.test_reach import hold_up
 from tests.controller.table_in_this_process import eventually, rows
@@ -46,14 +47,6 @@ COVERED = """
   return bottom < innerHeight && edges.some(at => !each.contains(document.elementFromPoint(...at)));
 }).map(each => each.textContent)
 """
-
-
-async def press_twice(page, key="F2"):
-    """Press an order, and again once it has said what it will do."""
-    await page.keyboard.press(key)
-    await page.wait_for_selector("#main-order.armed")
-    await page.wait_for_timeout(400)  # sooner, the second press is taken for half of a double tap
-    await page.keyboard.press(key)
 
 
 async def owed(page, seat, wagers, total):
@@ -172,7 +165,7 @@ async def test_hands_that_lie_face_down_are_shown_and_settled_by_the_reveal_alon
         await expect(page.locator('#coup [data-card="back"]')).to_have_count(4)
         assert "KS" not in await page.content()
 
-        await press_twice(page)
+        await press_twice(page, "F2", "#main-order")
 
         await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
         await expect(page.locator('#coup [data-card="KS"]')).to_have_count(1)
@@ -228,7 +221,7 @@ async def test_a_whole_hand_is_keyed_by_keyboard_alone_where_no_shoe_reads(brows
     async with consoles(tmp_path, own) as here, console_of(browser) as page:
         await here.load()
         await at_work(page, here, "mei")
-        await press_twice(page)
+        await press_twice(page, "F2", "#main-order")
         await headline(page, "Key Player's first card")
         sent: list[Any] = []
         page.on("request", lambda request: sent.append(request.post_data_json))
@@ -253,7 +246,7 @@ async def test_a_whole_hand_is_keyed_by_keyboard_alone_where_no_shoe_reads(brows
             ("3S", 4),
         ]
 
-        await press_twice(page)
+        await press_twice(page, "F2", "#main-order")
         await headline(page, "Place your wagers")
 
 

@@ -19,7 +19,15 @@ from punto.controller.orders.doors import Equipment
 from punto.drivers.base import CardAnswer
 from tests.baccarat.table.croupier import settings as table_settings
 from tests.baccarat.table.linked_floor import LinkedFloor
-from tests.consoles.pages.parts import PASSWORD, TableWithConsoles, at_work, console_of, consoles, headline
+from tests.consoles.pages.parts import (
+    PASSWORD,
+    TableWithConsoles,
+    at_work,
+    console_of,
+    consoles,
+    headline,
+    press_twice,
+)
 from tests.consoles.pages.test_reach import hold_up
 from tests.controller.table_in_this_process import eventually
 from tests.share import soaked
@@ -71,14 +79,6 @@ async def seat(page: Page, number: int, words: str) -> None:
 
 async def said(page: Page, words: str) -> None:
     await expect(page.locator("#said-text")).to_contain_text(words)
-
-
-async def press_twice(page: Page, key: str = "F6", order: str = "#game-order") -> None:
-    """The game's own order, or another: once it says what it will do, and again it does it."""
-    await page.keyboard.press(key)
-    await page.wait_for_selector(f"{order}.armed")
-    await page.wait_for_timeout(400)  # sooner, the second press is taken for half of a double tap
-    await page.keyboard.press(key)
 
 
 async def sign(page: Page, order: str, name: str, password: str = PASSWORD) -> None:
