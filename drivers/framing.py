@@ -140,6 +140,7 @@ class Decoder(Generic[AnyFrame]):
         self._types = types
         self._seal = seal
         self.counters = Counters() if counters is None else counters
+        self.received = 0  # bytes of the stream so far
         self._run = bytearray()  # the bytes since the last delimiter, never more than LONGEST_ENCODED
         self._skipping = False  # the run grew too long: everything up to the next delimiter is discarded
 
@@ -152,6 +153,7 @@ class Decoder(Generic[AnyFrame]):
 
     def each(self, data: bytes, now: float) -> Iterator[AnyFrame]:
         """As `feed`, but the seal's `age` and `missing` are those of the frame that was given last."""
+        self.received += len(data)
         *ended, rest = data.split(DELIMITER)
         for piece in ended:
             self._extend(piece)

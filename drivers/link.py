@@ -142,10 +142,11 @@ class Link(Generic[AnyFrame]):
     def _begin_diagnosis(self) -> None:
         self._known = False  # a sign of life has arrived since then
         self._seen_before = self._seen()
+        self._received_before = self._decoder.received
 
     def _why_silent(self) -> str:
         device, counted = self.device, self.counters
-        frames, versions, unknown, broken, unsealed, _ = (
+        frames, versions, unknown, _, unsealed, _ = (
             now - before for now, before in zip(self._seen(), self._seen_before, strict=True)
         )
         untimely = counted.untimely > self._untimely
@@ -166,7 +167,7 @@ class Link(Generic[AnyFrame]):
             )
         if unknown:
             return "another device is at this port, or the line returns what the host sends: check the plug"
-        if broken:
+        if self._decoder.received > self._received_before:  # also bytes that no delimiter ever ends
             return f"bytes arrive but no frames: check the baud rate, and that this is the {device}'s port"
         return f"the port is open but the {device} sends nothing: check its power and its cable"
 

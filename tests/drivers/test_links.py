@@ -111,11 +111,13 @@ def reasons(device: Device) -> dict[bytes, str]:
     """What a host hears that never hears its device, and what it then reports."""
     another = DEVICES[DEVICES.index(device) - 1]
     wrong_device = "another device is at this port, or the line returns what the host sends: check the plug"
+    no_frames = f"bytes arrive but no frames: check the baud rate, and that this is the {device}'s port"
     no_sign_of_life = f"no sign of life for 0.8 s: check the {device}'s power and its cable"
     return {
         b"": f"the port is open but the {device} sends nothing: check its power and its cable",
-        b"\x55\0"
-        * 9: f"bytes arrive but no frames: check the baud rate, and that this is the {device}'s port",
+        b"\x55\0" * 9: no_frames,
+        b"A": no_frames,
+        b"\0" * 9: no_frames,
         encode(another.examples[1]): wrong_device,
         encode(next(each for each in device.examples if each.TYPE >= 0x80)): wrong_device,
         raw(
