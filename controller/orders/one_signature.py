@@ -3,6 +3,9 @@
 With a key switch "the supervisor shall insert the key and rotate it to JPH and then press J-pot", and "returning the supervisor
 key to the Run position" adjusts the meter (sheet 000, Aquarius, 7e and 7f). With a card reader CONFIRM and the card are two
 acts (Nexus Command, 7e). Without these devices the same person would sign three times, or twice, for one award.
+
+A key that a person has turned to JPH is not turned back with J-POT, because the person who turns it back decides when the meter
+is adjusted and the table is at play again (7f).
 """
 
 from collections.abc import Collection
@@ -31,7 +34,12 @@ def ways_to_give(
     procedure = state.progressive.procedure
     if procedure.hand.dealer_confirms:
         return [alone]
-    if procedure.kind == "aquarius" and isinstance(order, Jpot | NobodyWon) and "turn_key" not in by_device:
+    if (
+        procedure.kind == "aquarius"
+        and procedure.key is Key.RUN
+        and isinstance(order, Jpot | NobodyWon)
+        and "turn_key" not in by_device
+    ):
         return [[TurnKey(Key.JPH, order.who), order, TurnKey(Key.RUN, order.who)], alone]
     if procedure.kind == "nexus" and isinstance(order, Confirm | NobodyWon) and "swipe_card" not in by_device:
         return [[order, SignAward(order.who, level)], alone]

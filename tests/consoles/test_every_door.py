@@ -316,14 +316,14 @@ def by(name: str) -> dict[str, str]:
 def signed(order: Order, who: str, approved_by: str | None = None) -> list[Any]:
     """What somebody's signature under an order stands for at a table without key switch and card reader, in turn.
 
-    The key is turned for J-POT and NOBODY WON, unless the dealer may confirm it alone; CONFIRM and NOBODY WON are signed too.
+    The key is turned for J-POT and NOBODY WON, unless it was turned before or the dealer may confirm it alone; CONFIRM and NOBODY WON are signed too.
     """
     event, state = order.event(who, approved_by), order.state
     if state.progressive is None:
         return [event]
     procedure, together = state.progressive.procedure, [event]
     if procedure.kind == "aquarius" and order.kind in {"jpot", "nobody_won"}:
-        if not procedure.hand.dealer_confirms:
+        if not procedure.hand.dealer_confirms and procedure.key is Key.RUN:
             together = [TurnKey(Key.JPH, who), event, TurnKey(Key.RUN, who)]
     elif procedure.kind == "nexus" and order.kind in {"confirm", "nobody_won"}:
         together = [event, SignAward(who, card_level([Role(who)]))]

@@ -170,6 +170,22 @@ async def test_a_game_goes_from_start_to_its_award_and_to_its_end(procedure, awa
         assert [(each.seat, each.amount) for each in logged_award.shares] == [(2, 125_008), (5, 125_007)]
 
 
+@pytest.mark.parametrize("order", ["jpot", "nobody_won"])
+async def test_at_a_table_without_a_key_switch_a_key_at_jph_waits_there_for_its_turn_to_run(order, tmp_path):
+    seen = "recorded" if order == "jpot" else "unseen"
+    async with game(tmp_path, "aquarius", base_wagers=seen) as at:
+        hands = ["Ann hand_button 2", "Ann hand_button 5"] if order == "jpot" else []
+        await at.begin(*AQUARIUS_WON, *hands, "Omar turn_key jph")
+        before = at.books.shown
+        reason = {} if order == "jpot" else {"reason": "a wager was on the tie alone"}
+        assert (await at.do("Omar", order, **reason)).status == 200
+
+        shown = await at.shown()
+        assert (shown["step"], shown["key"], shown["todo"]["code"]) == ("logged", "jph", "key_to_run")
+        assert (at.books.shown, (await at.step("Ann game_over")).json["code"]) == (before, "key_in_jph")
+        await at.play("Omar turn_key run", "Ann game_over")
+
+
 AQUARIUS_WON = ["Ann start_game", SUITED]
 AQUARIUS_SELECTED = [*AQUARIUS_WON, "Ann hand_button 2", "Ann hand_button 5"]
 NEXUS_CONFIRMED = [*AQUARIUS_SELECTED, "Omar confirm"]

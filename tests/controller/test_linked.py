@@ -107,6 +107,8 @@ def test_two_tables_fill_one_meter_whatever_is_killed(floor, killed, tmp_path):
         t1.play(ALL)
         for order, fields in (("hand_button", {"seat": 1}), ("turn_key", {"to": "jph"}), ("jpot", {})):
             t1.order(order, **fields)
+        wait_until(lambda: t1.step == "logged", "the award is logged")
+        t1.order("turn_key", to="run")
         wait_until(lambda: t1.step == "adjusted", "the meter is adjusted")
 
         assert authority.contributions == 2 * CONTRIBUTED

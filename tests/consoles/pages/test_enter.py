@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.async_api import Page, expect
 
-from punto.baccarat.progressive.aquarius import GameOver
+from punto.baccarat.progressive.aquarius import GameOver, Key, TurnKey
 from punto.baccarat.progressive.events import OpenMeter
 from punto.baccarat.progressive.game_events import HandButton, StartGame, WagerPlaced
 from punto.baccarat.progressive.nexus import Confirm, EndGame
@@ -138,6 +138,7 @@ async def win_and_select(here: TableWithConsoles, _: Page) -> None:
 
 
 async def win_again(here: TableWithConsoles, _: Page) -> None:
+    await here.table.order(TurnKey(Key.RUN, "omar"))
     await here.table.order(GameOver("mei"))
     await win(here, _)
 
