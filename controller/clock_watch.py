@@ -1,10 +1,55 @@
-"""Sees that the clock of the PC was set, by a clock that nobody sets."""
+"""Checks the clock of the PC: whether it can be right at a start, and whether it was set, by a clock that nobody sets."""
 
-from datetime import datetime, timedelta
+import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import Final
+
+import structlog
+
+from punto.baccarat.table.turn import RefusedError
+from punto.messages.building import timestamp
+from punto.runtime import clock
+from punto.runtime.sd_notify import notify
 
 STEP: Final = timedelta(seconds=1)
 """A smaller difference may be of a clock that runs too fast or too slow: the system corrects it without a step."""
+WRITTEN: Final = datetime(2026, 11, 1, tzinfo=UTC)
+"""This version of the program was written later, so a clock that shows an earlier time has not been set."""
+WAIT_SECONDS: Final = 60.0
+"""How long a start waits for the clock. A PC without a battery for its clock has the time some seconds after its network."""
+
+_log = structlog.get_logger("punto.controller")
+
+
+async def wait_for_clock(last: datetime | None) -> None:
+    """Wait until the clock is neither before this version of the program nor before `last`, the record's last input.
+
+    A clock that is still before the last input after `WAIT_SECONDS` counts, because the earlier one may have been wrong: a table
+    that refused it could be unable to play for years.
+
+    Raises:
+        RefusedError: the clock is still before this version of the program.
+    """
+    earliest, until, waits = max(WRITTEN, last or WRITTEN), clock.monotonic() + WAIT_SECONDS, False
+    while (now := clock.now()) + STEP <= earliest:
+        which = "this version of the program" if earliest is WRITTEN else "the last input on the record"
+        reason = (
+            f"the clock of this PC shows {timestamp(now)}, which is before {which} ({timestamp(earliest)}): set the clock, or "
+            "check the network and the time server (`timedatectl` shows both)"
+        )
+        if clock.monotonic() >= until:
+            if now < WRITTEN:
+                raise RefusedError("clock_not_set", reason)
+            _log.warning("clock accepted", reason=reason)
+            break
+        if not waits:
+            waits = True
+            _log.warning("waiting for the clock", reason=reason, at_most_seconds=WAIT_SECONDS)
+            notify(f"STATUS=waiting for the clock: {reason}")
+        await asyncio.sleep(1)
+    if waits:
+        _log.info("no longer waiting for the clock", now=timestamp(clock.now()))
+        notify("STATUS=")
 
 
 class ClockWatch:

@@ -18,6 +18,7 @@ from punto.baccarat.table.state import TableState
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.problems import cut
+from punto.controller.clock_watch import wait_for_clock
 from punto.controller.journal import store
 from punto.controller.journal.execution import Execution, Step
 from punto.controller.journal.journal import Journal
@@ -111,17 +112,21 @@ class Engine:
         restricted: bool = False,
         house: HouseRules | None = None,
     ) -> "Engine":
-        """Recover the table from the record, and write this start to it.
+        """Recover the table from the record, wait for a clock that can be right, and write this start to the record.
 
         If `restricted`, cards that the public has not seen and the record's head are published; the broker must
         not give them to the public.
 
         Raises:
             RecordError: the record cannot be trusted or written.
-            RefusedError: these settings are not allowed in the table's present state.
+            RefusedError: these settings are not allowed in the table's present state, or the clock has not been set.
         """
         house = house or HouseRules()
         found = await _recovered(journal)
+        with readable(journal.path):
+            last_ts = store.last_ts(journal.connection)
+        last = None if last_ts is None else datetime.fromisoformat(last_ts)
+        await wait_for_clock(last)
         now = clock.now()
         day = timestamp(house.calendar.begins(house.calendar.day_of(now)))
         execution, before = found.execution, found.execution.state_or(settings)
@@ -134,13 +139,13 @@ class Engine:
             raised = {
                 each.number: Raised(*store.raised(record, each.code, each.text)) for each in before.alarms
             }
-            last, award_since = store.last_ts(record), store.last_award_ts(record)
+            award_since = store.last_award_ts(record)
         journal.start(found.snapshot)
         publication = Publication(outbox, topic, found.answers, raised, award_since, restricted=restricted)
         await journal.append([step], None, lambda: publication.publish(before, [step]))
         engine = cls(execution, journal, publication, DayChange(house.calendar, now), await journal.name())
-        if last is not None and datetime.fromisoformat(last) > now:
-            await engine.submit([ClockStepped(last, timestamp(now))], "service")
+        if last is not None and last > now:
+            await engine.submit([ClockStepped(timestamp(last), timestamp(now))], "service")
         if found.differences:
             await engine.submit([RecordDiffers(cut("; ".join(found.differences), 300))], "service")
         return engine

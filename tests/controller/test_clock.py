@@ -1,5 +1,6 @@
-"""A clock that was set is on the record: while the service runs, and while it did not."""
+"""A start waits for a clock that can be right; one that was set is on the record, while the service runs and while it did not."""
 
+import asyncio
 import os
 import shutil
 from datetime import UTC, datetime, timedelta
@@ -7,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from punto.controller.clock_watch import ClockWatch
+from punto.baccarat.table.turn import RefusedError
+from punto.controller import clock_watch
+from punto.controller.clock_watch import WAIT_SECONDS, ClockWatch, wait_for_clock
 from punto.runtime import clock
-from tests.controller.table_in_this_process import rows
+from tests.controller.table_in_this_process import rows, table
 from tests.controller.table_on_a_machine import Table, wait_until
 
+NEVER_SET = datetime(1970, 1, 1, 0, 0, 30, tzinfo=UTC)
 NOW = datetime(2026, 11, 25, 12, 0, tzinfo=UTC)
 STEPS = "SELECT json_extract(payload, '$.before'), json_extract(payload, '$.after') FROM inputs WHERE payload LIKE '%clock_stepped%'"
 
@@ -37,8 +41,72 @@ def test_a_process_that_stands_still_between_two_clocks_is_not_a_step(monkeypatc
     assert clock.both() == (NOW, 52.0)
 
 
+class Clocks:
+    """The clocks of a PC on which the wall clock shows `shown`, and is set to NOW after some seconds."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, shown: datetime, set_after: float) -> None:
+        self.seconds = 0.0
+        monkeypatch.setattr(clock, "now", lambda: shown if self.seconds < set_after else NOW)
+        monkeypatch.setattr(clock, "monotonic", lambda: self.seconds)
+        monkeypatch.setattr(asyncio, "sleep", self._sleep)
+
+    async def _sleep(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+EARLIER, LATER = NOW - timedelta(hours=1), NOW + timedelta(hours=1)
+SOON, NEVER = 5.0, 10 * WAIT_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("shown", "set_after", "last", "waited"),
+    [
+        (NOW, 0, None, 0),
+        (NOW, 0, EARLIER, 0),
+        (NOW, 0, NOW + timedelta(seconds=0.9), 0),
+        (NEVER_SET, SOON, None, SOON),
+        (NEVER_SET, SOON, EARLIER, SOON),
+        (EARLIER - timedelta(days=1), SOON, EARLIER, SOON),
+        (NOW, NEVER, LATER, WAIT_SECONDS),  # the clock before may have been the wrong one
+    ],
+)  # fmt: skip
+async def test_a_start_waits_until_the_clock_can_be_right(
+    monkeypatch, log_lines, shown, set_after, last, waited
+):
+    clocks = Clocks(monkeypatch, shown, set_after)
+    await wait_for_clock(last)
+
+    assert clocks.seconds == waited
+    assert [line["event"] for line in log_lines].count("waiting for the clock") == (waited > 0)
+
+
+@pytest.mark.parametrize("last", [None, EARLIER])
+async def test_a_start_with_a_clock_that_nobody_sets_is_refused_after_a_minute(monkeypatch, log_lines, last):
+    clocks = Clocks(monkeypatch, NEVER_SET, NEVER)
+    with pytest.raises(RefusedError, match="the clock of this PC shows 1970-01-01T") as refused:
+        await wait_for_clock(last)
+
+    assert (clocks.seconds, refused.value.code) == (WAIT_SECONDS, "clock_not_set")
+
+
+async def test_a_clock_set_back_while_the_service_was_off_is_on_the_record(tmp_path, monkeypatch):
+    record = tmp_path / "table.db"
+    real = clock.now
+    monkeypatch.setattr(clock, "now", lambda: real() + timedelta(hours=1))
+    async with table(record):
+        pass
+    monkeypatch.setattr(clock, "now", real)
+    monkeypatch.setattr(clock_watch, "WAIT_SECONDS", 0.0)
+    async with table(record):
+        ((before, after),) = rows(record, STEPS)
+
+    assert datetime.fromisoformat(after) < datetime.fromisoformat(before)
+
+
 @pytest.mark.skipif(shutil.which("faketime") is None, reason="it needs faketime")
-def test_a_clock_that_was_set_is_on_the_record(tmp_path, monkeypatch):
+def test_a_service_records_a_clock_that_was_set_and_waits_for_one_that_is_behind_its_record(
+    tmp_path, monkeypatch
+):
     setting = tmp_path / "clock"
     setting.write_text("+0")
     with Table(tmp_path, None) as table:
@@ -60,16 +128,19 @@ def test_a_clock_that_was_set_is_on_the_record(tmp_path, monkeypatch):
         wait_until(lambda: len(rows(table.record, STEPS)) == 1, "it was set forward")
         table.kill()
         setting.write_text("+0")
-        table.start()
-        wait_until(lambda: len(rows(table.record, STEPS)) == 2, "it was set back while the service was off")
+        table.begin_to_start()
+        waiting = "waiting for the clock"
+        wait_until(lambda: any(waiting in line for line in table.said()), "it waits for the clock")
+        assert not table.up()
+        setting.write_text("+3700")
+        table.wait_until_up()
 
-    forward, back = rows(table.record, STEPS)
+    forward, *_ = rows(table.record, STEPS)
     assert (
         timedelta(minutes=59)
         < datetime.fromisoformat(forward[1]) - datetime.fromisoformat(forward[0])
         < timedelta(minutes=61)
     )
-    assert datetime.fromisoformat(back[1]) < datetime.fromisoformat(back[0])
 
 
 def _library() -> str:

@@ -229,7 +229,7 @@ async def test_the_books_of_each_day_are_taken_in_once_after_a_kill(tmp_path, br
     """A real table that kept a meter for days before the Game Manager came, and is played on."""
     url, record = f"sqlite:///{tmp_path}/store.db", tmp_path / "table.db"
     today = CALENDAR.day_of(datetime.now(UTC))
-    clock = Clock("2000-01-01T00:00:00+00:00")
+    clock = Clock(CALENDAR.begins(today - timedelta(days=5)).isoformat())
     with clock.turned():
         async with table(record, house()) as before:
             playing = House(before, clock, record)

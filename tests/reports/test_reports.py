@@ -18,7 +18,7 @@ from punto.reports.sheets import day_sheet
 from punto.runtime.gaming_days import Calendar
 from tests.reports.house import CALENDAR, QUARTER, Books, a_day_of_the_tray, a_weekend, at_the_house
 
-LATER = datetime(2027, 1, 1, tzinfo=UTC)
+LATER = datetime(2028, 1, 1, tzinfo=UTC)
 FRIDAY, SATURDAY, SUNDAY, MONDAY = (date(2026, 11, day) for day in (20, 21, 22, 23))
 
 
@@ -219,17 +219,17 @@ def test_every_moment_is_of_one_day_though_the_clock_skips_or_repeats_when_days_
 
 async def test_rounds_on_either_side_of_a_skipped_hour_are_of_their_own_days(tmp_path):
     vienna = ZoneInfo("Europe/Vienna")
-    async with at_the_house(tmp_path, "2026-03-28 12:00") as here:
+    async with at_the_house(tmp_path, "2027-03-27 12:00") as here:
         await here.open()
-        here.clock.at("2026-03-29 01:59:00", vienna)
+        here.clock.at("2027-03-28 01:59:00", vienna)
         await here.game([1])
-        here.clock.at("2026-03-29 03:00:00", vienna)  # a second after 01:59:59
+        here.clock.at("2027-03-28 03:00:00", vienna)  # a second after 01:59:59
         await here.game([1, 2])
 
     calendar = Calendar.of("02:30", "Europe/Vienna")  # which that night has not
     with opened(here.record) as record:
         days = [
-            day_report(record, date(2026, 3, day), calendar, LATER).progressives[0].wagers for day in (28, 29)
+            day_report(record, date(2027, 3, day), calendar, LATER).progressives[0].wagers for day in (27, 28)
         ]
     assert days == [1 + 2, 0]  # the clock skips from 02:00 to 03:00, so the day begins at 03:30
 
