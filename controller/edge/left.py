@@ -55,7 +55,8 @@ def left_of(state: TableState) -> Left | None:
     hands may be published before the reveal.
     """
     # There is no shoe to value from the end of one until the burn of the next.
-    if state.shoe.burn_left != 0 or state.shoe_over:
+    # If the shoe has other decks than the game, its cards are not known.
+    if state.shoe.burn_left != 0 or state.shoe_over or state.cards_left is None:
         return None
     dealt = 0 if state.round.coup is None else len(state.round.coup.cards)
     carried = len(state.shoe.carried) + (_waiting(state) if state.round.coup is None else 0)

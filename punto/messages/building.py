@@ -75,7 +75,7 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
         shoe=ShoeStatus(
             number=state.shoe.number,
             coup=state.shoe.coups,
-            cards_left=max(0, settings.game.decks * 52 - len(state.shoe.drawn) - state.shoe.unknown),
+            cards_left=state.cards_left,
             cut_card=state.shoe.last_coup is not None,
             online=state.link.online,
             reason=state.link.reason,

@@ -244,7 +244,10 @@ class ShoeStatus(Payload):
 
     number: int = Field(description="counts the shoes of cards over the table's life, 0 before the first")
     coup: int = Field(description="coups begun in this shoe")
-    cards_left: int = Field(description="cards still in the shoe, including the cards behind the cut card")
+    cards_left: int | None = Field(
+        description="cards still in the shoe, including the cards behind the cut card; null if the shoe reports other decks than the "
+        "game has, so that the number is not known"
+    )
     cut_card: bool = Field(description="whether the cut card has been drawn")
     online: bool
     reason: str

@@ -120,6 +120,12 @@ def test_a_corrected_card_is_gone_and_the_misread_one_is_not():
     assert found.composition() == Composition.of_decks(8).without(map(Card, ["KS", "2S", "9H", "3S"]))
 
 
+def test_a_shoe_of_other_decks_than_the_game_is_not_valued():
+    croupier = Croupier().do("hello decks=6", "sign on", "change shoe", "resume", "open")
+
+    assert left_of(croupier.state) is None
+
+
 def test_with_less_than_six_cards_nothing_is_valued():
     croupier = Croupier(decks=1).do("hello", "sign on", "change shoe", "draw KS")
     deck = [card for card in Card if card != "KS"]

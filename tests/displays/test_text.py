@@ -174,6 +174,13 @@ def test_the_seat_that_turns_the_cards_is_named_until_they_are_revealed():
     assert "Seat 5" not in draw.outcome(table.state()).plain
 
 
+def test_a_number_of_cards_that_is_not_known_is_not_shown():
+    state = PlayedTable().state()
+    state = state.model_copy(update={"shoe": state.shoe.model_copy(update={"cards_left": None})})
+
+    assert Drawing(Words("en"), "dark").situation(state, 200).plain.rstrip().endswith("Cards left -")
+
+
 @pytest.mark.parametrize("overlay", get_args(Overlay))
 def test_whatever_lies_over_the_state_is_named(overlay):
     state = PlayedTable().state().model_copy(update={"overlays": (overlay,)})

@@ -276,6 +276,9 @@ class Shoe:
         cut_from_end: the cut card lies before the card that is so many from the end.
     """
 
+    counts_decks = True
+    """Whether it reports its decks. The host stops a shoe of other decks than its game's."""
+
     def __init__(
         self,
         store: Store,
@@ -464,7 +467,7 @@ class Shoe:
         memory.cut_card_passed = False
         memory.burn_heeded = True
         decks, odd = divmod(len(memory.cards), 52)
-        self._decks_are(0 if odd else decks)
+        self._decks_are(decks if self.counts_decks and not odd else 0)
         memory.records.append((LID, b"\x01".hex()))
         self.happens(LID, b"\x00")
 

@@ -10,7 +10,7 @@ from punto.baccarat.table import order_kinds as kinds
 from punto.baccarat.table.after_settlement import correct_keyed, correct_round, replace_last, void_round
 from punto.baccarat.table.devices import accept_device
 from punto.baccarat.table.effects import AlarmAcknowledged, CardCorrected, CardHeld, GameChanged, PlayResumed
-from punto.baccarat.table.shoe_events import NOT_RESUMED, accept, put_aside
+from punto.baccarat.table.shoe_events import NOT_RESUMED, OTHER_DECKS, accept, compare_decks, put_aside
 from punto.baccarat.table.state import (
     AwaitedCard,
     Correction,
@@ -93,6 +93,7 @@ def _change_shoe(turn: Turn) -> None:
     burn_left = {"none": 0, "first_card": None, "fixed": settings.burn_cards}[settings.burn]
     turn.change(shoe=Shoe(number=turn.state.shoe.number + 1, burn_left=burn_left))
     turn.enter(Phase.SHOE_CHANGE)
+    compare_decks(turn)
 
 
 def _open_betting(turn: Turn) -> None:
@@ -285,6 +286,8 @@ def _resume(turn: Turn, reason: str) -> None:
     turn.change_waiting(stops=tuple(stop for stop in turn.state.waiting.stops if stop.code in NOT_RESUMED))
     turn.announce(PlayResumed(reason))
     for stop in stops:
+        if stop.code == OTHER_DECKS:
+            turn.change_shoe(other_decks=turn.state.link.decks)
         if stop.overdrawn is not None:
             dealing.settle_overdraw(turn, stop.overdrawn)
     dealing.take_backlog(turn)
@@ -308,6 +311,7 @@ def _change_game(turn: Turn, game: Game) -> None:
         raise RefusedError("game_not_allowed", str(error)) from error
     dealing.leave_the_shoe(turn)
     turn.change(settings=settings)
+    compare_decks(turn)
     turn.change_history(last=None)
     turn.announce(GameChanged(game.name, game.title))
 

@@ -36,6 +36,8 @@ from punto.baccarat.table.turn import RefusedError, Turn
 
 OFFERED: Final = "shoe_not_accepted"
 """The code of the stop that ends with `AcceptShoe`."""
+OTHER_DECKS: Final = "decks_differ"
+"""The code of the stop by which a supervisor decides about a shoe of other decks."""
 _NO_SIMULATION: Final = "the shoe is virtual, and this table is not a simulation"
 _SIMULATE: Final = "connect a real shoe, or write simulation = true in [table] and start the service again"
 NOT_RESUMED: Final = frozenset({OFFERED, OVERFULL})
@@ -154,7 +156,7 @@ def put_aside(link: ShoeLink) -> ShoeLink:
     if link.serial is None or link.log is None:
         return link
     earlier = _bookmarks(link)[-MOST_REMEMBERED:]
-    return replace(link, serial=None, log=None, taken=0, lid_open=False, earlier=earlier)
+    return replace(link, serial=None, log=None, taken=0, decks=0, lid_open=False, earlier=earlier)
 
 
 def _bookmarks(link: ShoeLink) -> tuple[Bookmark, ...]:
@@ -183,20 +185,43 @@ def hear(turn: Turn, hello: events.ShoeHello) -> None:
 
 def let_in(turn: Turn, hello: events.ShoeHello, reason: str) -> None:
     """Play with the shoe that sent this hello: there is no objection to it, or a supervisor has accepted it."""
-    if hello.decks not in {0, turn.state.settings.game.decks}:  # 0: the shoe is empty, or does not know
-        turn.alarm(
-            "decks_differ",
-            f"the shoe reports {hello.decks} decks, but the game has {turn.state.settings.game.decks}",
-        )
-    turn.change_link(components=hello.components, offered=None)
+    # It reports 0 decks when it is empty or does not know, so the last number that it reported still counts.
+    decks = hello.decks or turn.state.link.decks
+    turn.change_link(components=hello.components, decks=decks, offered=None)
     _end_refusal(turn)
+    compare_decks(turn)
     turn.announce(ShoeLinkChanged(online=turn.state.link.online, reason=reason))
     _stop_if_keyed_alone(turn)
     take_backlog(turn)
 
 
+def compare_decks(turn: Turn) -> None:
+    """Stop play if the shoe reports other decks than the game has, until it reports those or a supervisor decides.
+
+    The decision is for the cards in this shoe: after a shoe change, a supervisor decides again.
+    """
+    state = turn.state
+    stop = Stop(
+        code=OTHER_DECKS,
+        text=(
+            f"the shoe reports {state.link.decks} decks, but the game has {state.settings.game.decks}: load the game's decks, or "
+            "a supervisor must resume play"
+        ),
+    )
+    differs = state.decks_differ and state.link.decks != state.shoe.other_decks
+    if differs and stop in state.waiting.stops:
+        return
+    _end_stops(turn, OTHER_DECKS)
+    if differs:
+        turn.stop(stop)
+
+
 def _end_refusal(turn: Turn) -> None:
-    turn.change_waiting(stops=tuple(stop for stop in turn.state.waiting.stops if stop.code != OFFERED))
+    _end_stops(turn, OFFERED)
+
+
+def _end_stops(turn: Turn, code: str) -> None:
+    turn.change_waiting(stops=tuple(stop for stop in turn.state.waiting.stops if stop.code != code))
 
 
 def _on_lost(turn: Turn, reason: str) -> None:

@@ -58,10 +58,10 @@ class ShoeLink:
     """The known state of the shoe at the other end of the line.
 
     `taken` is the number of the last record that the table has taken, from the log `log` of the shoe
-    `serial`; a start passes it to the driver, which asks the shoe for the following ones. `offered` is a shoe
-    that waits for a supervisor to accept it; `earlier` holds the last records of shoes used before. Records
-    before `late_before` were made before the shoe was last connected again. `keyed_away` are the cards keyed
-    while the shoe was offline whose records may still come, in the order of the deal.
+    `serial`; a start passes it to the driver, which asks the shoe for the following ones. `decks` is the last number of decks
+    that the shoe reported, 0 if it has reported none. `offered` is a shoe that waits for a supervisor to accept it; `earlier`
+    holds the last records of shoes used before. Records before `late_before` were made before the shoe was last connected
+    again. `keyed_away` are the cards keyed while the shoe was offline whose records may still come, in the order of the deal.
     """
 
     online: bool = False
@@ -70,6 +70,7 @@ class ShoeLink:
     log: int | None = None
     taken: int = 0
     components: tuple[events.Component, ...] = ()
+    decks: int = 0
     lid_open: bool = False
     offered: events.ShoeHello | None = None
     earlier: tuple[Bookmark, ...] = ()
@@ -306,6 +307,7 @@ class Shoe(Value):
     - `carried`: cards drawn too soon that begin the next coup.
     - `burn_left`: cards still to burn, None while the burn's first card is awaited.
     - `last_coup`: the number of its last coup, None until the cut card.
+    - `other_decks`: the number of decks that a supervisor decided to play with although the game has another, or else 0.
     """
 
     number: int = 0
@@ -316,6 +318,7 @@ class Shoe(Value):
     carried: tuple[Card, ...] = ()
     burn_left: int | None = None
     last_coup: int | None = None
+    other_decks: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -435,6 +438,19 @@ class TableState(Value):
         link = self.link
         away = not link.online or link.offered is not None or link.expected < link.late_before
         return self.settings.cards == "shoe" and (away or bool(self.waiting.backlog))
+
+    @property
+    def decks_differ(self) -> bool:
+        """Whether the shoe that reads the cards reports another number of decks than the game has."""
+        return self.settings.cards == "shoe" and self.link.decks not in {0, self.settings.game.decks}
+
+    @property
+    def cards_left(self) -> int | None:
+        """The number of cards in the shoe; None if it is not known how many decks they were."""
+        if self.decks_differ or self.shoe.other_decks:
+            return None
+        left = self.settings.game.decks * len(STANDARD_DECK) - len(self.shoe.drawn) - self.shoe.unknown
+        return max(0, left)
 
     @property
     def overfull(self) -> bool:

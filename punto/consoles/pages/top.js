@@ -95,7 +95,7 @@ export function showTop(view, page) {
   put("game", [state.game, operator && t("operator", { name: operator }), posted].filter(Boolean).join(" · "));
   put("shoe-number", state.shoe.number);
   put("hand-number", state.shoe.coup);
-  put("cards-left", state.shoe.cards_left);
+  put("cards-left", state.shoe.cards_left ?? "–");
   put("hands-an-hour", hands_an_hour === null ? "–" : Math.round(hands_an_hour));
   refresh(byId("away"), devices, () =>
     devices.flatMap(({ warning }) => (warning === null ? [] : [element("p", {}, translated(warning))])),

@@ -81,7 +81,7 @@ export class Board extends TableShown {
       this.text("remark", inWords("remark", REMARKS, overlays));
       this.text("shoe-number", shoe.number);
       this.text("hand-number", shoe.coup);
-      this.text("cards-left", shoe.cards_left);
+      this.text("cards-left", shoe.cards_left ?? "–");
       for (const box of this.all("header .fit")) fit(box); // what stands beside the name has taken its room
       this.element.dispatchEvent(new Event("named", { bubbles: true }));
     });

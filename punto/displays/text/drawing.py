@@ -56,7 +56,8 @@ class Drawing:
         remarks = [self._words(f"remark.{name}") for name in REMARKS if name in state.overlays]
         phase = Text(GAP.join([self._words(f"phase.{state.phase}"), *remarks]), "bold")
         shoe = {"shoe": state.shoe.number, "hand": state.shoe.coup, "cards_left": state.shoe.cards_left}
-        return _both_ends(phase, Text(GAP.join(f"{self._words(key)} {n}" for key, n in shoe.items())), width)
+        numbers = [f"{self._words(key)} {'-' if n is None else n}" for key, n in shoe.items()]
+        return _both_ends(phase, Text(GAP.join(numbers)), width)
 
     def outcome(self, state: models.State) -> Text:
         """The reason for a stop, or else the side of the next card or the seat that turns the cards, or else the last result."""

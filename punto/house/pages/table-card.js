@@ -115,7 +115,7 @@ const gameOf = ({ game, waiting }) =>
 function cardsOf({ shoe, overlays }) {
   if (shoe === null) return "";
   const near = overlays.includes("last_hand") ? "last hand, " : shoe.cut_card ? "cut card, " : "";
-  return `${near}${shoe.cards_left} left`;
+  return `${near}${shoe.cards_left ?? "–"} left`;
 }
 
 /** @param {TableView} view */

@@ -148,7 +148,7 @@ def test_a_shoe_that_the_new_settings_do_not_name_must_be_accepted_again():
     croupier.do("hello A")
     assert croupier.stops == ["shoe_not_accepted"]
 
-    croupier.do("hello B")
+    croupier.do("hello B decks=6")
     assert croupier.stops == []
 
 

@@ -7,11 +7,12 @@ import pytest
 
 from punto.baccarat.table.effects import ShoeLinkChanged
 from punto.baccarat.table.events import Component, ShoeHello
+from punto.baccarat.table.order_kinds import ChangeGame
 from punto.baccarat.table.shoe_orders import shoe_orders
-from punto.baccarat.table.state import Bookmark
+from punto.baccarat.table.state import Bookmark, Phase
 from punto.baccarat.table.turn import RefusedError
 from punto.messages.building import shoe_message
-from tests.baccarat.table.croupier import PLAYER_NATURAL, Croupier, cards
+from tests.baccarat.table.croupier import PLAYER_NATURAL, Croupier, cards, game
 
 # --- there and away
 
@@ -48,9 +49,51 @@ def test_a_record_that_comes_again_is_dropped_and_one_that_skips_is_an_alarm():
     assert (croupier.hand, croupier.state.link.expected) == ("KS", 2)
 
 
-@pytest.mark.parametrize(("decks", "alarms"), [(8, []), (6, [("decks_differ", False)]), (0, [])])
-def test_a_shoe_with_other_decks_than_the_game_is_an_alarm(decks, alarms):
+@pytest.mark.parametrize(("decks", "alarms"), [(8, []), (6, [("decks_differ", True)]), (0, [])])
+def test_a_shoe_with_other_decks_than_the_game_stops_play(decks, alarms):
     assert Croupier().do(f"hello decks={decks}").alarms == alarms
+
+
+def test_betting_does_not_open_with_other_decks_until_a_supervisor_decides_for_this_shoe():
+    croupier = Croupier().do("hello decks=6", "sign on", "change shoe")
+    assert croupier.refused("open").code == "needs_supervisor"
+
+    croupier.do("resume", "open", "lose shoe", "hello decks=6")
+    assert (croupier.phase, croupier.stops) == (Phase.BETTING, [])
+
+    croupier.do("change shoe")
+    assert croupier.stops == ["decks_differ"]
+
+
+def test_play_continues_when_the_right_decks_are_loaded_instead_of_others():
+    croupier = Croupier().do("hello decks=6", "sign on", "change shoe", "hello decks=0")
+    assert (croupier.stops, croupier.state.cards_left) == (["decks_differ"], None)
+
+    croupier.do("hello decks=8", "open")
+    assert (croupier.phase, croupier.stops, croupier.state.cards_left) == (Phase.BETTING, [], 416)
+
+
+def test_another_game_is_compared_with_the_decks_in_the_shoe():
+    croupier = Croupier().do("hello", "sign on")
+    croupier.handle(ChangeGame("bob", game(decks=6), "eve"))
+    assert croupier.stops == ["decks_differ"]
+
+    croupier.handle(ChangeGame("bob", game(decks=8), "eve"))
+    assert croupier.stops == []
+
+
+def test_the_cards_left_of_a_shoe_with_other_decks_are_not_known():
+    croupier = Croupier().do("hello decks=6", "sign on", "change shoe", "resume", "open", "draw KS")
+    assert croupier.state.cards_left is None
+
+    croupier.do("hello decks=8")  # whatever it reports later
+    assert croupier.state.cards_left is None
+
+
+def test_a_keyed_table_does_not_heed_the_decks_of_a_shoe():
+    assert (
+        Croupier(cards="keyed").do("hello decks=6", "sign on", "change shoe", "open").phase is Phase.BETTING
+    )
 
 
 def test_what_the_shoe_says_of_its_components_is_kept_and_public():
