@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from punto.baccarat.wagers.definition import Game, Limits, Wager
-from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers
+from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, most_beside
 from punto.messages.topics import STATE, Topics, progressive, wager_set
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import Connection, Link, Received, Sender
@@ -147,7 +147,10 @@ class Players:
         others = [wager for wager in game.wagers if wager is not base and self._is_beside(wager)]
         chosen: list[PlacedWager] = []
         for wager in [base, *(each for each in others if draw.random() < 0.3)]:
-            wanted = [*chosen, PlacedWager(seat, wager.name, self._amount(wager.limits))]
+            wanted = [
+                *chosen,
+                PlacedWager(seat, wager.name, self._amount(wager.limits, most_beside(game, wager, chosen))),
+            ]
             with suppress(WagerRefusedError):
                 check_wagers(game, wanted)
                 chosen = wanted
@@ -159,13 +162,16 @@ class Players:
         on_the_sensor = progressive is not None and wager.name == progressive.wager
         return not (wager.base and wager.side) and not on_the_sensor
 
-    def _amount(self, limits: Limits) -> int:
-        """Whole chips of five within the limits, or the table's own steps if those are not chips of five."""
+    def _amount(self, limits: Limits, beside: int | None) -> int:
+        """Whole chips of five within the limits, or the table's own steps if those are not chips of five.
+
+        `beside` is the most that the seat's base wager allows.
+        """
         step = limits.step if limits.step % _CHIP == 0 else math.lcm(limits.step, _CHIP)
         for chip in (step, limits.step):
             lowest = -(-limits.minimum // chip)
             most = max(_MOST, 4 * lowest * chip)
-            highest = min(limits.maximum or most, most) // chip
+            highest = min(limits.maximum or most, most if beside is None else beside, most) // chip
             if lowest <= highest:
                 return self._random.randint(lowest, highest) * chip
         return limits.minimum

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from punto.baccarat.unit import Unit
 from punto.baccarat.wagers.completeness import faults
 from punto.baccarat.wagers.definition import Game, Limits, Wager
+from punto.baccarat.wagers.pay import percentage
 from punto.configs.problems import ConfigError, Problem, cut, nearest
 from punto.configs.section import Section
 from punto.controller.config.jurisdiction import Law
@@ -26,6 +27,16 @@ class LimitsConfig(Section):
     """The largest amount of the wager."""
     step: Annotated[int, Field(ge=1), Unit("minor units")] | None = None
     """The amount of the wager must be a multiple of this amount."""
+    maximum_of_base: str | None = None
+    """The largest amount of a side wager, as a share of the base wager that the same seat must have beside it, such as `"50%"`. If
+    the side wager needs no base wager, its seat's larger wager on Player or Banker counts."""
+
+    @field_validator("maximum_of_base")
+    @classmethod
+    def _is_a_percentage(cls, share: str | None) -> str | None:
+        if share is not None and not percentage(share):
+            raise ValueError("must be more than 0%: no amount would be allowed")
+        return share
 
 
 class RulesConfig(Section):
@@ -125,7 +136,7 @@ def _outside_the_file(game: Game, limits: dict[str, LimitsConfig]) -> Iterator[P
             continue
         sheet = game.wager(name).limits
         outside = [Problem(message, key=f"limits.{name}.{key}") for key, message in _outside(house, sheet)]
-        yield from outside or _unusable(name, house, sheet)
+        yield from outside or _unusable(game.wager(name), house)
 
 
 def _outside(house: LimitsConfig, sheet: Limits) -> list[tuple[str, str]]:
@@ -137,16 +148,20 @@ def _outside(house: LimitsConfig, sheet: Limits) -> list[tuple[str, str]]:
         found.append(("maximum", f"{house.maximum} is above the game file's maximum of {sheet.maximum}"))
     if house.step is not None and house.step % sheet.step:
         found.append(("step", f"{house.step} is not a multiple of the game file's step of {sheet.step}"))
+    if house.maximum_of_base is not None and sheet.maximum_of_base is not None:
+        own, most = house.maximum_of_base, sheet.maximum_of_base
+        if percentage(own) > percentage(most):
+            found.append(("maximum_of_base", f"{own} is above the game file's {most} of the base wager"))
     return found
 
 
-def _unusable(name: str, house: LimitsConfig, sheet: Limits) -> list[Problem]:
-    """Limits that no amount can meet, together with the game file's other limits."""
+def _unusable(wager: Wager, house: LimitsConfig) -> list[Problem]:
+    """Limits that no amount can meet, together with the game file's other limits, or that the wager cannot have."""
     try:
-        wrong = _merged(house, sheet).off_step
+        wrong = replace(wager, limits=_merged(house, wager.limits)).limits.off_step
     except ValueError as error:
         wrong = str(error)
-    return [] if wrong is None else [Problem(wrong, key=f"limits.{name}")]
+    return [] if wrong is None else [Problem(wrong, key=f"limits.{wager.name}")]
 
 
 def _merged(house: LimitsConfig, sheet: Limits) -> Limits:

@@ -243,7 +243,8 @@ def _limits(limits: Limits) -> str:
     upwards = (
         f"{limits.minimum} and more" if limits.maximum is None else f"{limits.minimum} to {limits.maximum}"
     )
-    return upwards if limits.step == 1 else f"{upwards} in steps of {limits.step}"
+    share = "" if limits.maximum_of_base is None else f", at most {limits.maximum_of_base} of the base wager"
+    return f"{upwards}{share}" if limits.step == 1 else f"{upwards} in steps of {limits.step}{share}"
 
 
 def _name_warnings(game: Game) -> Iterator[str]:

@@ -419,7 +419,9 @@ def _amount(limits: Limits) -> str:
         amount = f"{lowest} to {_cents(highest)}"
     else:
         amount = f"{lowest} or more" if limits.minimum > 1 else "any"
-    return amount if limits.step == 1 else f"{amount} in steps of {_cents(limits.step)}"
+    steps = "" if limits.step == 1 else f" in steps of {_cents(limits.step)}"
+    share = "" if limits.maximum_of_base is None else f", at most {limits.maximum_of_base} of the base wager"
+    return f"{amount}{steps}{share}"
 
 
 def _rounding(game: Game) -> str:

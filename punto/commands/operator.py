@@ -79,7 +79,8 @@ def _add_field(order: argparse.ArgumentParser, name: str, field: Field) -> None:
             action="append",
             default=[],
             metavar="WAGER.KEY=CENTS",
-            help=f"{help_}. KEY is minimum, maximum or step, such as player.minimum=2500; you can give this option more than once",
+            help=f"{help_}. KEY is minimum, maximum or step, such as player.minimum=2500, or maximum_of_base, such as "
+            "tie.maximum_of_base=50%%; you can give this option more than once",
         )
     elif field.required:
         order.add_argument(name, type=_type(field), help=help_)
@@ -117,7 +118,7 @@ def _number_or_none(text: str) -> int | None:
     return None if text == "none" else int(text)
 
 
-def _limit(text: str) -> tuple[str, str, int]:
+def _limit(text: str) -> tuple[str, str, int | str]:
     wager, _, rest = text.partition(".")
     key, _, amount = rest.partition("=")
     keys = [each.name for each in dataclasses.fields(Limits)]
@@ -127,6 +128,8 @@ def _limit(text: str) -> tuple[str, str, int]:
         raise argparse.ArgumentTypeError(
             f"{cut(text)!r}: there is no limit {key!r}{meant}; there are {', '.join(keys)}"
         )
+    if amount and key == "maximum_of_base":
+        return wager, key, amount  # the service reads it
     try:
         return wager, key, whole_number(amount)
     except ValueError:
@@ -173,7 +176,7 @@ def _request(args: argparse.Namespace) -> dict[str, Any]:
     fields = CATALOGUE[kind].fields if kind in CATALOGUE else {}
     request = {name: value for name in fields if (value := getattr(args, name)) is not _MISSING}
     if "limits" in fields:
-        limits: dict[str, dict[str, int]] = {}
+        limits: dict[str, dict[str, int | str]] = {}
         for wager, key, amount in request["limits"]:
             limits.setdefault(wager, {})[key] = amount
         request["limits"] = limits

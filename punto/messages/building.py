@@ -103,6 +103,7 @@ def wager_limits(game: Game) -> tuple[WagerLimits, ...]:
             minimum=wager.limits.minimum,
             maximum=wager.limits.maximum,
             step=wager.limits.step,
+            maximum_of_base=wager.limits.maximum_of_base,
         )
         for wager in game.wagers
     )

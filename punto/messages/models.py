@@ -199,13 +199,17 @@ class Health(Message):
 
 
 class WagerLimits(Payload):
-    """A wager of the game and its limits; `maximum` is null if there is no maximum."""
+    """A wager of the game and its limits; `maximum` is null if there is no maximum.
+
+    `maximum_of_base` is the largest share of its seat's base wager that a side wager may have, such as "50%", or null.
+    """
 
     wager: str
     title: str
     minimum: MinorUnits
     maximum: MinorUnits | None
     step: MinorUnits
+    maximum_of_base: str | None = None
 
 
 class Hands(Payload):

@@ -224,6 +224,7 @@ async def test_a_game_of_the_houses_own_and_its_limits(tmp_path):
             "minimum": 1,
             "maximum": None,
             "step": 1,
+            "maximum_of_base": None,
         }
         broken = await browser.order("change_game", game="broken.toml")
         assert (broken.status, "broken.toml:1: wagers: must be a list" in broken.json["reason"]) == (

@@ -181,6 +181,14 @@ def test_a_number_of_cards_that_is_not_known_is_not_shown():
     assert Drawing(Words("en"), "dark").situation(state, 200).plain.rstrip().endswith("Cards left -")
 
 
+def test_a_wager_that_its_base_wager_limits_says_so():
+    state = PlayedTable().state()
+    limits = (state.limits[0].model_copy(update={"maximum_of_base": "50%"}), *state.limits[1:])
+    shown = Drawing(Words("en"), "dark").limits(state.model_copy(update={"limits": limits}), 200).plain
+
+    assert shown.count("50% of the base wager") == 1
+
+
 @pytest.mark.parametrize("overlay", get_args(Overlay))
 def test_whatever_lies_over_the_state_is_named(overlay):
     state = PlayedTable().state().model_copy(update={"overlays": (overlay,)})

@@ -1,10 +1,12 @@
 """Players at a table with a progressive."""
 
 import json
+from dataclasses import replace
 from unittest import mock
 
 import pytest
 
+from punto.baccarat.wagers.definition import Game, Limits
 from punto.baccarat.wagers.settlement import check_wagers
 from punto.configs.game_files import load_game
 from punto.runtime.broker_link import Received
@@ -15,12 +17,12 @@ from punto.simulators.players import Players, PlayersOptions, ProgressivePlayers
 GAME = load_game("progressive-2")
 
 
-def players(sensors: VirtualCoinSpot | None = None) -> Players:
+def players(sensors: VirtualCoinSpot | None = None, game: Game = GAME) -> Players:
     return Players(
         PlayersOptions(
             broker=BrokerConfig(),
             table="t",
-            game=GAME,
+            game=game,
             seats=(1, 3),
             slow=0,
             regulars={3: "banker"},
@@ -39,6 +41,18 @@ def test_a_regular_makes_its_wager_in_every_round_and_others_beside_it():
         assert chosen[0].wager == "banker"
         check_wagers(GAME, chosen)
     assert {placed.wager for chosen in made for placed in chosen} > {"banker", "dragon_bonus_banker"}
+
+
+def test_a_wager_that_is_limited_by_its_base_wager_is_made_within_it():
+    own = GAME.wager("dragon_bonus_banker")
+    limited = replace(own, limits=Limits(minimum=500, step=500, maximum_of_base="50%"))
+    game = replace(GAME, wagers=tuple(limited if each is own else each for each in GAME.wagers))
+    table = players(game=game)
+    made = [table._choose(3) for _ in range(300)]
+
+    for chosen in made:
+        check_wagers(game, chosen)
+    assert sum(placed.wager == limited.name for chosen in made for placed in chosen) > 50
 
 
 def test_a_wager_on_the_meter_is_a_coin_and_never_a_message():

@@ -73,7 +73,8 @@ class Rule:
 class Limits:
     """The allowed amounts of a wager, in minor units: the multiples of `step` from `minimum` to `maximum`.
 
-    If `maximum` is None, there is no upper bound.
+    If `maximum` is None, there is no upper bound. `maximum_of_base` bounds a side wager by a share of its seat's base wager,
+    such as "50%".
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -81,8 +82,11 @@ class Limits:
     minimum: int = 1
     maximum: int | None = None
     step: int = 1
+    maximum_of_base: str | None = None
 
     def __post_init__(self) -> None:
+        if self.maximum_of_base is not None and not percentage(self.maximum_of_base):
+            raise ValueError("maximum_of_base must be more than 0%: no amount would be allowed")
         if self.minimum < 1 or self.step < 1:
             raise ValueError(
                 f"minimum and step must be at least 1 minor unit, not {self.minimum} and {self.step}"
@@ -182,6 +186,10 @@ class Wager:
             raise ValueError(
                 f"requires_base_win takes some wins away, so the rules of {self.name} must end with a rule that "
                 f"has no `when` and does not win: {LAST_RULE}"
+            )
+        if self.limits.maximum_of_base is not None and (self.of_a_hand or self.progressive is not None):
+            raise ValueError(
+                f"{self.name} cannot have maximum_of_base, which is for side wagers: it is a wager on a hand, or pays from a meter"
             )
         metered = [rule.name for rule in self.rules if rule.pay.meter]
         if metered and self.progressive is None:

@@ -11,11 +11,12 @@ wager.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import floor
 from typing import Final
 
 from punto.baccarat.coup import Coup
 from punto.baccarat.wagers.definition import Game, Rule, Wager
-from punto.baccarat.wagers.pay import LOSE, PUSH
+from punto.baccarat.wagers.pay import LOSE, PUSH, percentage
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def check_wagers(game: Game, wagers: Sequence[PlacedWager]) -> None:
 
     Raises:
         WagerRefusedError: unknown_wager, doubled_wager, below_minimum, above_maximum, off_step,
-            too_many_wagers or needs_base, for the first wager that is not allowed.
+            too_many_wagers, needs_base or above_share, for the first wager that is not allowed.
     """
     names = [placed.wager for placed in wagers]
     for placed in wagers:
@@ -98,6 +99,7 @@ def check_wagers(game: Game, wagers: Sequence[PlacedWager]) -> None:
             )
         _check_amount(wager, placed.amount)
         _check_base(game, wager, names)
+        _check_share(game, wager, placed.amount, wagers)
     if game.maximum_wagers is not None and len(wagers) > game.maximum_wagers:
         raise WagerRefusedError(
             "too_many_wagers",
@@ -127,6 +129,30 @@ def _check_base(game: Game, wager: Wager, names: Sequence[str]) -> None:
         raise WagerRefusedError(
             "needs_base", f"{wager.name} also needs a wager of the same seat on {' or '.join(bases)}"
         )
+
+
+def _check_share(game: Game, wager: Wager, amount: int, wagers: Iterable[PlacedWager]) -> None:
+    most = most_beside(game, wager, wagers)
+    if most is not None and amount > most:
+        bases = " or ".join(_measures(game, wager))
+        raise WagerRefusedError(
+            "above_share",
+            f"{amount} on {wager.name} is above {wager.limits.maximum_of_base} of the seat's largest wager on {bases}, which is {most}",
+        )
+
+
+def most_beside(game: Game, wager: Wager, wagers: Iterable[PlacedWager]) -> int | None:
+    """The most that a seat with these wagers may have on a wager that is limited by its base wager; None if it is not."""
+    if wager.limits.maximum_of_base is None:
+        return None
+    bases = _measures(game, wager)
+    base = max((placed.amount for placed in wagers if placed.wager in bases), default=0)
+    return floor(base * percentage(wager.limits.maximum_of_base))
+
+
+def _measures(game: Game, wager: Wager) -> tuple[str, ...]:
+    """The names of the base wagers that limit a wager: those that it needs, or else those on a hand."""
+    return game.bases_for(wager) or tuple(each.name for each in game.wagers if each.of_a_hand)
 
 
 def check_one_side(game: Game, wager: Wager, wagers: Sequence[PlacedWager]) -> None:

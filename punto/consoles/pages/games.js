@@ -62,20 +62,25 @@ function showLimits() {
   byId("game-limits").replaceChildren(
     table(
       t("limits"),
-      [t("wager"), ...LIMITS.map(([, word]) => word)],
-      wagers.map((wager) => [
-        wagerTitle(wager.wager, wager.title),
-        ...LIMITS.map(([limit, word]) =>
+      [t("wager"), ...LIMITS.map(([, word]) => word), t("maximum_of_base")],
+      wagers.map((wager) => {
+        const shown = inForce.get(wager.wager) ?? wager;
+        /** @type {(limit: string, word: string, value: string) => HTMLElement} */
+        const field = (limit, word, value) =>
           element("input", {
             name: `${wager.wager}.${limit}`,
             "aria-label": t("of_order", { order: wagerTitle(wager.wager, wager.title), text: word }),
             inputmode: "decimal",
             autocomplete: "off",
             placeholder: t("none"),
-            value: amount((inForce.get(wager.wager) ?? wager)[limit]),
-          }),
-        ),
-      ]),
+            value,
+          });
+        return [
+          wagerTitle(wager.wager, wager.title),
+          ...LIMITS.map(([limit, word]) => field(limit, word, amount(shown[limit]))),
+          field("maximum_of_base", t("maximum_of_base"), shown.maximum_of_base ?? ""),
+        ];
+      }),
     ),
   );
 }
@@ -85,7 +90,7 @@ const amount = (minor) => (minor === null ? "" : minor % 100 === 0 ? String(mino
 
 /** The limits as they are typed, where they are other than the file's. */
 function typed() {
-  /** @type {Record<string, Partial<Record<Limit, number>>>} */
+  /** @type {Record<string, Partial<Record<Limit, number>> & { maximum_of_base?: string }>} */
   const limits = {};
   for (const wager of chosen().wagers) {
     for (const [limit, word] of LIMITS) {
@@ -95,6 +100,10 @@ function typed() {
         ? null
         : readMoney(text, t("limit_of", { wager: wagerTitle(wager.wager, wager.title), limit: word.toLowerCase() }));
       if (minor !== null && minor !== wager[limit]) limits[wager.wager] = { ...limits[wager.wager], [limit]: minor };
+    }
+    const share = one(`[name="${wager.wager}.maximum_of_base"]`, HTMLInputElement, form).value.trim();
+    if (share !== (wager.maximum_of_base ?? "")) {
+      limits[wager.wager] = { ...limits[wager.wager], maximum_of_base: share };
     }
   }
   return limits;
@@ -108,8 +117,9 @@ function change() {
   const narrowed = game.wagers
     .filter(({ wager }) => wager in limits)
     .map(({ wager, title, ...of }) => {
-      const { minimum, maximum, step } = { ...of, ...limits[wager] };
-      return [wagerTitle(wager, title), money(minimum), maximum === null ? t("none") : money(maximum), money(step)];
+      const { minimum, maximum, step, maximum_of_base: share } = { ...of, ...limits[wager] };
+      const most = maximum === null ? t("none") : money(maximum);
+      return [wagerTitle(wager, title), money(minimum), most, money(step), share ?? t("none")];
     });
   askOrder({
     order: "change_game",
@@ -117,7 +127,11 @@ function change() {
     text: t("text.change_game", { game: game.title }),
     parts: [
       narrowed.length > 0
-        ? table(t("limits.other"), [t("wager"), ...LIMITS.map(([, word]) => `>${word}`)], narrowed)
+        ? table(
+            t("limits.other"),
+            [t("wager"), ...[...LIMITS.map(([, word]) => word), t("maximum_of_base")].map((word) => `>${word}`)],
+            narrowed,
+          )
         : element("p", { class: "hint" }, t("limits.own")),
     ],
     read: () => ({ game: game.name, limits }),

@@ -148,9 +148,14 @@ export class Board extends TableShown {
    */
   #showLimits(limits, currency) {
     const money = moneyIn(currency);
-    const rows = limits.map(({ wager, title, minimum, maximum }) => ({
+    /** @type {(maximum: number | null, share: string | null) => string} */
+    const most = (maximum, share) =>
+      [maximum === null ? "" : money(maximum), share === null ? "" : t("of_base", { share })]
+        .filter(Boolean)
+        .join(", ") || "–";
+    const rows = limits.map(({ wager, title, minimum, maximum, maximum_of_base: share }) => ({
       name: orElse(`wager.${wager}`, title),
-      cells: [money(minimum), maximum === null ? "–" : money(maximum)],
+      cells: [money(minimum), most(maximum, share)],
       className: BASE_WAGERS.includes(wager) ? wager : null,
     }));
     fillTable(one(".limits table", HTMLTableElement, this.element), rows);

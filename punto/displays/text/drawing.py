@@ -117,6 +117,9 @@ class Drawing:
             Text.assemble(
                 f"{printable(self._words.wager(limit.wager, limit.title))} ",
                 (_range(limit.minimum, limit.maximum), "bold"),
+                ""
+                if limit.maximum_of_base is None
+                else f", {self._words('of_base').format(share=limit.maximum_of_base)}",
             )
             for limit in state.limits
         ]

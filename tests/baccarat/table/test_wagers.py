@@ -1,9 +1,13 @@
 """Wagers at the table: made, changed, taken back, refused, returned."""
 
+from dataclasses import replace
+
 import pytest
 
 from punto.baccarat.table.events import SetWager
+from punto.baccarat.table.order_kinds import ChangeGame
 from punto.baccarat.table.turn import RefusedError
+from punto.baccarat.wagers.definition import Limits
 from punto.baccarat.wagers.settlement import PlacedWager
 from tests.baccarat.table.croupier import PLAYER_NATURAL, Croupier
 
@@ -35,6 +39,20 @@ def test_a_seat_sets_what_it_has_on_a_wager(commands, stand):
 
     assert placed(croupier) == stand
     assert croupier.said == []
+
+
+def test_a_base_wager_is_not_lowered_below_what_its_side_wager_needs():
+    croupier = Croupier.at_betting("wager 1 player 500")
+    tie = replace(croupier.state.settings.game.wager("tie"), limits=Limits(maximum_of_base="20%"))
+    croupier.do("close table")
+    game = croupier.state.settings.game
+    others = tuple(tie if each.name == "tie" else each for each in game.wagers)
+    croupier.handle(ChangeGame("bob", replace(game, wagers=others), "eve"))
+    croupier.do("change shoe", "open", "wager 1 player 500", "wager 1 tie 100")
+
+    assert croupier.refused("wager 1 player 499").code == "above_share"
+    assert croupier.refused("wager 1 tie 101").code == "above_share"
+    croupier.do("wager 1 tie 0", "wager 1 player 5")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from punto.baccarat.coup import Side, Winner
 from punto.baccarat.wagers.condition import Condition
 from punto.baccarat.wagers.definition import Game, Limits, Progressive, Rule, Wager
+from punto.configs.game_files import load_game
 from tests.baccarat.wagers.coups import coup
 
 WINS = Rule(name="wins", pays="1 to 1", when=Condition(winner=(Winner.PLAYER,)))
@@ -124,6 +125,18 @@ def test_a_wager_whose_wins_can_be_taken_away_ends_with_a_rule_for_what_is_left(
 )  # fmt: skip
 def test_a_bound_that_no_wager_can_meet_is_reported_and_still_read_from_a_record(limits, said):
     assert limits.off_step == said
+
+
+@pytest.mark.parametrize("name", ["player", "banker", "progressive"])
+def test_a_wager_on_a_hand_or_a_meter_is_not_limited_by_a_base_wager(name):
+    limits = Limits(maximum_of_base="50%")
+    with pytest.raises(ValueError, match=f"{name} cannot have maximum_of_base"):
+        replace(load_game("progressive-2").wager(name), limits=limits)
+
+
+def test_a_share_of_nothing_is_not_a_limit():
+    with pytest.raises(ValueError, match="more than 0%"):
+        Limits(maximum_of_base="0%")
 
 
 # Player 6 in three cards with a pair, Banker 7 in three with a pair: Banker by 1.

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from punto.baccarat.wagers.definition import Limits, Rule
+from punto.baccarat.wagers.definition import Game, Limits, Rule
 from punto.baccarat.wagers.pay import Rounding
 from punto.baccarat.wagers.settlement import (
     Outcome,
@@ -36,9 +36,27 @@ LIMITED = replace(
 )
 
 
+def shared(game: Game, name: str, share: str) -> Game:
+    """The game with a wager that is limited by its seat's base wager."""
+    own = replace(game.wager(name), limits=replace(game.wager(name).limits, maximum_of_base=share))
+    return replace(game, wagers=tuple(own if each.name == name else each for each in game.wagers))
+
+
 @pytest.mark.parametrize(
     ("game", "wagers", "code", "message"),
     [
+        (
+            shared(DRAGON, "dragon_bonus_player", "50%"),
+            having(("player", 1001), ("banker", 5000), ("dragon_bonus_player", 501)),
+            "above_share",
+            "501 on dragon_bonus_player is above 50% of the seat's largest wager on player, which is 500",
+        ),
+        (
+            shared(MINI, "tie", "100%"),
+            having(("tie", 1)),
+            "above_share",
+            "1 on tie is above 100% of the seat's largest wager on player or banker, which is 0",
+        ),
         (MINI, having(("dragon", 5)), "unknown_wager", "Mini Baccarat has no wager 'dragon'; it has player, banker, tie"),
         (MINI, having(("tie", 5), ("tie", 5)), "doubled_wager", "seat 3 has tie twice: give one amount"),
         (LIMITED, having(("tie", 499)), "below_minimum", "499 on tie is below its minimum of 500"),
@@ -92,6 +110,11 @@ def test_a_base_wager_of_any_kind_is_named_where_any_will_do():
         (DRAGON, having(("player", 1), ("dragon_bonus_player", 10000))),
         (CANBERRA, having(("dragon_bonus_player", 1), ("dragon_bonus_banker", 1))),
         (DAI, having(("kill", 5), ("ox_6", 5), ("tiger_7", 5), ("banker", 5))),
+        (
+            shared(DRAGON, "dragon_bonus_player", "50%"),
+            having(("dragon_bonus_player", 500), ("player", 1001)),
+        ),
+        (shared(MINI, "tie", "10%"), having(("tie", 100), ("player", 500), ("banker", 1000))),
     ],
 )
 def test_wagers_within_the_limits_stand(game, wagers):

@@ -217,6 +217,9 @@ def test_a_game_file_beside_the_configuration(config_file):
         ("[limits.player]", "[limits.plaier]", "(did you mean player?)"),
         ("minimum = 1000", "minimum = 499", "7: limits.dragon_bonus_player.minimum: 499 is below the game file's minimum of 500"),
         ("minimum = 1000", "maximum = 10001", "7: limits.dragon_bonus_player.maximum: 10001 is above the game file's maximum of 10000"),
+        ("minimum = 1000", 'maximum_of_base = "half"', "7: limits.dragon_bonus_player.maximum_of_base: 'half' is not a percentage: write it as"),
+        ("minimum = 1000", 'maximum_of_base = "0%"', "7: limits.dragon_bonus_player.maximum_of_base: must be more than 0%: no amount would be allowed"),
+        ("step = 100", 'step = 100\nmaximum_of_base = "50%"', "8: limits.player: player cannot have maximum_of_base, which is for side wagers"),
         ("minimum = 1000", "minimum = 10001", "6: limits.dragon_bonus_player: the maximum 10000 is below the minimum 10001"),
         ("minimum = 1000", "maximum = 499", "6: limits.dragon_bonus_player: the maximum 499 is below the minimum 500"),
         (
@@ -256,6 +259,27 @@ def test_a_fault_is_reported_with_its_line_and_key(good, bad, told, config_file)
     found = problems(changed(config_file, good, bad))
 
     assert any(told in problem for problem in found), found
+
+
+def test_a_side_wager_may_be_limited_by_its_base_wager(config_file):
+    config = load_config(changed(config_file, "minimum = 1000", 'minimum = 1000\nmaximum_of_base = "50%"'))
+
+    assert config.settings().game.wager("dragon_bonus_player").limits == Limits(
+        minimum=1000, maximum=10_000, maximum_of_base="50%"
+    )
+
+
+def test_a_share_of_the_base_wager_may_not_exceed_the_game_files(config_file):
+    game = (SHIPPED / "games" / "dragon-bonus-1.toml").read_text(encoding="utf-8")
+    own = game.replace("maximum = 10000", 'maximum = 10000, maximum_of_base = "50%"')
+    (config_file.parent / "own.toml").write_text(own, encoding="utf-8")
+    changed(config_file, '"dragon-bonus-1"', '"own.toml"')
+    changed(config_file, "minimum = 1000", 'maximum_of_base = "60%"')
+
+    expected = (
+        "7: limits.dragon_bonus_player.maximum_of_base: 60% is above the game file's 50% of the base wager"
+    )
+    assert any(problem.endswith(expected) for problem in problems(config_file))
 
 
 def test_all_problems_are_reported_at_once(config_file):
