@@ -8,17 +8,15 @@ from typing import Final
 
 from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, OpenMeter, Retire
 from punto.baccarat.progressive.game_events import ReopenGame
-from punto.baccarat.progressive.ledger import HOLDINGS
-from punto.baccarat.progressive.money import amount, written
+from punto.baccarat.progressive.money import written
 from punto.baccarat.table.events import Event
 from punto.baccarat.table.meter_link import when_answered
 from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound, VoidCoup, VoidRound
 from punto.baccarat.table.orders import corrected_coup, on_order
-from punto.baccarat.table.progressive import awards_in_reach, wagers_are_in_play
+from punto.baccarat.table.progressive import OfMoney, awards_in_reach, moved_by, wagers_are_in_play
 from punto.baccarat.table.state import TablesProgressive, TableState
 from punto.baccarat.table.turn import RefusedError, Turn
 
-_OfMoney = OpenMeter | Adjust | BackOut | Retire
 _ALWAYS: Final[dict[type, str]] = {
     ReopenGame: "a second person must approve each order to reopen a game",
     ChangeSettings: "each setting of a progressive can move money, so a second person must approve a change",
@@ -53,26 +51,20 @@ def refuse_unapproved(state: TableState, event: Event) -> None:
         )
 
 
-def _above_threshold(progressive: TablesProgressive, order: _OfMoney) -> str | None:
-    threshold, moved = progressive.books.settings.approval_above, _moved(progressive, order)
-    if threshold is None or moved <= threshold:
+def _above_threshold(progressive: TablesProgressive, order: OfMoney) -> str | None:
+    """The reason for a second person if the order is above the threshold, alone or together with what was moved today.
+
+    Without the sum, one person could move any amount in pieces that are not above the threshold.
+    """
+    threshold, moved = progressive.books.settings.approval_above, moved_by(progressive.books, order)
+    if threshold is None or not moved or moved + progressive.alone <= threshold:
         return None
-    return f"the amount {written(moved)} is more than {written(threshold)} (approval_above), so a second person must approve it"
-
-
-def _moved(progressive: TablesProgressive, order: _OfMoney) -> int:
-    """The money that an order moves, rounded up to whole minor units."""
-    books = progressive.books
-    match order:
-        case OpenMeter():
-            return books.settings.seed  # the seed is then on the meter
-        case Adjust():
-            return order.amount
-        case BackOut():
-            return sum(award.amount for award in books.awards if award.id == order.award)
-        case _:
-            held: int = sum(getattr(books.ledger, each.value) for each in HOLDINGS)
-            return -(-held // amount(1))
+    today = (
+        f", with {written(progressive.alone)} of this gaming day that nobody approved,"
+        if progressive.alone
+        else ""
+    )
+    return f"the amount {written(moved)}{today} is more than {written(threshold)} (approval_above), so a second person must approve it"
 
 
 def _moves_an_award(state: TableState, order: CorrectRound | VoidRound) -> bool:

@@ -375,9 +375,10 @@ def on_record(turn: Turn, event: events.OfTheRecord) -> None:
 
 
 def _begin_day(turn: Turn, began: str) -> None:
-    """Count the meters of another gaming day; a start goes on with the day of the record."""
+    """Count the meters of another gaming day, and what is moved without approval; a start goes on with the day of the record."""
     if turn.state.history.day is None or turn.state.history.day.began != began:
         turn.change_history(day=GamingDay(began, turn.state.round.number, turn.state.history.meters))
+        progressive.day_begins(turn)
 
 
 def _in_public(client: str) -> str:

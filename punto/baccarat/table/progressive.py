@@ -19,13 +19,24 @@ from punto.baccarat.coup import Coup, Winner
 from punto.baccarat.progressive import aquarius, game_events, nexus
 from punto.baccarat.progressive.aquarius import Aquarius
 from punto.baccarat.progressive.effects import WinPagePrinted
-from punto.baccarat.progressive.events import BackOut, ChangeSettings, CountCoins, PrintWinPage
+from punto.baccarat.progressive.events import (
+    Adjust,
+    BackOut,
+    ChangeSettings,
+    CountCoins,
+    OpenMeter,
+    PrintWinPage,
+    Retire,
+)
 from punto.baccarat.progressive.events import Event as BooksEvent
+from punto.baccarat.progressive.ledger import HOLDINGS
+from punto.baccarat.progressive.money import amount
 from punto.baccarat.progressive.nexus import Nexus
 from punto.baccarat.progressive.orders import counted
 from punto.baccarat.progressive.procedure import BETTING, PLAYING
 from punto.baccarat.progressive.progressive import Progressive
 from punto.baccarat.progressive.state import Phase as BooksPhase
+from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.events import GameOrder, Sensed
 from punto.baccarat.table.meter_link import (
@@ -53,6 +64,8 @@ from punto.baccarat.wagers.settlement import (
     settle,
 )
 
+OfMoney = OpenMeter | Adjust | BackOut | Retire
+"""The orders that move money of the meter."""
 LEFT_OUT: Final = "progressive_wager_left_out"
 """Code of the alarm that names seats whose progressive wagers are not in a game; the next start ends it."""
 
@@ -88,9 +101,33 @@ def keep_books(turn: Turn, event: BooksEvent) -> None:
             # The wagers of its last day may be counted when the next progressive is at the table.
             turn.emit(MeterMoved(counted(event), event.progressive))
             return
+    progressive = of(turn)
     carry_out(turn, event)
+    if isinstance(event, Adjust | BackOut) and event.approved_by in {None, event.who}:
+        alone = progressive.alone + moved_by(progressive.books, event)
+        turn.change(progressive=replace(of(turn), alone=alone))
     if isinstance(event, BackOut):
         _take_back(turn, event.award)
+
+
+def moved_by(books: Books, order: OfMoney) -> int:
+    """The money that an order moves, rounded up to whole minor units."""
+    match order:
+        case OpenMeter():
+            return books.settings.seed  # the seed is then on the meter
+        case Adjust():
+            return order.amount
+        case BackOut():
+            return sum(award.amount for award in books.awards if award.id == order.award)
+        case _:
+            held: int = sum(getattr(books.ledger, each.value) for each in HOLDINGS)
+            return -(-held // amount(1))
+
+
+def day_begins(turn: Turn) -> None:
+    """Count again what is moved at the meter without a second person."""
+    if turn.state.progressive is not None:
+        turn.change(progressive=replace(turn.state.progressive, alone=0))
 
 
 def print_win_page(turn: Turn, event: PrintWinPage) -> None:

@@ -10,6 +10,7 @@ from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, O
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.table.approval import second_person_needed
+from punto.baccarat.table.events import DayBegan
 from punto.baccarat.table.order_kinds import CloseTable, CorrectCard, CorrectRound, VoidCoup, VoidRound
 from punto.baccarat.table.progressive import awards_in_reach
 from punto.baccarat.table.turn import RefusedError
@@ -121,6 +122,31 @@ def test_the_reason_says_how_much_is_above_what():
         "the amount 100.01 is more than 100.00 (approval_above), so a second person must approve it"
     )
     assert second_person_needed(state, BackOut(7, "no such award", "eve")) is None
+
+
+def test_what_nobody_approved_counts_together_until_the_gaming_day_ends():
+    day = "2026-11-21T06:00:00.000000+00:00"
+    croupier = metered("start game 2 5", f"draw {QUARTER}", "hand 2 5", approval_above=300_000)
+    croupier.do("turn jph", "j-pot", "turn run", "game over")
+    croupier.handle(DayBegan(day))
+    add = Adjust(Cause.INCREASE, 50_000, "test", "eve")
+
+    for _ in range(5):
+        croupier.handle(add)
+    assert is_asked_for_a_second(croupier, BackOut(1, "misread", "eve"))  # 250,010 and 250,000
+    croupier.handle(replace(add, amount=300_000, approved_by="bob"))  # what is approved does not count
+    croupier.handle(replace(add, who="bob"))  # and whoever gives the order, it is the same meter
+    assert is_asked_for_a_second(croupier, replace(add, amount=1))
+    assert second_person_needed(croupier.state, add) == (
+        "the amount 500.00, with 3,000.00 of this gaming day that nobody approved, is more than 3,000.00 (approval_above), so a second "
+        "person must approve it"
+    )
+
+    croupier.handle(DayBegan(day))  # a start on the same day
+    assert is_asked_for_a_second(croupier, add)
+    croupier.handle(DayBegan("2026-11-22T06:00:00.000000+00:00"))
+    croupier.handle(BackOut(1, "misread", "eve"))
+    assert is_asked_for_a_second(croupier, add)
 
 
 @pytest.mark.parametrize(
