@@ -124,6 +124,8 @@ def back_out(turn: Turn, event: BackOut) -> None:
             f"{turn.state.settings.progressive}: the meter of another progressive cannot be adjusted here",
         )
     award = next((each for each in turn.state.awards if each.id == event.award), None)
+    if award is None and not 1 <= event.award < turn.state.next_award:
+        raise RefusedError("unknown_award", f"there is no award {event.award}: check the number of the award")
     if award is None:
         raise RefusedError(
             "unknown_award",

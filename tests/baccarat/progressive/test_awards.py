@@ -472,8 +472,9 @@ def test_a_hand_that_is_confirmed_again_for_the_whole_meter_begins_the_next_one_
         (
             BackOut(2, "misread", "eve", "ann"),
             "unknown_award",
-            "award 2 is too old to be backed out: make a manual adjustment of the meter, and write the award's number into the reason of the adjustment",
+            "there is no award 2: check the number of the award",
         ),
+        (BackOut(0, "misread", "eve", "ann"), "unknown_award", "there is no award 0"),
         (BackOut(1, " ", "eve", "ann"), "no_reason", "enter a reason for the record"),
     ],
 )
@@ -521,6 +522,10 @@ def test_the_last_25_awards_are_at_hand_and_those_of_the_tables_last_rounds():
 
     assert [award.id for award in floor.state.awards] == [1, *range(7, 32)]
     assert refusal(floor, lambda: floor.order(lock("all", 1, table="t2")))[0] == "already_confirmed"
+    assert refusal(floor, lambda: floor.order(BackOut(6, "misread", "eve", "ann"))) == (
+        "unknown_award",
+        "award 6 is too old to be backed out: make a manual adjustment of the meter, and write the award's number into the reason of the adjustment",
+    )
 
 
 # --- the display limit
