@@ -57,6 +57,7 @@ _SEAT: Final = re.compile(r"\d{1,3}", re.ASCII)
 _log = structlog.get_logger("punto.controller.mqtt")
 
 
+Cause = Literal["stopped", "failed", "lost"]
 Take = Callable[[Received], Coroutine[Any, Any, None]]
 """Takes a message of another service."""
 
@@ -158,12 +159,12 @@ class Broker:
         """Keep the connection until cancelled."""
         await self._link.run(self._serve)
 
-    async def publish_offline(self, reason: str) -> None:
+    async def publish_offline(self, cause: Literal["stopped", "failed"], reason: str) -> None:
         """Publish that the service ends, and why, if the broker can be reached. A last will cannot give the reason."""
         try:
             async with asyncio.timeout(1), self._link.connection() as connection:
                 sender = Sender(connection)
-                sender.send(self.topic(topics.AVAILABILITY), self._offline(reason).wire(), retain=True)
+                sender.send(self.topic(topics.AVAILABILITY), self._offline(cause, reason).wire(), retain=True)
                 await sender.all_taken()
         except (LinkError, ConfigError, TimeoutError):
             _log.info("broker not reached at the end", reason=reason)
@@ -172,12 +173,14 @@ class Broker:
 
     def _will(self) -> tuple[str, bytes]:
         self._connection = timestamp(clock.now())
-        return self.topic(topics.AVAILABILITY), self._offline("the connection was lost").wire()
+        return self.topic(topics.AVAILABILITY), self._offline("lost", "the connection was lost").wire()
 
-    def _offline(self, reason: str) -> Availability:
-        return self._availability("offline", reason, clock.now())
+    def _offline(self, cause: Cause, reason: str) -> Availability:
+        return self._availability("offline", reason, clock.now(), cause)
 
-    def _availability(self, state: Literal["online", "offline"], reason: str, now: datetime) -> Availability:
+    def _availability(
+        self, state: Literal["online", "offline"], reason: str, now: datetime, cause: Cause | None = None
+    ) -> Availability:
         return Availability(
             id=f"{self.topic.table}/availability/{state}/{self._connection}",
             seq=0,
@@ -186,6 +189,7 @@ class Broker:
             state=state,
             reason=reason,
             since=timestamp(self._since if state == "online" else now),
+            cause=cause,
         )
 
     async def _serve(self, connection: Connection) -> None:

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 import structlog
 
@@ -118,13 +118,14 @@ async def serve(
             house=HouseRules(calendar, config.outlawed),
         )
         ended, service, opened = "the service failed", None, ExitStack()
+        cause: Literal["stopped", "failed"] = "failed"
         try:
             table = _Table(config, engine, journal, outbox, topic, opened)
             service = _Service(table, process or Process(), devices, books_of)
             _log.info("table recovered", phase=engine.state.phase, inputs=engine.seq)
             await service.run(consoles_of)
         except asyncio.CancelledError:
-            ended = "the service was stopped"
+            cause, ended = "stopped", "the service was stopped"
             raise
         except Exception as error:
             ended = ": ".join([ended, *messages_of(error, RecordError)])
@@ -133,7 +134,7 @@ async def serve(
             _log.info("table ended", reason=ended, inputs=engine.seq)
             opened.close()
             if service is not None and service.broker is not None:
-                await service.broker.publish_offline(ended)
+                await service.broker.publish_offline(cause, ended)
     finally:
         await journal.close()
 

@@ -15,6 +15,7 @@ from punto.drivers.base import Driver, LinkHealth
 from punto.messages import topics
 from punto.messages.building import shoe_message, timestamp
 from punto.messages.models import Device, Part, Timestamp
+from punto.runtime.broker_link import REFUSED
 
 PAUSE_SECONDS: Final = 10.0
 """A device that reports more than a device can is asked again after so long."""
@@ -161,6 +162,10 @@ _WARNINGS: Final = {
     "record": "Another program has locked the record: play waits until that program ends. Nothing is lost.",
     "broker": "The message broker is offline: displays do not follow the table. Play continues, and every hand is recorded.",
 }
+_REFUSALS: Final = {
+    REFUSED: "The message broker refuses this table: displays do not follow the table. Play continues, and every hand is recorded. Call a technician.",
+}
+"""What the top of a console says instead, by the reason of the broker's link."""
 
 
 def device_message(state: TableState, seq: int, device: str, health: LinkHealth, now: datetime) -> Device:
@@ -189,7 +194,9 @@ def console_devices(
     shoe = [shoe_message(state, seq, shoe_since, now)] if state.settings.cards == "shoe" else []
     for each in [*shoe, *(device_message(state, seq, name, link, now) for name, link in others.items())]:
         words = each.device.replace("_", " ")
-        warning = _WARNINGS.get(each.device, f"The {words} is offline: check its power and its cable.")
+        warning = _REFUSALS.get(each.reason) or _WARNINGS.get(
+            each.device, f"The {words} is offline: check its power and its cable."
+        )
         yield ConsoleDevice(
             device=each.device,
             title=_TITLES.get(each.device, words.capitalize()),

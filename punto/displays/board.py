@@ -36,8 +36,19 @@ NO_STATE: Final = "Nothing new from the table"
 NO_METER: Final = "Nothing new from the progressive"
 NO_PROGRESSIVE: Final = "The table has no progressive"
 NO_BROKER: Final = "The display has no connection to the message broker"
+REFUSED: Final = "The message broker refuses this display"
+STOPPED: Final = "The table was stopped"
+LOST: Final = "The connection to the table was lost"
+SITUATIONS: Final = {
+    NO_STATE: "silent",
+    STOPPED: "stopped",
+    LOST: "lost",
+    NO_BROKER: "no_broker",
+    REFUSED: "refused",
+}
+"""What a program is told in place of the reason why a board is not live; any other reason is of a table that is `offline`."""
 LIVE: Final = "live"
-"""Name of the news that says for how many milliseconds the board is live, and the reason if it is not."""
+"""Name of the news that says for how many milliseconds the board is live, and if it is not, why and when the table was last seen."""
 PROGRESSIVE: Final = "progressive"
 """Name of the news of the table's progressive: the message, or null if the table no longer has one."""
 PROGRESSIVE_LIVE: Final = "progressive_live"
@@ -64,9 +75,9 @@ class Board:
         """The broker is connected; the table has not sent anything over this connection yet."""
         self._not_live(NO_STATE, NO_METER)
 
-    def disconnected(self) -> None:
-        """The broker is disconnected, so no news can come."""
-        self._not_live(NO_BROKER)
+    def disconnected(self, reason: str = NO_BROKER) -> None:
+        """The broker is disconnected or refuses the display, so no news can come."""
+        self._not_live(reason)
 
     def take(self, message: Message, *, retained: bool) -> None:
         """Keep a message as the latest of its kind, and notify every follower.
@@ -82,6 +93,7 @@ class Board:
                 if new:
                     self._live.believe(holds, NO_STATE)
                 self.state = message
+                self._live.seen = message.ts
                 self._publish(STATE, message)
                 if new:
                     self._tell(LIVE)
@@ -90,6 +102,10 @@ class Board:
                 self._publish(SCOREBOARD, message)
             case Progressive():
                 self._take_progressive(message, retained=retained)
+            case Availability(state="offline", cause="stopped"):
+                self._not_live(STOPPED)
+            case Availability(state="offline", cause="lost"):
+                self._not_live(LOST)
             case Availability(state="offline", reason=reason):
                 self._not_live(f"The table is offline: {reason}")
             case _:
@@ -100,6 +116,7 @@ class Board:
         if self.progressive is not None and self.progressive.progressive == progressive:
             self.progressive = None
             self._published[PROGRESSIVE] = "null"
+            self._meter_live.seen = None
             self._tell(PROGRESSIVE)
             self._end_meter(NO_PROGRESSIVE)
 
@@ -120,6 +137,7 @@ class Board:
         if new:
             self._meter_live.believe(holds, NO_METER)
         self.progressive = message
+        self._meter_live.seen = message.ts
         self._publish(PROGRESSIVE, message)
         if new:
             self._tell(PROGRESSIVE_LIVE)
@@ -153,6 +171,16 @@ class Board:
     def reason(self) -> str:
         """The reason why the board is not live, or will not be after its validity."""
         return self._live.reason
+
+    @property
+    def situation(self) -> str:
+        """Whether the board is live, or a word for why it is not."""
+        return "live" if self._live.seconds else SITUATIONS.get(self.reason, "offline")
+
+    @property
+    def seen(self) -> str | None:
+        """When the table sent its last state, by its own clock; None if none has come."""
+        return self._live.seen
 
     @property
     def meter_live_seconds(self) -> float:
@@ -228,6 +256,8 @@ class _Hold:
         self._clock = clock
         self._until = float("-inf")
         self.reason = NO_BROKER
+        self.seen: str | None = None
+        """When the last message was sent, new or retained."""
 
     @property
     def seconds(self) -> float:
@@ -245,5 +275,7 @@ class _Hold:
         self.reason = reason
 
     def json(self) -> str:
-        """The remaining milliseconds of validity, and the reason after them."""
-        return json.dumps({"milliseconds": int(self.seconds * 1000), "reason": self.reason})
+        """The remaining milliseconds of validity, and after them the reason and the time of the last message."""
+        return json.dumps(
+            {"milliseconds": int(self.seconds * 1000), "reason": self.reason, "seen": self.seen}
+        )

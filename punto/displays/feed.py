@@ -7,9 +7,10 @@ import structlog
 from pydantic import ValidationError
 
 from punto.configs.faults import first_fault
-from punto.displays.board import PAYLOADS, PROGRESSIVES, Board
+from punto.displays.board import NO_BROKER, PAYLOADS, PROGRESSIVES, REFUSED, Board
 from punto.displays.options import MqttOptions
 from punto.messages.topics import Topics
+from punto.runtime import broker_link
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import Connection, Link
 
@@ -43,9 +44,9 @@ class Feed:
         async for message in connection.messages():
             self.take(message.topic, message.payload, retained=message.retained)
 
-    def _lost(self, _reason: str) -> None:
+    def _lost(self, reason: str) -> None:
         for board in self._boards:
-            board.disconnected()
+            board.disconnected(REFUSED if reason == broker_link.REFUSED else NO_BROKER)
 
     def take(self, topic: str, payload: bytes, *, retained: bool) -> None:
         """Put a payload on its table's board if it matches its topic; otherwise count and discard it."""

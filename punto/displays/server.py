@@ -170,12 +170,14 @@ class Pages:
         return Response(self._house.logo.picture, media_type=self._house.logo.media_type)
 
     async def healthz(self, _: Request) -> Response:
-        """Whether each table is live, the reason if not, and the number of its refused payloads."""
+        """Whether each table is live, why not, when it was last seen, and the number of its refused payloads."""
         return JSONResponse(
             {
                 table: {
                     "live": board.live_seconds > 0,
+                    "situation": board.situation,
                     "reason": None if board.live_seconds else board.reason,
+                    "seen": board.seen,
                     "refused": self._feed.refused[table],
                 }
                 for table, board in self._boards.items()

@@ -1,6 +1,7 @@
 """The words of a language, from its catalogue: the same as the page's."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +27,12 @@ class Words:
         """The name of a wager: from the catalogue, or else the title in its game file."""
         return self._words.get(f"wager.{name}", title)
 
-    def reason(self, reason: str) -> str:
-        """The reason why a board is not live; the table's own text after a colon stays as it is."""
+    def reason(self, reason: str, seen: str | None, now: datetime) -> str:
+        """The reason why a board is not live, and when the table was seen last; its own text after a colon stays as it is."""
         said, colon, its_own = reason.partition(": ")
-        return f"{self._words.get(f'reason.{said}', said)}{colon}{its_own}"
+        words = f"{self._words.get(f'reason.{said}', said)}{colon}{its_own}"
+        if seen is None:
+            return words
+        then, here = datetime.fromisoformat(seen).astimezone(), now.astimezone()
+        form = "%H:%M" if then.date() == here.date() else "%Y-%m-%d %H:%M"
+        return f"{words}. {self('seen').format(time=then.strftime(form))}"

@@ -59,7 +59,7 @@ from punto.messages.topics import (
     response,
 )
 from punto.runtime.backoff import Backoff
-from punto.runtime.broker_link import Connection, Link, Sender
+from punto.runtime.broker_link import REFUSED, Connection, Link, Sender
 from punto.runtime.broker_login import BrokerConfig
 from punto.runtime.bucket import Bucket
 
@@ -142,7 +142,7 @@ class Feed:
         await self._link.run(self._follow)
 
     def _lost(self, reason: str) -> None:
-        self.reason = f"the broker is away: {reason}"
+        self.reason = reason if reason == REFUSED else f"the broker is away: {reason}"
 
     async def _follow(self, connection: Connection) -> None:
         # QoS 0, at nearly half the cost: the cursors find what is missing, whoever lost it.

@@ -97,7 +97,7 @@ class Deviation(Part):
 class TableView(Part):
     """A table. It is `live` if its state came in time; if not, `reason` says why, and the rest is of the last messages.
 
-    `as_of` is then the time of its state. `signed_on` are the people at its consoles, some seconds ago. `waiting` counts the
+    `as_of` is then the time of its state, so when it was last seen. `signed_on` are the people at its consoles, some seconds ago. `waiting` counts the
     rounds on its record that were not taken in, and `fault` says why they cannot be. `accounts` says that it has not taken over
     the house's accounts as they are now, and is empty if it has. `edge_alarms` are the wagers that favour the
     players in the shoe in play.

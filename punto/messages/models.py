@@ -127,6 +127,10 @@ class Availability(Message):
     state: Literal["online", "offline"]
     reason: str
     since: Timestamp
+    cause: Literal["stopped", "failed", "lost"] | None = Field(
+        default=None,
+        description="why the service is offline: somebody stopped it, it failed, or its connection was lost, which only the last will reports; null while it is online",
+    )
 
 
 class ComponentDigest(Payload):

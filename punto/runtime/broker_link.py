@@ -39,6 +39,7 @@ AT_ONCE: Final = 50
 """The most received messages that are read before other tasks have their turn."""
 LEAVE_SECONDS: Final = 1
 _REFUSED_SUBSCRIPTION: Final = 128
+_ADVICE: Final = "set username and password_file in [mqtt], and add the user to the broker's password file (mosquitto_passwd) and to its ACL"
 # "Bad user name or password" and "not authorised" in MQTT 3.1.1, and the client library's translation to MQTT 5.
 _NOT_AUTHORISED: Final = frozenset({4, 5, 134, 135})
 # Without it, bursts wait 40 ms for the delayed acknowledgement of TCP (the broker needs set_tcp_nodelay too).
@@ -53,6 +54,8 @@ _NO_ERRORS_OF_THE_LIBRARY: Final = re.compile(
 )
 _library_log = logging.getLogger("punto.runtime.broker_link.client")
 _library_log.addFilter(lambda record: _NO_ERRORS_OF_THE_LIBRARY.search(str(record.msg)) is None)
+
+REFUSED: Final = "the broker refuses this user: its name, its password or its certificate is wrong"
 
 LinkError = aiomqtt.MqttError
 """The broker cannot be reached or refuses this user, or the connection is lost."""
@@ -118,6 +121,7 @@ class Link:
     async def run(self, session: Callable[["Connection"], Coroutine[Any, Any, None]]) -> NoReturn:
         """Run `session` on each connection until cancelled. Errors other than a lost connection are raised."""
         place = {"host": self._broker.host, "port": self._broker.port}
+        was_refused = False
         while True:
             try:
                 async with self.connection() as connection:
@@ -131,9 +135,15 @@ class Link:
                 ConfigError,
             ) as errors:  # ConfigError: the password's file was removed
                 error = errors.exceptions[0]
-                self._lost(str(error))
-                if not self._backoff.failures:  # one line until the broker is reached again
-                    _log.warning("broker away", **place, reason=str(error), **_advice_on(error))
+                refused = _refuses(error)
+                reason = REFUSED if refused else str(error)
+                self._lost(reason)
+                # One line until the broker is reached again, and one more if it is reached and refuses the user.
+                if not self._backoff.failures or (refused and not was_refused):
+                    _log.warning(
+                        "broker away", **place, reason=reason, **({"hint": _ADVICE} if refused else {})
+                    )
+                was_refused = refused
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 raise asyncio.CancelledError
             await asyncio.sleep(self._backoff.pause())
@@ -375,12 +385,7 @@ async def _leave(client: aiomqtt.Client) -> None:
             await anext(client.messages)  # the reason of the end is raised
 
 
-def _advice_on(error: BaseException) -> dict[str, str]:
-    """The `hint` for the log entry of a lost connection; empty unless the broker refused the user."""
+def _refuses(error: BaseException) -> bool:
+    """Whether the broker has refused the user."""
     code = getattr(error, "rc", None)
-    if getattr(code, "value", code) not in _NOT_AUTHORISED:
-        return {}
-    return {
-        "hint": "the broker refuses this user: set username and password_file in [mqtt], and add the user to the "
-        "broker's password file (mosquitto_passwd) and to its ACL"
-    }
+    return getattr(code, "value", code) in _NOT_AUTHORISED

@@ -159,11 +159,16 @@ def test_a_killed_service_is_offline_by_its_last_will(tmp_path, mosquitto):
         with Service(tmp_path, mosquitto) as service:
             wait_until(lambda: listener.last("availability"), "it is online")
             service.kill()
-            wait_until(lambda: _state(listener) == ("offline", "the connection was lost"), "its last will")
+            wait_until(
+                lambda: _state(listener) == ("offline", "lost", "the connection was lost"), "its last will"
+            )
         service.start()
-        wait_until(lambda: _state(listener) == ("online", "running"), "it is online again")
+        wait_until(lambda: _state(listener) == ("online", None, "running"), "it is online again")
         assert service.stop() == 0
-        wait_until(lambda: _state(listener) == ("offline", "the service was stopped"), "it says that it ends")
+        wait_until(
+            lambda: _state(listener) == ("offline", "stopped", "the service was stopped"),
+            "it says that it ends",
+        )
     ids = [message.payload["id"] for message in listener.heard("availability")]
 
     assert len(set(ids)) == len(ids)  # whoever knows messages by their ids sees each coming and going
@@ -191,9 +196,9 @@ def test_info_has_the_digest_of_each_component_and_the_record_has_that_of_them_a
     assert inputs(service.record)[0]["version"] == f"{info['version']}+{together[:12]}"
 
 
-def _state(listener: Listener) -> tuple[str, str] | None:
+def _state(listener: Listener) -> tuple[str, str | None, str] | None:
     last = listener.last("availability")
-    return None if last is None else (last["state"], last["reason"])
+    return None if last is None else (last["state"], last["cause"], last["reason"])
 
 
 async def test_the_will_of_a_connection_left_hanging_does_not_come_after_online(here, mosquitto):
@@ -322,7 +327,7 @@ async def test_at_the_end_it_does_not_wait_for_a_broker_that_takes_nothing(here,
             await online(listening)
         mosquitto.process.send_signal(signal.SIGSTOP)
         begun = time.monotonic()
-    await broker.publish_offline("the test is over")
+    await broker.publish_offline("stopped", "the test is over")
     took = time.monotonic() - begun
     mosquitto.process.send_signal(signal.SIGCONT)
 
@@ -494,7 +499,7 @@ async def test_a_correction_reaches_everybody_who_keeps_books(tmp_path, mosquitt
 @pytest.mark.punctual
 async def test_at_the_end_it_does_not_wait_for_a_broker_that_is_away(here):
     begun = time.monotonic()
-    await broker_of(here, free_port()).publish_offline("the test is over")
+    await broker_of(here, free_port()).publish_offline("stopped", "the test is over")
 
     assert time.monotonic() - begun < 2
 

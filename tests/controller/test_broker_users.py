@@ -12,10 +12,15 @@ import structlog
 
 from punto.baccarat.table.order_kinds import CloseTable
 from punto.commands.cli import main
+from punto.controller.devices.door import ConsoleDevice, console_devices
+from punto.controller.mqtt import Broker
+from punto.runtime import clock
+from punto.runtime.broker_link import REFUSED
 from tests.controller.at_a_broker import online, wager, wager_answers
 from tests.controller.guarded_brokers import HOUSE, GuardedBroker, HousesBroker, KeepersBroker
 from tests.controller.table_in_this_process import (
     TOPIC,
+    Table,
     broker_of,
     connected,
     documented,
@@ -179,18 +184,41 @@ async def test_each_user_gets_at_what_the_acl_gives_them(tmp_path):
             assert all(documented(name, payload) for name, payload, _ in surveillance.heard)
 
 
-async def test_a_wrong_password_does_not_hold_up_play(here, tmp_path):
+async def test_a_wrong_password_does_not_hold_up_play_and_the_consoles_show_it(here, tmp_path):
     with GuardedBroker(tmp_path) as guarded:
         guess = {**guarded.login("punto"), "password": "a guess"}
         with structlog.testing.capture_logs() as logs:
-            async with connected(here, guarded.port, **guess):
+            async with connected(here, guarded.port, **guess) as broker:
                 await here.play(20)
                 await eventually(lambda: logs, "a word of it")
                 await asyncio.sleep(0.3)
 
                 assert not here.outbox.connected
+                (shown,) = at_consoles(here, broker)
     (away,) = (each for each in logs if each["event"] == "broker away")
+    assert away["reason"] == shown.reason == REFUSED
     assert "set username and password_file in [mqtt]" in away["hint"]
+    assert shown.warning is not None
+    assert shown.warning.startswith("The message broker refuses this table: ")
+
+
+async def test_a_broker_that_comes_and_refuses_the_user_is_in_the_log_although_it_was_away(here, tmp_path):
+    guarded = GuardedBroker(tmp_path)
+    guess = {**guarded.login("punto"), "password": "a guess"}
+    with structlog.testing.capture_logs() as logs:
+        async with connected(here, guarded.port, **guess) as broker:
+            await eventually(lambda: logs, "it is away")
+            with guarded:
+                await eventually(lambda: broker.health().reason == REFUSED, "it refuses the table")
+    first, *others = (each for each in logs if each["event"] == "broker away")
+    assert "hint" not in first
+    assert [each["reason"] for each in others] == [REFUSED]
+
+
+def at_consoles(here: Table, broker: Broker) -> list[ConsoleDevice]:
+    """The broker as the consoles show it."""
+    shown = console_devices(here.state, 0, clock.now(), {"broker": broker.health()}, clock.now())
+    return [each for each in shown if each.device == "broker"]
 
 
 def test_the_program_reads_its_password_from_a_file(tmp_path):

@@ -116,7 +116,13 @@ class PlayedTable:
         return scoreboard_message(self.table.state, datetime.now(UTC))
 
 
-def availability(state: Literal["online", "offline"], reason: str) -> Availability:
+def availability(
+    state: Literal["online", "offline"],
+    reason: str,
+    cause: Literal["stopped", "failed", "lost"] | None = None,
+) -> Availability:
     """What the table's service, or its last will, says of itself."""
     now = timestamp(datetime.now(UTC))
-    return Availability(id="table-1/availability", seq=0, ts=now, state=state, reason=reason, since=now)
+    return Availability(
+        id="table-1/availability", seq=0, ts=now, state=state, reason=reason, since=now, cause=cause
+    )

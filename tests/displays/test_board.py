@@ -7,12 +7,15 @@ import pytest
 
 from punto.displays.board import (
     LIVE,
+    LOST,
     NO_BROKER,
     NO_METER,
     NO_PROGRESSIVE,
     NO_STATE,
     PROGRESSIVE,
     PROGRESSIVE_LIVE,
+    REFUSED,
+    STOPPED,
     Board,
     follow,
 )
@@ -109,6 +112,37 @@ def test_offline_ends_it_at_once_with_the_reason_and_a_state_after_it_is_believe
     assert board.live_seconds == 2.5
 
 
+@pytest.mark.parametrize(
+    ("cause", "reason", "situation"),
+    [("stopped", STOPPED, "stopped"), ("lost", LOST, "lost"), ("failed", "The table is offline: full", "offline")],
+)  # fmt: skip
+def test_a_table_that_was_offline_before_the_display_came_is_shown_since_it_was_last_seen(
+    board, table, cause, reason, situation
+):
+    """Its service may run since and be refused by the broker, so nobody is told that it does not."""
+    seen = table.state()
+    board.connected()
+    board.take(availability("offline", "full", cause), retained=True)
+    board.take(seen, retained=True)
+
+    assert (board.reason, board.situation, board.seen) == (reason, situation, seen.ts)
+    assert json.loads(board.json(LIVE)) == {"milliseconds": 0, "reason": reason, "seen": seen.ts}
+
+
+def test_a_board_reports_whether_it_is_live_or_why_it_is_not(board, clock, table):
+    situations = [board.situation]
+    board.disconnected(REFUSED)
+    situations.append(board.situation)
+    board.connected()
+    situations.append(board.situation)
+    board.take(table.state(), retained=False)
+    situations.append(board.situation)
+    clock.now += 3
+    situations.append(board.situation)
+
+    assert situations == ["no_broker", "refused", "silent", "live", "silent"]
+
+
 def test_losing_the_broker_ends_it_at_once(board, table):
     board.take(table.state(), retained=False)
     board.disconnected()
@@ -132,7 +166,7 @@ async def test_a_browser_gets_the_latest_of_everything_and_then_each_change_live
     news = follow(board)
 
     assert [await anext(news) for _ in range(3)] == [(board, "state"), (board, "scoreboard"), (board, LIVE)]
-    assert json.loads(board.json(LIVE)) == {"milliseconds": 1500, "reason": NO_STATE}
+    assert json.loads(board.json(LIVE)) == {"milliseconds": 1500, "reason": NO_STATE, "seen": board.seen}
 
     table.play(1)
     state = table.state()
@@ -170,7 +204,7 @@ async def test_who_follows_several_tables_hears_of_each_and_of_one_that_never_sp
     board.take(table.state(), retained=False)
 
     assert [await anext(news) for _ in range(3)] == [(silent, LIVE), (board, "state"), (board, LIVE)]
-    assert json.loads(silent.json(LIVE)) == {"milliseconds": 0, "reason": NO_STATE}
+    assert json.loads(silent.json(LIVE)) == {"milliseconds": 0, "reason": NO_STATE, "seen": None}
 
 
 # --- the progressive
@@ -202,8 +236,8 @@ async def test_a_meter_is_live_by_itself_as_long_as_it_says(board, clock):
     assert (board.live_seconds, board.meter_live_seconds) == (0, 2.5)
     assert await told(board) == {
         PROGRESSIVE: json.loads(message.wire()),
-        LIVE: {"milliseconds": 0, "reason": NO_STATE},
-        PROGRESSIVE_LIVE: {"milliseconds": 2500, "reason": NO_METER},
+        LIVE: {"milliseconds": 0, "reason": NO_STATE, "seen": None},
+        PROGRESSIVE_LIVE: {"milliseconds": 2500, "reason": NO_METER, "seen": message.ts},
     }
 
     clock.now += 2.5
@@ -240,7 +274,8 @@ def test_a_meter_that_the_broker_had_kept_or_that_comes_again_makes_nothing_live
     ids=["offline", "broker away", "broker back", "retracted"],
 )
 async def test_what_ends_a_meter_ends_it_at_once_and_says_why(board, ending, reason):
-    board.take(Meter().message(), retained=False)
+    message = Meter().message()
+    board.take(message, retained=False)
     news = follow(board)
     for _ in range(3):
         await anext(news)
@@ -249,7 +284,8 @@ async def test_what_ends_a_meter_ends_it_at_once_and_says_why(board, ending, rea
     heard = [(await anext(news))[1]]
     while heard[-1] != PROGRESSIVE_LIVE:
         heard.append((await anext(news))[1])
-    assert json.loads(board.json(PROGRESSIVE_LIVE)) == {"milliseconds": 0, "reason": reason}
+    seen = None if reason == NO_PROGRESSIVE else message.ts
+    assert json.loads(board.json(PROGRESSIVE_LIVE)) == {"milliseconds": 0, "reason": reason, "seen": seen}
     assert (board.json(PROGRESSIVE) == "null") == (reason == NO_PROGRESSIVE)
     assert (PROGRESSIVE in heard) == (reason == NO_PROGRESSIVE)
 

@@ -288,7 +288,9 @@ async def test_not_live_within_three_seconds_of_the_last_state_at_once_when_offl
         await eventually(display, lambda seen: "NOT LIVE" not in seen)
         await out.send("availability", availability("offline", "stopped by an operator"))
         await eventually(
-            display, lambda seen: "NOT LIVE  The table is offline: stopped by an operator" in seen, 0.5
+            display,
+            lambda seen: "NOT LIVE  The table is offline: stopped by an operator. Not seen since " in seen,
+            0.5,
         )
 
 
@@ -332,7 +334,7 @@ async def test_a_name_with_markup_or_control_characters_in_it_is_shown_as_text(b
         await out.send("state", PlayedTable(name="[bold]VIP[/]\n\x1b]0;owned\x07\x1b[2J\u202e").state())
         await eventually(display, lambda seen: "[bold]VIP[/]��]0;owned��[2J� " in seen)
         await out.send("availability", availability("offline", "\x1b[2J[red]"))
-        await eventually(display, lambda seen: "The table is offline: �[2J[red] " in seen)
+        await eventually(display, lambda seen: "The table is offline: �[2J[red]. Not seen since " in seen)
 
 
 async def test_the_meter_has_a_line_while_it_is_live(broker):

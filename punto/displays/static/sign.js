@@ -53,8 +53,9 @@ export class Sign extends TableShown {
    * Without a progressive the sign is not live; the table itself may be live.
    * @param {Liveness} liveness
    */
-  #showNone({ milliseconds, reason }) {
-    this.showLive({ milliseconds: 0, reason: milliseconds > 0 ? NO_PROGRESSIVE : reason });
+  #showNone({ milliseconds, reason, seen }) {
+    const live = milliseconds > 0;
+    this.showLive({ milliseconds: 0, reason: live ? NO_PROGRESSIVE : reason, seen: live ? null : seen });
   }
 
   // --- the meter

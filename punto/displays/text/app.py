@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -74,9 +75,7 @@ class TextDisplay(App[None]):
         yield Part("outcome", self._of_state(lambda state, _: draw.outcome(state)))
         yield Part(
             "not-live",
-            lambda _: Text(
-                f" {self._words('not_live')}  {printable(self._words.reason(self.board.reason))} "
-            ),
+            lambda _: Text(f" {self._words('not_live')}  {printable(self._why_not_live())} "),
         )
         yield Part("hands", self._of_state(draw.hands))
         yield Part("meter", self._meter)
@@ -138,6 +137,9 @@ class TextDisplay(App[None]):
         if refused := self._feed.refused[self.board.table].total():
             said.append(f"{self._words('text.refused')} {refused}")
         return Text(GAP.join(said))
+
+    def _why_not_live(self) -> str:
+        return self._words.reason(self.board.reason, self.board.seen, datetime.now(UTC))
 
     def _of_state(self, draw: Callable[[State, int], Text]) -> Callable[[int], Text]:
         return lambda width: Text() if self.board.state is None else draw(self.board.state, width)

@@ -1,6 +1,6 @@
 // What is wrong at a table, worst first, in words.
 
-import { sentence, spaced } from "/shared/words.js";
+import { dayAndTime, sentence, spaced } from "/shared/words.js";
 
 /** @import { Deviation, TableView } from "#sent/floor" */
 /**
@@ -28,11 +28,12 @@ const alarm = (kind, label, text, key = kind) => {
  * @param {TableView} table
  */
 export function alarmsOf(table) {
-  const { live, reason, fault, accounts } = table;
+  const { live, reason, as_of: asOf, fault, accounts } = table;
+  const away = asOf === null ? reason : `${reason}, not seen since ${dayAndTime(asOf)}`;
   const found = [
     ...(fault ? [alarm("fault", "Rounds are not taken in", fault)] : []),
     ...(accounts ? [alarm("accounts", "Old accounts of the house", accounts)] : []),
-    ...(live ? ofThePresent(table) : [alarm("away", "NOT LIVE", reason)]),
+    ...(live ? ofThePresent(table) : [alarm("away", "NOT LIVE", away)]),
     ...table.deviations.map(deviation),
   ];
   return found.sort((one, other) => one.rank - other.rank);

@@ -10,7 +10,7 @@ import pytest
 from fontTools.ttLib import TTFont
 
 from punto.baccarat.table.state import Phase
-from punto.displays.board import NO_BROKER, NO_METER, NO_PROGRESSIVE, NO_STATE
+from punto.displays.board import NO_METER, NO_PROGRESSIVE, SITUATIONS
 from punto.messages.models import Overlay
 from tests.displays.meters import PROGRESSIVE_GAMES, paying_rules
 from tools.fonts import SOURCES, WEIGHTS, characters, font_of, latin_font
@@ -63,7 +63,7 @@ def test_everything_that_a_table_may_lay_over_its_state_has_words():
 
 
 def test_every_reason_that_the_server_gives_is_in_the_catalogues():
-    for reason in (NO_BROKER, NO_STATE, NO_METER, NO_PROGRESSIVE, "The table is offline"):
+    for reason in (*SITUATIONS, NO_METER, NO_PROGRESSIVE, "The table is offline"):
         assert ENGLISH[f"reason.{reason}"] == reason
 
 

@@ -1,11 +1,13 @@
 """The page in each of its languages."""
 
+import re
+
 import pytest
 from playwright.async_api import expect
 
 from tests.displays.page.watching import dealt, expect_live
 from tests.displays.parts import display, publisher
-from tests.displays.played import PlayedTable
+from tests.displays.played import PlayedTable, availability
 from tests.share import sampled
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -40,6 +42,28 @@ async def test_a_board_speaks_the_language_that_its_address_names(
         )
         own = {"en": set(), "zh-Hant": {"Punto TC"}, "zh-Hans": {"Punto SC"}}[language]
         assert {family.strip('"') for family in loaded} == {"Punto"} | own
+
+
+@pytest.mark.parametrize(
+    ("language", "stopped", "seen"),
+    [
+        ("en", "The table was stopped", r"^Not seen since .+ \d\d:\d\d$"),
+        ("zh-Hant", "賭枱已停止", r"^最後收到資料.+ \d\d:\d\d$"),
+    ],
+)
+async def test_a_table_that_is_not_live_is_shown_with_when_it_was_last_seen(
+    page, broker, language, stopped, seen
+):
+    """The service may run since: a broker that refuses it keeps what it has published before."""
+    table = PlayedTable()
+    async with publisher(broker) as out:
+        await out.send("state", table.state())
+        await out.send("availability", availability("offline", "the service was stopped", "stopped"))
+        async with display(broker, page={"lang": language}) as address:
+            await page.goto(address)
+
+            await expect(page.locator(".not-live-reason")).to_have_text(stopped)
+            await expect(page.locator(".not-live-seen")).to_have_text(re.compile(seen))
 
 
 async def test_a_board_that_is_not_live_says_so_in_its_language(page, broker):

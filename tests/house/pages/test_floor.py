@@ -61,11 +61,14 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
         as_of=AGO,
     )
     async with shown(page, tmp_path, floor):
+        seen = await page.evaluate(
+            f"import('/shared/words.js').then(({{ dayAndTime }}) => dayAndTime('{AGO}'))"
+        )
         assert await alarms(page) == [
             "Baccarat 13 Rounds are not taken in round 12 is on the record twice",
             "Baccarat 13 Old accounts of the house it has version 7, and the house has 9",
-            "Baccarat 5 NOT LIVE the table's service was stopped",
-            "Baccarat 13 NOT LIVE stopped",
+            f"Baccarat 5 NOT LIVE the table's service was stopped, not seen since {seen}",
+            f"Baccarat 13 NOT LIVE stopped, not seen since {seen}",
             "Baccarat 8 Favours the players dragon bonus player, panda 8",
             "Baccarat 2 Deviation +3.4 standard errors: dragon bonus player, win by 9, gaming day",
             "Baccarat 4 Waiting for a supervisor The lid of the shoe was opened during play",
