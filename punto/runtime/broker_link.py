@@ -26,6 +26,7 @@ import aiomqtt
 import structlog
 
 from punto.configs.problems import ConfigError
+from punto.runtime import clock
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_login import BrokerConfig
 
@@ -39,7 +40,6 @@ AT_ONCE: Final = 50
 """The most received messages that are read before other tasks have their turn."""
 LEAVE_SECONDS: Final = 1
 _REFUSED_SUBSCRIPTION: Final = 128
-_ADVICE: Final = "set username and password_file in [mqtt], and add the user to the broker's password file (mosquitto_passwd) and to its ACL"
 # "Bad user name or password" and "not authorised" in MQTT 3.1.1, and the client library's translation to MQTT 5.
 _NOT_AUTHORISED: Final = frozenset({4, 5, 134, 135})
 # Without it, bursts wait 40 ms for the delayed acknowledgement of TCP (the broker needs set_tcp_nodelay too).
@@ -56,13 +56,35 @@ _library_log = logging.getLogger("punto.runtime.broker_link.client")
 _library_log.addFilter(lambda record: _NO_ERRORS_OF_THE_LIBRARY.search(str(record.msg)) is None)
 
 REFUSED: Final = "the broker refuses this user: its name, its password or its certificate is wrong"
+TAKEN_OVER: Final = (
+    "the broker ends each connection soon, probably because another client has the same client id or user"
+)
+QUICK_LOSSES: Final = 3
+"""After so many connections in a row that the broker ended soon, it is reported as TAKEN_OVER, and the pauses are longer."""
+QUICK_SECONDS: Final = 10.0
+LONGEST_TAKEN_OVER_SECONDS: Final = 60.0
+"""The longest pause of a client that is taken over. The other client may pause as long, so only a connection that holds for twice
+this time ends the report.
+"""
+
+_HINTS: Final = {
+    REFUSED: {
+        "hint": "set username and password_file in [mqtt], and add the user to the broker's password file (mosquitto_passwd) and to "
+        "its ACL"
+    },
+    TAKEN_OVER: {
+        "hint": "give each program a user of its own and each table an id of its own, and look in the broker's log for who else "
+        "connects"
+    },
+}
+"""What is logged with these reasons."""
 
 LinkError = aiomqtt.MqttError
 """The broker cannot be reached or refuses this user, or the connection is lost."""
 
 
 class ConnectionLostError(aiomqtt.MqttError):
-    """The connection is lost, or it is given up because the broker does not answer."""
+    """The connection is given up because the broker does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +139,19 @@ class Link:
         self._will = will
         self._lost = lost
         self._patience = min(broker.keepalive, STALLED_SECONDS)
+        self._quick = 0
+        """Connections in a row that the broker has ended soon after it had accepted them."""
+        self._long_pauses = Backoff(QUICK_SECONDS / 2, LONGEST_TAKEN_OVER_SECONDS)
 
     async def run(self, session: Callable[["Connection"], Coroutine[Any, Any, None]]) -> NoReturn:
         """Run `session` on each connection until cancelled. Errors other than a lost connection are raised."""
         place = {"host": self._broker.host, "port": self._broker.port}
         was_refused = False
         while True:
+            began, taken_over = None, False
             try:
                 async with self.connection() as connection:
+                    began = clock.monotonic()
                     self._backoff.reset()
                     _log.info("broker connected", **place)
                     # In a separate task: before Python 3.13, if a task of a group fails while the group is being left,
@@ -135,18 +162,31 @@ class Link:
                 ConfigError,
             ) as errors:  # ConfigError: the password's file was removed
                 error = errors.exceptions[0]
-                refused = _refuses(error)
-                reason = REFUSED if refused else str(error)
+                refused, taken_over = _refuses(error), self._is_taken_over(began, error)
+                reason = REFUSED if refused else TAKEN_OVER if taken_over else str(error)
                 self._lost(reason)
                 # One line until the broker is reached again, and one more if it is reached and refuses the user.
                 if not self._backoff.failures or (refused and not was_refused):
-                    _log.warning(
-                        "broker away", **place, reason=reason, **({"hint": _ADVICE} if refused else {})
-                    )
+                    _log.warning("broker away", **place, reason=reason, **_HINTS.get(reason, {}))
                 was_refused = refused
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 raise asyncio.CancelledError
-            await asyncio.sleep(self._backoff.pause())
+            await asyncio.sleep((self._long_pauses if taken_over else self._backoff).pause())
+
+    def _is_taken_over(self, began: float | None, error: BaseException) -> bool:
+        """Whether the broker probably accepts another client in the place of this one, again and again.
+
+        A broker closes the older connection without a word. A broker that stops does so too, but then it usually cannot be reached
+        for a moment, which ends the count.
+        """
+        limit = QUICK_SECONDS if self._quick < QUICK_LOSSES else 2 * LONGEST_TAKEN_OVER_SECONDS
+        quick = began is not None and clock.monotonic() - began < limit
+        if quick and isinstance(error, aiomqtt.MqttError) and not isinstance(error, ConnectionLostError):
+            self._quick += 1
+        else:
+            self._quick = 0
+            self._long_pauses.reset()
+        return self._quick >= QUICK_LOSSES
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator["Connection"]:
@@ -329,7 +369,7 @@ class Sender:
         """Wait until the window has room.
 
         Raises:
-            ConnectionLostError: the connection is lost, or the broker does not acknowledge.
+            LinkError: the connection is lost, or the broker does not acknowledge.
         """
         await self._until(WINDOW - 1)
 
@@ -337,7 +377,7 @@ class Sender:
         """Wait until the broker has acknowledged everything.
 
         Raises:
-            ConnectionLostError: the connection is lost, or the broker does not acknowledge.
+            LinkError: the connection is lost, or the broker does not acknowledge.
         """
         await self._until(0)
 
@@ -346,7 +386,7 @@ class Sender:
             self._changed.clear()
             await _answered(self._changed.wait(), self._connection.patience)
         if self._lost:
-            raise ConnectionLostError("the connection is lost")
+            raise LinkError("the connection is lost")
 
     def _acknowledged(self, taken: Callable[[], None]) -> None:
         taken()

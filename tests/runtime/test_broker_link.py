@@ -16,9 +16,10 @@ import structlog
 
 from punto.runtime import broker_link
 from punto.runtime.backoff import Backoff
-from punto.runtime.broker_link import Connection, Link, Sender
+from punto.runtime.broker_link import TAKEN_OVER, Connection, ConnectionLostError, Link, Sender
 from punto.runtime.broker_login import BrokerConfig
-from tests.controller.table_in_this_process import eventually
+from tests.controller.guarded_brokers import GuardedBroker
+from tests.controller.table_in_this_process import Login, eventually
 from tests.controller.table_on_a_machine import Broker
 from tests.deadline import DEADLINE
 from tests.ports import free_port
@@ -117,7 +118,10 @@ async def cut_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
     writer.transport.abort()
 
 
-async def test_of_a_connection_that_is_cut_in_mid_write_nothing_is_said_but_our_own_line(noise, caplog):
+async def test_of_a_connection_that_is_cut_in_mid_write_nothing_is_said_but_our_own_line(
+    noise, caplog, monkeypatch
+):
+    monkeypatch.setattr(broker_link, "QUICK_LOSSES", 1000)  # a link that is thrown out so often would wait
     ended = 0
 
     async def send_much(connection: Connection) -> None:
@@ -208,6 +212,73 @@ async def test_an_absence_is_reported_once_and_its_reason_each_time():
 
     assert [line["event"] for line in logs] == ["broker away"]
     assert set(lost) == {logs[0]["reason"]}
+
+
+async def test_clients_that_throw_each_other_out_report_it_and_wait_longer(tmp_path):
+    """Two programs with one user, at a broker that takes a client's id from its user."""
+
+    async def listen(connection: Connection) -> None:
+        await connection.subscribe(["punto/+/state"])
+        async for _ in connection.messages():
+            pass
+
+    lost: list[str] = []
+    with GuardedBroker(tmp_path) as broker, structlog.testing.capture_logs() as logs:
+        user = broker.login("display")
+        login = Login(port=broker.port, username=user["username"], secret=user["password"])
+        links = [Link(login, Backoff(0.05, 0.1), lost=lost.append) for _ in range(2)]
+        running = [asyncio.create_task(link.run(listen)) for link in links]
+        await eventually(lambda: lost.count(TAKEN_OVER) >= 2, "it is reported")
+        connections = [line["event"] for line in logs].count("broker connected")
+        await asyncio.sleep(3)
+        since = [line["event"] for line in logs].count("broker connected") - connections
+        for task in running:
+            task.cancel()
+        await asyncio.wait(running)
+
+    assert since < 12  # with the pauses of the links there are hundreds
+    reported = next(line for line in logs if line.get("reason") == TAKEN_OVER)
+    assert reported["hint"].startswith("give each program a user of its own")
+
+
+@pytest.mark.parametrize(
+    ("ends", "reported"),
+    [
+        ([aiomqtt.MqttError("Disconnected")] * 5, True),
+        ([aiomqtt.MqttError("Disconnected"), ConnectionRefusedError()] * 5, False),
+        ([ConnectionLostError("the broker has answered nothing")] * 5, False),
+    ],
+    ids=["it accepts and ends each connection", "it stops after each connection", "it does not answer"],
+)  # fmt: skip
+async def test_only_a_broker_that_ends_connections_and_accepts_the_next_has_another_client_of_the_name(
+    ends, reported
+):
+    attempts = iter(ends)
+
+    class Scripted(Link):
+        @asynccontextmanager
+        async def connection(self) -> AsyncIterator[Connection]:
+            self.error: Exception | None = next(attempts, None)
+            if isinstance(self.error, ConnectionRefusedError):
+                raise aiomqtt.MqttError("Connection refused")
+            yield None  # type: ignore[misc]
+
+    async def session(_: Connection) -> None:
+        if link.error is not None:
+            raise link.error
+        over.set()
+        await asyncio.sleep(DEADLINE)
+
+    over, lost = asyncio.Event(), list[str]()
+    link = Scripted(BrokerConfig(), Backoff(0.01, 0.01), lost=lost.append)
+    link._long_pauses = Backoff(0.01, 0.01)
+    running = asyncio.create_task(link.run(session))
+    await asyncio.wait_for(over.wait(), DEADLINE)
+    running.cancel()
+    await asyncio.wait([running])
+
+    assert len(lost) == len(ends)
+    assert (TAKEN_OVER in lost) is reported
 
 
 async def test_what_a_session_raises_ends_the_link(tmp_path):
