@@ -98,8 +98,8 @@ class Broker:
             # After a power cut, all tables of a floor connect at the same time.
             Backoff(1, 10),
             # Always the same for a table: the broker ends the old connection, if it still has one, before it accepts
-            # the new one. So the old last will cannot come after the new "online". Nobody else can know it: any user of
-            # the broker who connects with this name would put the table off the air.
+            # the new one. So the old last will cannot come after the new "online". It has a secret, because at a broker that
+            # does not take the id from the user, any user who connects with this name would put the table off the air.
             identifier=f"punto-{topic.table}-{journal.secret}",
             will=self._will,
             lost=self._set_health,

@@ -76,6 +76,20 @@ async def test_a_client_does_not_end_the_connection_of_another_user_by_its_id(gu
         await eventually(lambda: display.of("state") and terminal.of("state"), "both hear it")
 
 
+async def test_the_tables_id_from_the_brokers_log_takes_nothing_over(guarded, tmp_path):
+    async with (
+        table(tmp_path / "table.db") as here,
+        connected(here, guarded.own_port, **guarded.login("punto")) as broker,
+    ):
+        await eventually(lambda: broker.health().connected, "the table is connected")
+        since = broker.health().since
+        for port in (guarded.own_port, guarded.port):
+            async with ear(port, identifier=broker._link._identifier, **guarded.login("display")) as intruder:
+                await intruder.last("state", lambda _: True)
+
+        assert (broker.health().connected, broker.health().since) == (True, since)
+
+
 async def test_a_payload_is_at_most_so_long(guarded):
     most = int(SHIPPED["message_size_limit"])
     async with (
