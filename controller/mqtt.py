@@ -16,11 +16,12 @@ from typing import Any, Final, Literal, NamedTuple
 import structlog
 from pydantic import ValidationError
 
-from punto.baccarat.table.events import SetWager
+from punto.baccarat.table.events import SetWager, SharedId
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations
 from punto.configs.faults import first_fault
 from punto.configs.problems import ConfigError
+from punto.controller import health
 from punto.controller.engine import Engine, Entered
 from punto.controller.journal.journal import Journal
 from punto.controller.mqtt_requests import LONGEST_VERB, BooksOf, Requests, id_of, not_read
@@ -52,6 +53,11 @@ FLOOD: Final = 200
 the meantime would fill the queue that the broker has for the table, and would cost the other seats their turn.
 """
 DEAF_SECONDS: Final = 10.0
+SHARED_SECONDS: Final = 2.5 * health.EVERY_SECONDS
+"""Another service with this table's id is there as long as its availability, which it sends with its health, keeps coming."""
+SHARED_AGAIN_SECONDS: Final = 600.0
+"""How often it is on the record."""
+_LONGEST_AVAILABILITY: Final = 4096
 _SEAT: Final = re.compile(r"\d{1,3}", re.ASCII)
 
 _log = structlog.get_logger("punto.controller.mqtt")
@@ -104,7 +110,10 @@ class Broker:
             will=self._will,
             lost=self._set_health,
         )
-        self._listened: dict[str, Take] = {}
+        self._listened: dict[str, Take] = {self.topic(topics.AVAILABILITY): self._hear_another}
+        self._other: str | None = None
+        """The record of another service that has this table's id."""
+        self._other_until = self._other_again = float("-inf")
         self._left_out: set[int] = set()
         """The seats that flood."""
         self._floods = asyncio.Event()
@@ -190,7 +199,33 @@ class Broker:
             reason=reason,
             since=timestamp(self._since if state == "online" else now),
             cause=cause,
+            record=self._engine.record_name,
+            other_record=self._other if clock.monotonic() < self._other_until else None,
         )
+
+    async def _hear_another(self, message: Received) -> None:
+        """Note that another service has this table's id, such as one with a copied configuration.
+
+        It is answered with this table's availability, by which it learns of this table, and which takes the place of its last one.
+        """
+        if message.retained or len(message.payload) > _LONGEST_AVAILABILITY:
+            return  # what is retained can be of an earlier record of this table
+        try:
+            told = Availability.model_validate_json(message.payload)
+        except ValidationError:
+            return
+        own, other, now = self._engine.record_name, told.record, clock.monotonic()
+        if other is None or other == own:
+            return
+        online = told.state == "online"
+        known = self._other == other and now < self._other_until
+        self._other, self._other_until = other, now + SHARED_SECONDS if online else float("-inf")
+        if not known or not online:
+            self._outbox.snapshot_due(topics.AVAILABILITY)
+        if online and now >= self._other_again:
+            self._other_again = now + SHARED_AGAIN_SECONDS
+            _log.error("two tables have this id", own_record=own, other_record=other)
+            await self._engine.submit([SharedId(own, other)], "service")
 
     async def _serve(self, connection: Connection) -> None:
         self._set_health("")

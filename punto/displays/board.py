@@ -39,12 +39,14 @@ NO_BROKER: Final = "The display has no connection to the message broker"
 REFUSED: Final = "The message broker refuses this display"
 STOPPED: Final = "The table was stopped"
 LOST: Final = "The connection to the table was lost"
+TWO_TABLES: Final = "Two tables have this id"
 SITUATIONS: Final = {
     NO_STATE: "silent",
     STOPPED: "stopped",
     LOST: "lost",
     NO_BROKER: "no_broker",
     REFUSED: "refused",
+    TWO_TABLES: "two_tables",
 }
 """What a program is told in place of the reason why a board is not live; any other reason is of a table that is `offline`."""
 LIVE: Final = "live"
@@ -66,6 +68,8 @@ class Board:
         self._published: dict[str, str] = {}
         self._live = _Hold(clock)
         self._meter_live = _Hold(clock)
+        self._shared = False
+        """Whether two services publish as this table, so that nobody knows which of them a message is of."""
         self._holds = {LIVE: self._live, PROGRESSIVE_LIVE: self._meter_live}
         self._followers: set[_Follower] = set()
 
@@ -86,6 +90,10 @@ class Board:
             ValueError: it contains an invalid time; the message is not kept.
         """
         match message:
+            case Availability():
+                self._take_availability(message)
+            case _ if self._shared:
+                pass
             case State():
                 holds = seconds_held(message)
                 # The same message again is not news: a broker or a bridge may repeat it after a reconnection.
@@ -102,14 +110,8 @@ class Board:
                 self._publish(SCOREBOARD, message)
             case Progressive():
                 self._take_progressive(message, retained=retained)
-            case Availability(state="offline", cause="stopped"):
-                self._not_live(STOPPED)
-            case Availability(state="offline", cause="lost"):
-                self._not_live(LOST)
-            case Availability(state="offline", reason=reason):
-                self._not_live(f"The table is offline: {reason}")
             case _:
-                pass  # online alone does not make it live: the next state does
+                pass
 
     def retract(self, progressive: str) -> None:
         """The table no longer publishes the progressive with that id."""
@@ -124,6 +126,15 @@ class Board:
         """End all streams of this board."""
         for follower in self._followers:
             follower.end()
+
+    def _take_availability(self, message: Availability) -> None:
+        """End the validity if the service is offline or not alone. Online alone does not make it live: the next state does."""
+        self._shared = message.other_record is not None
+        if self._shared:
+            self._not_live(TWO_TABLES)
+        elif message.state == "offline":
+            other = f"The table is offline: {message.reason}"
+            self._not_live({"stopped": STOPPED, "lost": LOST}.get(message.cause or "", other))
 
     def _take_progressive(self, message: Progressive, *, retained: bool) -> None:
         holds = seconds_held(message)

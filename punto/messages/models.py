@@ -131,6 +131,13 @@ class Availability(Message):
         default=None,
         description="why the service is offline: somebody stopped it, it failed, or its connection was lost, which only the last will reports; null while it is online",
     )
+    record: RecordName | None = Field(
+        default=None, description="identifies the record of the service that sends this message"
+    )
+    other_record: RecordName | None = Field(
+        default=None,
+        description="the record of another service that now publishes with this table's id; null if there is none",
+    )
 
 
 class ComponentDigest(Payload):

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import hashlib
+import json
 import os
 import signal
 import socket
@@ -34,6 +35,7 @@ from tests.controller.table_in_this_process import (
 )
 from tests.controller.table_on_a_machine import Broker, Listener, inputs, wait_until
 from tests.controller.table_on_a_machine import Table as Service
+from tests.displays.played import availability
 from tests.ports import free_port
 
 
@@ -199,6 +201,60 @@ def test_info_has_the_digest_of_each_component_and_the_record_has_that_of_them_a
 def _state(listener: Listener) -> tuple[str, str | None, str] | None:
     last = listener.last("availability")
     return None if last is None else (last["state"], last["cause"], last["reason"])
+
+
+async def test_two_tables_with_one_id_are_an_alarm_at_both_until_one_is_stopped(tmp_path, mosquitto):
+    """Somebody has copied the configuration of a table to another PC."""
+    async with (
+        ear(mosquitto.port) as listening,
+        table(tmp_path / "table.db") as here,
+        table(tmp_path / "copy.db") as copy,
+        connected(here, mosquitto.port),
+    ):
+        await online(listening)
+        records = {here.engine.record_name, copy.engine.record_name}
+        async with connected(copy, mosquitto.port) as second:
+            await eventually(lambda: here.state.alarms and copy.state.alarms, "the alarm at both")
+            for each in (here, copy):
+                (alarm,) = each.state.alarms
+                assert alarm.code == "shared_id"
+                assert all(record in alarm.text for record in records)
+            await eventually(
+                lambda: (
+                    {each["record"] for each in listening.of("availability") if each["other_record"]}
+                    == records
+                ),
+                "both report it",
+            )
+            told = len(listening.of("availability"))
+            await asyncio.sleep(0.5)
+            assert len(listening.of("availability")) == told  # they do not answer each other for ever
+        await second.publish_offline("stopped", "the service was stopped")
+        last = await listening.last(
+            "availability", lambda last: last["state"] == "online" and not last["other_record"]
+        )
+        assert last["record"] == here.engine.record_name
+
+    assert (
+        len(inputs(tmp_path / "table.db", "shared_id")) == len(inputs(tmp_path / "copy.db", "shared_id")) == 1
+    )
+
+
+async def test_an_earlier_record_of_the_table_or_an_unreadable_availability_is_no_other_table(
+    tmp_path, mosquitto
+):
+    earlier = availability("online", "running").model_copy(update={"record": "an earlier one"})
+    async with ear(mosquitto.port) as listening:
+        await listening.publish("availability", json.loads(earlier.wire()), retain=True)
+        async with table(tmp_path / "table.db") as here, connected(here, mosquitto.port):
+            await listening.last("availability", lambda last: last["record"] == here.engine.record_name)
+            for payload in (b"{", json.dumps({**json.loads(earlier.wire()), "reason": "x" * 5000}).encode()):
+                await listening.publish("availability", payload)
+            await listening.publish("request/snapshot", {"id": "s-1"})
+            await eventually(lambda: listening.of("response/snapshot"), "the answer to a later message")
+
+            assert here.state.alarms == ()
+            assert listening.of("availability")[-1]["other_record"] is None
 
 
 async def test_the_will_of_a_connection_left_hanging_does_not_come_after_online(here, mosquitto):

@@ -120,9 +120,17 @@ def availability(
     state: Literal["online", "offline"],
     reason: str,
     cause: Literal["stopped", "failed", "lost"] | None = None,
+    other_record: str | None = None,
 ) -> Availability:
     """What the table's service, or its last will, says of itself."""
     now = timestamp(datetime.now(UTC))
     return Availability(
-        id="table-1/availability", seq=0, ts=now, state=state, reason=reason, since=now, cause=cause
+        id="table-1/availability",
+        seq=0,
+        ts=now,
+        state=state,
+        reason=reason,
+        since=now,
+        cause=cause,
+        other_record=other_record,
     )

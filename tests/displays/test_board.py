@@ -16,6 +16,7 @@ from punto.displays.board import (
     PROGRESSIVE_LIVE,
     REFUSED,
     STOPPED,
+    TWO_TABLES,
     Board,
     follow,
 )
@@ -127,6 +128,24 @@ def test_a_table_that_was_offline_before_the_display_came_is_shown_since_it_was_
 
     assert (board.reason, board.situation, board.seen) == (reason, situation, seen.ts)
     assert json.loads(board.json(LIVE)) == {"milliseconds": 0, "reason": reason, "seen": seen.ts}
+
+
+def test_a_display_of_two_tables_with_one_id_shows_neither_until_one_is_left(board, table):
+    """Their messages come in turn, and nobody knows which of them is the table."""
+    board.take(table.state(), retained=False)
+    before = board.state
+    board.take(availability("online", "running", other_record="bb"), retained=False)
+    table.play(1)
+    for message in (table.state(), table.scoreboard(), Meter().message()):
+        board.take(message, retained=False)
+
+    assert (board.reason, board.situation, board.live_seconds) == (TWO_TABLES, "two_tables", 0)
+    assert (board.state, board.scoreboard, board.progressive) == (before, None, None)
+
+    board.take(availability("offline", "the service was stopped", "stopped"), retained=False)
+    assert board.reason == STOPPED
+    board.take(table.state(), retained=False)
+    assert board.situation == "live"
 
 
 def test_a_board_reports_whether_it_is_live_or_why_it_is_not(board, clock, table):

@@ -265,7 +265,16 @@ class LogHeld:
     kind: Literal["log_held"] = "log_held"
 
 
-OfTheRecord = LogHeld | RecordDiffers | Flooded | DayBegan | ClockStepped
+@dataclass(frozen=True, slots=True)
+class SharedId:
+    """Another service with another record, `other`, publishes with the id of this table, whose record is `own`."""
+
+    own: str
+    other: str
+    kind: Literal["shared_id"] = "shared_id"
+
+
+OfTheRecord = LogHeld | RecordDiffers | Flooded | DayBegan | ClockStepped | SharedId
 
 
 # --- other devices

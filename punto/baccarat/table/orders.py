@@ -351,7 +351,10 @@ _NAMELESS: Final = {
 
 
 def on_record(turn: Turn, event: events.OfTheRecord) -> None:
-    """Begin a gaming day; or raise an alarm if the record differs or its log grows, or for a flood. A set clock changes nothing."""
+    """Begin a gaming day; or raise an alarm if the record differs or its log grows, for a flood or for another table with this id.
+
+    A set clock changes nothing.
+    """
     if isinstance(event, events.DayBegan):
         _begin_day(turn, event.began)
     if isinstance(event, events.RecordDiffers):
@@ -365,6 +368,12 @@ def on_record(turn: Turn, event: events.OfTheRecord) -> None:
             "record_log",
             f"the log of the record grows, because {event.by} has read the record in one transaction for a long time: end that program, "
             "or the disk fills up",
+        )
+    if isinstance(event, events.SharedId):
+        turn.alarm(
+            "shared_id",
+            f"another service also publishes as this table: it has the record {event.other}, and this table has the record {event.own}. "
+            "Displays show neither of the two: stop the service that is not this table, and give it an id of its own",
         )
     if isinstance(event, events.Flooded):
         turn.alarm(

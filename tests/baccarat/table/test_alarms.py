@@ -14,6 +14,7 @@ from punto.baccarat.table.events import (
     LogHeld,
     RecordDiffers,
     SessionEnded,
+    SharedId,
 )
 from punto.baccarat.table.order_kinds import AcknowledgeAlarm
 from punto.baccarat.table.shoe_events import MOST_REMEMBERED
@@ -142,6 +143,16 @@ def test_who_makes_the_log_of_the_record_grow_is_named():
     (alarm,) = croupier.state.alarms
     assert alarm.code == "record_log"
     assert "because sqlite3 (process 123) has read the record" in alarm.text
+
+
+def test_another_table_with_this_id_is_an_alarm_that_names_both_records():
+    croupier = Croupier.at_betting()
+    for _ in range(2):
+        croupier.handle(SharedId("61d3df3f", "0a7bc2d1"))
+
+    (alarm,) = croupier.state.alarms
+    assert (alarm.code, alarm.times) == ("shared_id", 2)
+    assert "it has the record 0a7bc2d1, and this table has the record 61d3df3f" in alarm.text
 
 
 def test_a_flood_of_requests_is_one_alarm_for_each_client_however_long_it_lasts():
