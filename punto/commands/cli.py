@@ -63,7 +63,7 @@ _HELP: Final = {
     "card-reader": "simulate a reader of supervisors' cards on a pseudo-terminal",
     "display": "serve the score display to browsers, or show it in a terminal",
     "game-manager": "run the Game Manager of a house with many tables",
-    "house": "export the months of a Game Manager's store, or delete exported ones",
+    "house": "export the months of a Game Manager's store, delete exported ones, or choose a table's record",
     "operator": "give an order to a running table",
     "operators": "make and change the accounts of operators",
     "broker-users": "make the broker's users of all tables, with passwords and access list",

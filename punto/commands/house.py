@@ -1,4 +1,4 @@
-"""`punto house`: the months of a Game Manager's store as files, and the end of what was exported."""
+"""`punto house`: the months of a Game Manager's store as files, the end of what was exported, and the record that is a table's."""
 
 import argparse
 import re
@@ -14,8 +14,8 @@ from punto.house.export import drop_month, export_month
 from punto.house.store import Store, StoreError
 
 HELP: Final = (
-    "Export a month of the store of `punto game-manager`, or delete a month that was exported. You can run this command while "
-    "the service runs. A month is one of gaming days."
+    "Export a month of the store of `punto game-manager`, delete a month that was exported, or choose the record of a table if two "
+    "services published as this table. You can run this command while the service runs. A month is one of gaming days."
 )
 
 
@@ -43,10 +43,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         description="Delete a month's rounds, settlements and incidents, if each of them was exported and the month ended 30 days "
         "ago or more. The reports stay: their sums by gaming day are kept. The books stay too.",
     )
-    for action in (export, drop):
+    choose = actions.add_parser(
+        "choose-record",
+        help="choose the record of a table after two services published as this table",
+        description="Choose which of two records is the table's. The Game Manager then takes in this record, and never the other "
+        "one, which is of a service with a copied configuration. First stop that service, and give it an id of its own.",
+    )
+    choose.add_argument("--table", required=True, metavar="ID", help="the table's id")
+    choose.add_argument(
+        "--record",
+        required=True,
+        metavar="NAME",
+        help="the name of its record, as the alarm at the table has it",
+    )
+    for action in (export, drop, choose):
         action.add_argument(
             "--config", type=Path, required=True, metavar="FILE", help="the Game Manager's configuration"
         )
+    for action in (export, drop):
         action.add_argument(
             "--month",
             type=checked(read_month),
@@ -69,7 +83,7 @@ def read_month(text: str) -> date:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Export or drop; 1 if that cannot be done."""
+    """Export, drop or choose; 1 if that cannot be done."""
     config = load_game_manager(args.config)
     try:
         store = Store(config.store.url, config.calendar.calendar(), config.store.password())
@@ -77,6 +91,9 @@ def main(args: argparse.Namespace) -> int:
             if args.action == "export":
                 for path in export_month(store, args.month, args.out, args.format):
                     print(path)
+            elif args.action == "choose-record":
+                store.choose(args.table, args.record)
+                print(f"{args.table}: the record {args.record} is taken in")
             else:
                 today = config.calendar.calendar().day_of(datetime.now(UTC))
                 print(f"{drop_month(store, args.month, today):,} rows deleted")

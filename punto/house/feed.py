@@ -235,7 +235,7 @@ class Feed:
             case Health():
                 self._intake.meet(table, message.rounds, message.inputs)
             case Availability():
-                self._intake.meet(table)
+                self._intake.hear_availability(table, message, retained=retained)
             case _:
                 pass
         self._floor.take(table, message, retained=retained)

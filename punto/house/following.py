@@ -4,14 +4,14 @@ A table's rounds are taken in their order. At each connection the last round tha
 at another moment, the table's record is not the one that was followed.
 """
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
 from punto.baccarat.table.state import RoundRecord
 from punto.house.book_days import BookDays
-from punto.house.taken import Cursors, Taken, TakenBooks, TakenIncidents
+from punto.house.taken import DISPUTED, REJECTED, Cursors, Taken, TakenBooks, TakenIncidents
 from punto.messages.models import Round
 from punto.messages.requests import (
     BooksRequest,
@@ -36,6 +36,10 @@ SECONDS_FOR_A_RECORD: Final = 3600.0
 """A table that begins new records more often than this is not followed: a technician begins one in years."""
 _TOO_MANY_RECORDS: Final = (
     "it tells of another new record again and again: find out whether it is the house's table"
+)
+_SHARED: Final = (
+    "two services publish as this table, with the records {}: stop the one that is not the table, and run `punto house choose-record "
+    "--table {} --record NAME` with the table's record, which its console shows in the alarm"
 )
 _BACK: Final = (
     "its record has not the {} that was taken in: if a backup of the record was restored, let the table begin a new "
@@ -78,13 +82,63 @@ class Following:
 
     def __init__(self, cursors: Cursors) -> None:
         self._cursors = cursors
+        self._held_back: dict[tuple[str, str], str] = {}
+        self._hold_back(cursors)
         self._tables: dict[str, _Table] = {}
         self._books: dict[str, BookDays] = {}
         self._asks = 0
 
     def faults(self) -> dict[str, str]:
         """The tables whose rounds cannot be taken in, and why."""
-        return {name: table.fault for name, table in self._tables.items() if table.fault}
+        return {
+            **{name: table.fault for name, table in self._tables.items() if table.fault},
+            **{
+                name: _SHARED.format(" and ".join(sorted(records)), name)
+                for name, records in self._disputed().items()
+            },
+        }
+
+    # --- two services with one table's id
+
+    def is_new_dispute(self, name: str, records: Iterable[str]) -> bool:
+        """Whether two services publish as this table, and nobody knows it yet: a person has rejected none of their records."""
+        held = [self._held_back.get((name, record)) for record in records]
+        return None in held and REJECTED not in held
+
+    def dispute(self, name: str, records: Iterable[str]) -> None:
+        """Take in none of these records until a person chooses one."""
+        self._held_back |= {(name, record): DISPUTED for record in records}
+
+    def review(self, cursors: Cursors) -> None:
+        """Take in again what a person has chosen since: `cursors` are what the store has now."""
+        before = self._disputed()
+        self._hold_back(cursors)
+        for name in before.keys() - self._disputed().keys():
+            table = self._tables.setdefault(name, _Table())
+            table.compared, table.behind, table.asked, table.after = False, True, None, None
+
+    def is_held_back(self, name: str, record: str) -> bool:
+        """Whether nothing is taken in of this record."""
+        return (name, record) in self._held_back
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether it holds records back, about which a person may decide at any time."""
+        return bool(self._held_back)
+
+    def _hold_back(self, cursors: Cursors) -> None:
+        held = ((key, cursor.held_back) for key, cursor in cursors.items())
+        self._held_back = {key: why for key, why in held if why is not None}
+
+    def _disputed(self) -> dict[str, list[str]]:
+        """The records of each table with two services, of which nobody has chosen one."""
+        found: dict[str, list[str]] = {}
+        for (name, record), why in self._held_back.items():
+            if why == DISPUTED:
+                found.setdefault(name, []).append(record)
+        return found
+
+    # --- what was heard
 
     def taken(self) -> dict[str, int]:
         """The number of each table's last round that was taken in."""
@@ -126,6 +180,8 @@ class Following:
         """A round that a table told by itself. Returns the rounds to take in."""
         self.meet(name)
         table = self._tables[name]
+        if self.is_held_back(name, told.record):
+            return []
         if not table.compared or table.fault or told.record != table.record or told.seq > table.next:
             table.behind = True
             if told.record != table.record:
@@ -137,6 +193,8 @@ class Following:
     def hear_answer(self, name: str, told: RoundsResponse) -> list[Taken]:
         """The answer to a request. Returns the rounds to take in."""
         table = self._tables.get(name)
+        if self.is_held_back(name, told.record):
+            return []
         if table is None or table.asked is None or told.request != _id(table.asked):
             return []
         table.asked = None
@@ -152,6 +210,8 @@ class Following:
     def hear_incidents(self, name: str, told: IncidentsResponse) -> TakenIncidents | None:
         """The answer to a request for incidents. Returns those to take in."""
         table = self._tables.get(name)
+        if self.is_held_back(name, told.record):
+            return None
         if table is None or table.after is None or told.request != _of_incidents(table.after):
             return None
         after, table.after = table.after, None
@@ -167,6 +227,8 @@ class Following:
 
     def hear_meter(self, name: str, record: str, today: date) -> None:
         """A service has told the meter that it keeps, and the name of its record. `today` is the house's gaming day."""
+        if self.is_held_back(name, record):
+            return
         books = self._books.get(name)
         if books is None or books.record != record:
             cursor = self._cursors.get((name, record))
@@ -177,7 +239,9 @@ class Following:
     def hear_books(self, name: str, told: BooksResponse) -> TakenBooks | None:
         """The answer to a request for books. Returns those to take in."""
         books = self._books.get(name)
-        return None if books is None else books.hear(name, told)
+        if books is None or self.is_held_back(name, told.record):
+            return None
+        return books.hear(name, told)
 
     def unanswered(self) -> dict[str, str]:
         """The services that refused the last request for books, and why."""
@@ -194,8 +258,9 @@ class Following:
 
     def to_ask(self, now: float, full: Container[str] = ()) -> Iterator[tuple[str, Ask]]:
         """The requests to send now, by `now` in seconds; each is noted as sent. Those that are `full` are not asked."""
+        disputed = self._disputed()
         for name, table in [*self._tables.items()]:  # other tables may be heard of while a request is sent
-            if name in full:
+            if name in full or name in disputed:
                 continue
             passed = now - table.refilled_at
             table.new = min(RECORDS_AT_ONCE, table.new + passed / SECONDS_FOR_A_RECORD)

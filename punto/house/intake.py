@@ -14,11 +14,11 @@ import structlog
 
 from punto.baccarat.wagers.definition import Game
 from punto.house.edge_alarms import Heard, alarms_of, keep
-from punto.house.following import Ask, Following
+from punto.house.following import RECORDS_AT_ONCE, Ask, Following
 from punto.house.live import keeper_of
 from punto.house.store import GapError, RefusedError, Store, StoreAwayError
-from punto.house.taken import OfRecord, Taken, TakenBooks, TakenIncidents
-from punto.messages.models import Progressive, Round
+from punto.house.taken import Disputed, OfRecord, Taken, TakenBooks, TakenIncidents
+from punto.messages.models import Availability, Progressive, Round
 from punto.messages.requests import BooksResponse, IncidentsResponse, Response, RoundsResponse
 from punto.messages.restricted import Edge
 from punto.runtime.backoff import Backoff
@@ -33,6 +33,8 @@ ALARMS_AT_ONCE: Final = 100
 NEW_EVERY_SECONDS: Final = 60.0
 """So many games and messages with new alarms of edges are taken of a table at once, and then one of each in this time."""
 _LOOK_SECONDS: Final = 1.0
+REVIEW_SECONDS: Final = 2.0
+"""How often it looks whether a person has chosen one of two records of a table."""
 
 _log = structlog.get_logger("punto.house")
 _T = TypeVar("_T", bound=OfRecord)
@@ -80,6 +82,8 @@ class Intake:
         self._incidents: list[TakenIncidents] = []
         self._books: list[TakenBooks] = []
         self._games: list[Game] = []
+        self._disputed: list[Disputed] = []
+        self._review_at = 0.0
         self._edges = Heard()
         self._known: set[tuple[str, str]] = set()
         self._new: dict[tuple[str, str], Bucket] = {}
@@ -100,6 +104,19 @@ class Intake:
         self._tables.add(table)
         if self._following is not None:
             self._following.meet(table, rounds, inputs)
+
+    def hear_availability(self, table: str, told: Availability, *, retained: bool) -> None:
+        """A table's service, which may not be the only one that publishes as this table."""
+        self.meet(table)
+        records = sorted(each for each in {told.record, told.other_record} if each is not None)
+        if self._following is None or retained or len(records) < 2:
+            return
+        new = self._following.is_new_dispute(table, records)
+        if new and self._has_turn(table, "records", RECORDS_AT_ONCE):
+            _log.error("two services publish as one table: neither is taken in", table=table, records=records)
+            self._following.dispute(table, records)
+            self._disputed += [Disputed(table, record, told.simulation) for record in records]
+            self._wake.set()
 
     def hear_meter(self, table: str, told: Progressive) -> None:
         """A meter as a table tells it now."""
@@ -144,6 +161,8 @@ class Intake:
         Raises:
             ValueError: a name, a number or the time is invalid.
         """
+        if self._following is not None and self._following.is_held_back(table, told.record):
+            return
         alarms = [*alarms_of(table, told)]
         if self._edges.has_new(alarms) and self._has_turn(table, "edges", ALARMS_AT_ONCE):
             self._edges.take(alarms)
@@ -211,6 +230,7 @@ class Intake:
         self._rounds.clear()
         self._incidents.clear()
         self._books.clear()
+        self._disputed.clear()
 
     async def _lead(self) -> None:
         while not await asyncio.to_thread(self._store.leads):
@@ -227,6 +247,7 @@ class Intake:
 
     async def _write(self) -> None:
         while await asyncio.to_thread(self._store.leads):
+            await self._review()
             try:
                 async with asyncio.timeout(_LOOK_SECONDS):
                     await self._wake.wait()
@@ -248,6 +269,21 @@ class Intake:
             if self._books:
                 books, self._books = self._books, []
                 await self._take_in(self._store.take_books, books)
+
+    async def _review(self) -> None:
+        """Store which records are disputed, and look from time to time whether a person has chosen one."""
+        if self._disputed:
+            disputed, self._disputed = self._disputed, []
+            try:
+                await asyncio.to_thread(self._store.dispute, disputed)
+            except RefusedError as error:
+                _log.warning("disputed records refused", reason=str(error))
+        now = asyncio.get_running_loop().time()
+        if self._following is not None and self._following.holds_back and now >= self._review_at:
+            self._review_at = now + REVIEW_SECONDS
+            cursors = await asyncio.to_thread(self._store.cursors)
+            if not self._disputed:  # else the store does not know all
+                self._following.review(cursors)
 
     def _batch(self) -> list[Taken]:
         """The next rounds of each table that has some."""

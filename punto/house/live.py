@@ -39,6 +39,7 @@ MOST_PLAYED: Final = 2000
 """So many rounds of the last hour are kept of a table."""
 KNOWN_DEVICES: Final = frozenset({"shoe", *get_args(DeviceName)})
 _AN_HOUR: Final = timedelta(hours=1)
+_SHARED: Final = "two tables have this id, and the messages of both come in turn"
 _NO_MESSAGE: Final = "nothing has come from the table for some seconds"
 
 
@@ -250,7 +251,8 @@ class Floor:
     def _view(self, name: str, table: _Table, now: datetime, known: Known, accounts: int) -> TableView:
         state, availability, health = table.of(State), table.of(Availability), table.of(Health)
         meters, edge = table.of(TableMeters), table.of(Edge)
-        live = self._is_live(table, State)
+        shared = availability is not None and availability.other_record is not None
+        live = self._is_live(table, State) and not shared
         offline = availability is not None and availability.state == "offline"
         in_play = edge is not None and state is not None and edge.shoe == state.shoe.number
         of_state = {
@@ -265,6 +267,8 @@ class Floor:
             live=live,
             reason=""
             if live
+            else _SHARED
+            if shared
             else availability.reason
             if availability is not None and offline
             else _NO_MESSAGE,

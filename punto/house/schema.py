@@ -3,6 +3,8 @@
 A table of the floor is known by its id and the name of its record: if a table begins a new record, its rounds are numbered
 from 1 again. `rounds_at`, `incidents_at` and `books_at` are the cursors: the number of the last round that was taken in, the number
 of the input up to which all incidents were, and the last gaming day whose books were; `rounds_ts` is when that round ended. They move in the transaction that adds the rows, so nothing is lost or twice.
+Nothing is taken in of a record with `held_back`: it is `disputed` if two services published with the table's id, until a person has
+chosen one of their records, and the other one is `rejected`.
 
 Rounds, settlements, incidents, books, accesses, alarms of edges and acknowledgements are never changed. `handles` and `hits` are sums of them by gaming day, each round as it was
 settled last, and follow from them.
@@ -45,6 +47,7 @@ RECORDS: Final = Table(
     Column("rounds_ts", _MOMENT),
     Column("incidents_at", BigInteger, nullable=False, server_default="0"),
     Column("books_at", Date),
+    Column("held_back", Text),
     UniqueConstraint("table", "record"),
 )
 GAMES: Final = Table(

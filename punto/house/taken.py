@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 from punto.baccarat.table.state import RoundRecord
 from punto.messages.books import Books
@@ -13,7 +13,7 @@ class Cursor(NamedTuple):
     """What was taken in of a record, which has the number `id` in the store.
 
     `rounds` is the number of its last round, `ended` when that ended, `incidents` the input up to which its incidents were, and
-    `books` the last gaming day whose books were.
+    `books` the last gaming day whose books were. `held_back` says that nothing is taken in of it: it is disputed or rejected.
     """
 
     id: int
@@ -21,12 +21,13 @@ class Cursor(NamedTuple):
     ended: datetime | None
     incidents: int
     books: date | None = None
+    held_back: str | None = None
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> Self:
         """From the columns of a record."""
-        id_, rounds, ended, incidents, books = row
-        return cls(id_, rounds, None if ended is None else aware(ended), incidents, books)
+        id_, rounds, ended, incidents, books, held_back = row
+        return cls(id_, rounds, None if ended is None else aware(ended), incidents, books, held_back)
 
 
 class OfRecord(Protocol):
@@ -45,6 +46,8 @@ class OfRecord(Protocol):
         """Whether the table is a simulation."""
 
 
+DISPUTED: Final = "disputed"
+REJECTED: Final = "rejected"
 Cursors = Mapping[tuple[str, str], Cursor]
 """By the table's id and the name of its record."""
 
@@ -52,8 +55,18 @@ Cursors = Mapping[tuple[str, str], Cursor]
 def newest(cursors: Cursors) -> dict[str, int]:
     """The number of each table's last round, of the newest of its records."""
     return {
-        table: cursor.rounds for (table, _), cursor in sorted(cursors.items(), key=lambda each: each[1].id)
+        table: cursor.rounds
+        for (table, _), cursor in sorted(cursors.items(), key=lambda each: each[1].id)
+        if cursor.held_back is None
     }
+
+
+class Disputed(NamedTuple):
+    """A record of one of two services that publish with the table's id."""
+
+    table: str
+    record: str
+    simulation: bool
 
 
 class Taken(NamedTuple):
