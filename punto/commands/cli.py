@@ -67,6 +67,7 @@ _HELP: Final = {
     "operator": "give an order to a running table",
     "operators": "make and change the accounts of operators",
     "broker-users": "make the broker's users of all tables, with passwords and access list",
+    "retire-table": "clear what the broker keeps of a table that was removed",
     "device-key": "make the key of a device on a serial line",
     "manifest": "write the signed digests of every installed file",
     "signer": "sign the heads of this machine's records, with a key that no table can read",

@@ -39,6 +39,9 @@ MOST_PLAYED: Final = 2000
 """So many rounds of the last hour are kept of a table."""
 KNOWN_DEVICES: Final = frozenset({"shoe", *get_args(DeviceName)})
 _AN_HOUR: Final = timedelta(hours=1)
+_RETIRE: Final = "If there is no such table any more, run `punto retire-table {}`"
+_GONE: Final = timedelta(days=1)
+"""A table that was not seen for so long may have been removed."""
 _SHARED: Final = "two tables have this id, and the messages of both come in turn"
 _NO_MESSAGE: Final = "nothing has come from the table for some seconds"
 
@@ -98,7 +101,8 @@ class Deviation(Part):
 class TableView(Part):
     """A table. It is `live` if its state came in time; if not, `reason` says why, and the rest is of the last messages.
 
-    `as_of` is then the time of its state, so when it was last seen. `signed_on` are the people at its consoles, some seconds ago. `waiting` counts the
+    `as_of` is then the time of its state, so when it was last seen; `retire` is what to do if it was not seen for a day and there is
+    no such table any more. `signed_on` are the people at its consoles, some seconds ago. `waiting` counts the
     rounds on its record that were not taken in, and `fault` says why they cannot be. `accounts` says that it has not taken over
     the house's accounts as they are now, and is empty if it has. `edge_alarms` are the wagers that favour the
     players in the shoe in play.
@@ -126,6 +130,7 @@ class TableView(Part):
     waiting: int
     fault: str
     accounts: str
+    retire: str = ""
 
 
 class FloorView(Part):
@@ -203,6 +208,10 @@ class Floor:
                 table.last[type(message)] = message
                 if isinstance(message, Availability) and message.state == "offline":
                     table.until.clear()
+
+    def forget(self, name: str) -> None:
+        """The broker keeps nothing of this table any more, because somebody has retired it."""
+        self._tables.pop(name, None)
 
     def view(self, now: datetime, known: Mapping[str, Known], accounts: int = 0) -> tuple[TableView, ...]:
         """The tables in the order of their ids; `known` is what the store has of them.
@@ -287,6 +296,7 @@ class Floor:
             fault=known.fault,
             accounts="" if health is None else _behind(health.house_accounts, accounts),
             signed_on=known.signed_on,
+            retire="" if live or _is_recent(state, now) else _RETIRE.format(name),
         )
 
     def _is_live(self, table: _Table, kind: type[Payload]) -> bool:
@@ -321,6 +331,10 @@ def deviations(meters: TableMeters) -> tuple[Deviation, ...]:
             if errors is not None and abs(errors) >= SIGMAS
         ]
     return tuple(found)
+
+
+def _is_recent(state: State | None, now: datetime) -> bool:
+    return state is not None and now - datetime.fromisoformat(state.ts) < _GONE
 
 
 def _behind(has: int | None, house: int) -> str:

@@ -28,8 +28,9 @@ const alarm = (kind, label, text, key = kind) => {
  * @param {TableView} table
  */
 export function alarmsOf(table) {
-  const { live, reason, as_of: asOf, fault, accounts } = table;
-  const away = asOf === null ? reason : `${reason}, not seen since ${dayAndTime(asOf)}`;
+  const { live, reason, as_of: asOf, retire, fault, accounts } = table;
+  const seen = asOf === null ? reason : `${reason}, not seen since ${dayAndTime(asOf)}`;
+  const away = retire === "" ? seen : `${seen}. ${retire}`;
   const found = [
     ...(fault ? [alarm("fault", "Rounds are not taken in", fault)] : []),
     ...(accounts ? [alarm("accounts", "Old accounts of the house", accounts)] : []),
