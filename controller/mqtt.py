@@ -40,7 +40,7 @@ from punto.messages.metering import meters_message
 from punto.messages.models import Availability, Message, WagerAnswer, WagerRequest
 from punto.runtime import clock
 from punto.runtime.backoff import Backoff
-from punto.runtime.broker_link import Connection, Link, LinkError, Received, Sender
+from punto.runtime.broker_link import NO_RIGHTS, Connection, Link, LinkError, Received, Sender
 from punto.runtime.broker_login import BrokerConfig
 
 ROUNDS_AT_ONCE: Final = 50
@@ -55,6 +55,10 @@ the meantime would fill the queue that the broker has for the table, and would c
 DEAF_SECONDS: Final = 10.0
 SHARED_SECONDS: Final = 2.5 * health.EVERY_SECONDS
 """Another service with this table's id is there as long as its availability, which it sends with its health, keeps coming."""
+ECHO_SECONDS: Final = 12.0
+"""If the table does not hear its own availability within this time, the broker discards what this user publishes: it does not tell a
+client that the access list keeps its messages back. A broker that answers nothing is given up earlier.
+"""
 SHARED_AGAIN_SECONDS: Final = 600.0
 """How often it is on the record."""
 _LONGEST_AVAILABILITY: Final = 4096
@@ -114,6 +118,7 @@ class Broker:
         self._other: str | None = None
         """The record of another service that has this table's id."""
         self._other_until = self._other_again = float("-inf")
+        self._echo = asyncio.Event()
         self._left_out: set[int] = set()
         """The seats that flood."""
         self._floods = asyncio.Event()
@@ -215,6 +220,8 @@ class Broker:
         except ValidationError:
             return
         own, other, now = self._engine.record_name, told.record, clock.monotonic()
+        if other == own:
+            self._echo.set()
         if other is None or other == own:
             return
         online = told.state == "online"
@@ -229,6 +236,7 @@ class Broker:
 
     async def _serve(self, connection: Connection) -> None:
         self._set_health("")
+        self._echo.clear()
         self._left_out.clear()
         incoming = (topics.request("+"), topics.request("+", "+"))
         if not await connection.subscribe([*self._wagers(), *map(self.topic, incoming), *self._listened]):
@@ -257,9 +265,22 @@ class Broker:
                 tasks.create_task(self._send_rounds(Sender(connection)), name="mqtt rounds")
                 tasks.create_task(self._receive(connection), name="mqtt requests")
                 tasks.create_task(self._leave_out_floods(connection), name="mqtt floods")
+                tasks.create_task(self._expect_echo(), name="mqtt echo")
                 tasks.create_task(self.requests.send_books(), name="mqtt books")
         finally:
             outbox.disconnect()
+
+    async def _expect_echo(self) -> None:
+        """Report that the access list keeps the table's messages back, until one comes through."""
+        try:
+            async with asyncio.timeout(ECHO_SECONDS):
+                await self._echo.wait()
+        except TimeoutError:
+            hint = f"let this user write and read {self.topic('#')} (mosquitto.acl, punto broker-users)"
+            _log.warning("broker keeps the table's messages back", hint=hint)
+            self._set_health(NO_RIGHTS)
+            await self._echo.wait()
+            self._set_health("")
 
     async def _send_snapshots(self, sender: Sender) -> None:
         """Send the retained messages that are due, each built when it is sent. Events go first."""

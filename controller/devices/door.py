@@ -15,7 +15,7 @@ from punto.drivers.base import Driver, LinkHealth
 from punto.messages import topics
 from punto.messages.building import shoe_message, timestamp
 from punto.messages.models import Device, Part, Timestamp
-from punto.runtime.broker_link import REFUSED, TAKEN_OVER
+from punto.runtime.broker_link import NO_RIGHTS, REFUSED, TAKEN_OVER
 
 PAUSE_SECONDS: Final = 10.0
 """A device that reports more than a device can is asked again after so long."""
@@ -165,6 +165,7 @@ _WARNINGS: Final = {
 _REFUSALS: Final = {
     REFUSED: "The message broker refuses this table: displays do not follow the table. Play continues, and every hand is recorded. Call a technician.",
     TAKEN_OVER: "Another client signs on at the message broker in place of this table: displays may not follow the table. Play continues, and every hand is recorded. Call a technician.",
+    NO_RIGHTS: "The message broker refuses this table its topics: displays may not follow the table. Play continues, and every hand is recorded. Call a technician.",
 }
 """What the top of a console says instead, by the reason of the broker's link."""
 

@@ -56,6 +56,7 @@ _library_log = logging.getLogger("punto.runtime.broker_link.client")
 _library_log.addFilter(lambda record: _NO_ERRORS_OF_THE_LIBRARY.search(str(record.msg)) is None)
 
 REFUSED: Final = "the broker refuses this user: its name, its password or its certificate is wrong"
+NO_RIGHTS: Final = "the broker does not let this user write or read the table's topics"
 TAKEN_OVER: Final = (
     "the broker ends each connection soon, probably because another client has the same client id or user"
 )

@@ -12,10 +12,11 @@ import structlog
 
 from punto.baccarat.table.order_kinds import CloseTable
 from punto.commands.cli import main
+from punto.controller import mqtt
 from punto.controller.devices.door import ConsoleDevice, console_devices
 from punto.controller.mqtt import Broker
 from punto.runtime import clock
-from punto.runtime.broker_link import REFUSED
+from punto.runtime.broker_link import NO_RIGHTS, REFUSED
 from tests.controller.at_a_broker import online, wager, wager_answers
 from tests.controller.guarded_brokers import HOUSE, GuardedBroker, HousesBroker, KeepersBroker
 from tests.controller.table_in_this_process import (
@@ -213,6 +214,21 @@ async def test_a_broker_that_comes_and_refuses_the_user_is_in_the_log_although_i
     first, *others = (each for each in logs if each["event"] == "broker away")
     assert "hint" not in first
     assert [each["reason"] for each in others] == [REFUSED]
+
+
+async def test_the_consoles_show_a_broker_that_refuses_the_table_its_own_topics(tmp_path, monkeypatch):
+    monkeypatch.setattr(mqtt, "ECHO_SECONDS", 0.3)
+    with HousesBroker(tmp_path) as guarded:
+        async with (
+            table(tmp_path / "table.db") as here,
+            connected(here, guarded.port, **guarded.login("table-2")) as broker,
+        ):
+            await eventually(lambda: broker.health().reason == NO_RIGHTS, "it refuses the topics")
+            (shown,) = at_consoles(here, broker)
+
+    assert shown.state == "offline"
+    assert shown.warning is not None
+    assert shown.warning.startswith("The message broker refuses this table its topics: ")
 
 
 def at_consoles(here: Table, broker: Broker) -> list[ConsoleDevice]:
