@@ -3,13 +3,15 @@
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from time import monotonic
 from typing import Final, NamedTuple, TypeVar, get_args
 
 from punto.baccarat.table.events import DeviceName
 from punto.baccarat.table.state import Phase
+from punto.configs.expectations import Expectations
 from punto.configs.problems import cut
+from punto.messages.metering import told
 from punto.messages.meters import TableMeters
 from punto.messages.models import (
     Availability,
@@ -32,8 +34,6 @@ from punto.messages.requests import BooksResponse
 from punto.messages.restricted import Edge
 
 _M = TypeVar("_M", bound=Payload)
-SIGMAS: Final = 3.0
-"""A wager or a rule that is so many standard errors from its expectation is marked."""
 LONGEST_HOLD: Final = 60.0
 MOST_PLAYED: Final = 2000
 """So many rounds of the last hour are kept of a table."""
@@ -86,16 +86,20 @@ class KeptMeter(Part):
 
 
 class Deviation(Part):
-    """A count or a win that is far from its expectation: `errors` standard errors above it, or below if negative.
+    """A count or a win that is not by chance, since the gaming day on which the evidence is strongest.
 
-    Without a wager, `rule` is a result of hands. Without a rule, it is what the house kept of the wager. `period` is the gaming
-    day or the table's life.
+    `wager` and `rule` are in the words of the pay table. `found` are the hits of the rule in `counted` hands; without a rule, what
+    the house kept of `counted` that was staked on the wager. By chance, the evidence would ever be as strong with a probability
+    of at most 1/`evidence`.
     """
 
-    wager: str | None
+    wager: str
     rule: str | None
-    errors: float
-    period: str
+    since: date
+    found: int
+    counted: int
+    expected: float
+    evidence: float
 
 
 class TableView(Part):
@@ -143,11 +147,12 @@ class FloorView(Part):
 
 
 class Known(NamedTuple):
-    """What the store has of a table: its last round, why no more is taken in, and who is signed on."""
+    """What the store has of a table: its last round, why no more is taken in, who is signed on, and what is not by chance."""
 
     taken: int = 0
     fault: str = ""
     signed_on: tuple[str, ...] = ()
+    deviations: tuple[Deviation, ...] = ()
 
 
 @dataclass(slots=True)
@@ -224,6 +229,14 @@ class Floor:
             if not self._tables[name].keeps_a_meter_for_others(name)
         )
 
+    def told(self) -> dict[tuple[str, str], Expectations]:
+        """What each table tells of the chances of the game that it plays, by its id and the game's rules."""
+        found = {}
+        for name, table in self._tables.items():
+            if (meters := table.of(TableMeters)) is not None:
+                found[name, meters.rules] = told(meters.lifetime)
+        return found
+
     def kept(self) -> tuple[KeptMeter, ...]:
         """The meters, each at the service that keeps it, in the order of their ids."""
         found = []
@@ -259,7 +272,7 @@ class Floor:
 
     def _view(self, name: str, table: _Table, now: datetime, known: Known, accounts: int) -> TableView:
         state, availability, health = table.of(State), table.of(Availability), table.of(Health)
-        meters, edge = table.of(TableMeters), table.of(Edge)
+        edge = table.of(Edge)
         shared = availability is not None and availability.other_record is not None
         live = self._is_live(table, State) and not shared
         offline = availability is not None and availability.state == "offline"
@@ -289,7 +302,7 @@ class Floor:
             devices_away=tuple(
                 sorted(each.device for each in table.devices.values() if each.state != "online")
             ),
-            deviations=() if meters is None else deviations(meters),
+            deviations=known.deviations,
             edge_alarms=edge.alarms if edge is not None and in_play else (),
             meter=self._meter(table),
             waiting=0 if health is None else max(0, health.rounds - known.taken),
@@ -317,20 +330,6 @@ def keeper_of(told: Progressive) -> tuple[str, str]:
     """The service that keeps a meter, and the name of its record; both are empty if they are not known."""
     keeper, _, record = told.kept_by.partition(" ")
     return keeper, record
-
-
-def deviations(meters: TableMeters) -> tuple[Deviation, ...]:
-    """What is three standard errors or more from its expectation."""
-    found = []
-    for period, readings in (("gaming day", meters.gaming_day), ("life", meters.lifetime)):
-        counted = [(each.wager, each.rule, each.errors) for each in readings.counts]
-        kept = [(each.wager, None, each.errors) for each in readings.wagers]
-        found += [
-            Deviation(wager=wager, rule=rule, errors=errors, period=period)
-            for wager, rule, errors in [*counted, *kept]
-            if errors is not None and abs(errors) >= SIGMAS
-        ]
-    return tuple(found)
 
 
 def _is_recent(state: State | None, now: datetime) -> bool:

@@ -7,11 +7,11 @@ from typing import Final
 
 from sqlalchemy import Connection, Table, func, select
 
+from punto.baccarat import evidence
 from punto.baccarat.coup import Winner
 from punto.baccarat.table.meters import Handle, Hits, Meters
 from punto.configs.expectations import shipped
 from punto.house import schema
-from punto.house.live import SIGMAS
 from punto.house.rows import rounds_between
 from punto.house.store import Store
 from punto.house.taken import Taken
@@ -24,7 +24,7 @@ from punto.messages.models import Part, Timestamp
 MOST_ROUNDS: Final = 100_000
 """The most rounds of a shift: they are counted one by one, in some seconds."""
 _RESULTS: Final = frozenset(Winner)
-_Key = tuple[str, str, str]
+Key = tuple[str, str, str]
 """A table's id, and its game's name and rules."""
 
 
@@ -52,12 +52,12 @@ class WagerOfFloor(Part):
 class FloorReport(Part):
     """The gaming days from `since` to `until`, both included: each table, and each wager over all tables.
 
-    What is `sigmas` standard errors or more from its expectation is marked.
+    Evidence of `marked_at` or more is marked: by chance, at most one report in 31 has such a mark.
     """
 
     since: date
     until: date
-    sigmas: float = SIGMAS
+    marked_at: float
     tables: tuple[TableReport, ...]
     wagers: tuple[WagerOfFloor, ...]
 
@@ -70,7 +70,7 @@ class ShiftReport(Part):
 
     since: Timestamp
     until: Timestamp
-    sigmas: float = SIGMAS
+    marked_at: float
     tables: tuple[TableReport, ...]
     wagers: tuple[WagerOfFloor, ...]
 
@@ -102,9 +102,11 @@ def floor_report(store: Store, since: date, until: date) -> FloorReport:
     """
     with store.reading() as connection:
         counts = _counts(connection, since, until)
-        meters = _meters(connection, since, until)
+        meters = meters_between(connection, since, until)
     tables, wagers = _by_table_and_wager(store, counts, meters)
-    return FloorReport(since=since, until=until, tables=tables, wagers=wagers)
+    return FloorReport(
+        since=since, until=until, marked_at=_marked_at(tables, wagers), tables=tables, wagers=wagers
+    )
 
 
 def shift_report(store: Store, hours: int, now: datetime) -> ShiftReport:
@@ -128,10 +130,10 @@ def shift_report(store: Store, hours: int, now: datetime) -> ShiftReport:
         settled[of] = count(sums, place, record, before, game)
     tables = list(numbers)
 
-    def key(place: Place) -> _Key:
+    def key(place: Place) -> Key:
         return tables[place.record_id], place.game, place.rules
 
-    counts: defaultdict[_Key, dict[str, int]] = defaultdict(dict)
+    counts: defaultdict[Key, dict[str, int]] = defaultdict(dict)
     for (place, status), rounds in sorted(sums.counts.items()):
         counts[key(place)][status] = rounds
     meters = _as_meters(
@@ -142,7 +144,22 @@ def shift_report(store: Store, hours: int, now: datetime) -> ShiftReport:
         ),
     )
     by_table, by_wager = _by_table_and_wager(store, counts, meters)
-    return ShiftReport(since=timestamp(since), until=timestamp(now), tables=by_table, wagers=by_wager)
+    return ShiftReport(
+        since=timestamp(since),
+        until=timestamp(now),
+        marked_at=_marked_at(by_table, by_wager),
+        tables=by_table,
+        wagers=by_wager,
+    )
+
+
+def _marked_at(tables: tuple[TableReport, ...], wagers: tuple[WagerOfFloor, ...]) -> float:
+    found = [
+        *(each.evidence for table in tables for each in table.meters.counts),
+        *(each.evidence for table in tables for each in table.meters.wagers),
+        *(each.wager.evidence for each in wagers),
+    ]
+    return evidence.alarm_at(sum(each is not None for each in found))
 
 
 def _rounds(store: Store, since: datetime, until: datetime) -> Iterator[Taken]:
@@ -166,6 +183,7 @@ def _readings(store: Store, meters: Meters) -> MeterReadings:
                 win=each.staked - each.returned,
                 expected=None,
                 errors=None,
+                evidence=None,
             )
             for each in meters.handle
         ),
@@ -173,7 +191,7 @@ def _readings(store: Store, meters: Meters) -> MeterReadings:
 
 
 def _by_table_and_wager(
-    store: Store, counts: Mapping[_Key, dict[str, int]], meters: Mapping[_Key, Meters]
+    store: Store, counts: Mapping[Key, dict[str, int]], meters: Mapping[Key, Meters]
 ) -> tuple[tuple[TableReport, ...], tuple[WagerOfFloor, ...]]:
     floor: dict[tuple[str, str], Meters] = {}
     for (_, *of_game), each in meters.items():
@@ -197,7 +215,8 @@ def _by_table_and_wager(
     return tables, wagers
 
 
-def _meters(connection: Connection, since: date, until: date) -> dict[_Key, Meters]:
+def meters_between(connection: Connection, since: date, until: date) -> dict[Key, Meters]:
+    """The meters of each table and game on these gaming days, both included."""
     return _as_meters(
         (
             (key, Handle(wager, wagers, staked, returned, squares))
@@ -212,9 +231,9 @@ def _meters(connection: Connection, since: date, until: date) -> dict[_Key, Mete
     )
 
 
-def _as_meters(handle: Iterable[tuple[_Key, Handle]], hit: Iterable[tuple[_Key, Hits]]) -> dict[_Key, Meters]:
-    handles: defaultdict[_Key, list[Handle]] = defaultdict(list)
-    hits: defaultdict[_Key, list[Hits]] = defaultdict(list)
+def _as_meters(handle: Iterable[tuple[Key, Handle]], hit: Iterable[tuple[Key, Hits]]) -> dict[Key, Meters]:
+    handles: defaultdict[Key, list[Handle]] = defaultdict(list)
+    hits: defaultdict[Key, list[Hits]] = defaultdict(list)
     for key, own in handle:
         handles[key].append(own)
     for key, each in hit:
@@ -231,8 +250,8 @@ def _as_meters(handle: Iterable[tuple[_Key, Handle]], hit: Iterable[tuple[_Key, 
     }
 
 
-def _counts(connection: Connection, since: date, until: date) -> defaultdict[_Key, dict[str, int]]:
-    found: defaultdict[_Key, dict[str, int]] = defaultdict(dict)
+def _counts(connection: Connection, since: date, until: date) -> defaultdict[Key, dict[str, int]]:
+    found: defaultdict[Key, dict[str, int]] = defaultdict(dict)
     for key, (status,), (rounds,) in _summed(connection, schema.COUNTS, since, until):
         if rounds:
             found[key][status] = rounds
@@ -241,7 +260,7 @@ def _counts(connection: Connection, since: date, until: date) -> defaultdict[_Ke
 
 def _summed(
     connection: Connection, table: Table, since: date, until: date
-) -> Iterator[tuple[_Key, tuple[str, ...], tuple[int, ...]]]:
+) -> Iterator[tuple[Key, tuple[str, ...], tuple[int, ...]]]:
     """The sums of these days by table and game, and by the further columns of the key."""
     by = [
         schema.RECORDS.c.table,

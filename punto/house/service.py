@@ -14,10 +14,11 @@ from punto.house.books import Kept
 from punto.house.config import FloorAccounts, GameManagerConfig, PagesConfig
 from punto.house.feed import Feed
 from punto.house.intake import Intake
-from punto.house.live import Floor, FloorView, Known
+from punto.house.live import Deviation, Floor, FloorView, Known
 from punto.house.people import LONGEST_SESSION, signed_on
 from punto.house.store import Store, StoreAwayError
 from punto.house.taken import newest
+from punto.house.watch import Watch
 from punto.house.web import EndingError, application
 from punto.messages.building import timestamp
 from punto.messages.topics import house_accounts
@@ -30,6 +31,7 @@ from punto.web.server import Server, address_of, listen
 _log = structlog.get_logger("punto.house")
 _ALIVE_SECONDS: Final = 1.0
 _STORE_SECONDS: Final = 5.0
+_WATCH_SECONDS: Final = 60.0
 
 
 class Entrance(Protocol):
@@ -61,6 +63,7 @@ class _Stored:
         self._calendar = calendar
         self._staff: Mapping[str, tuple[str, ...]] = {}
         self._rounds: Mapping[str, int] = {}
+        self._deviations: Mapping[str, tuple[Deviation, ...]] = {}
 
     async def look(self) -> None:
         """Look every few seconds until cancelled."""
@@ -71,11 +74,24 @@ class _Stored:
                 self._rounds = newest(await asyncio.to_thread(self._store.cursors))
             await asyncio.sleep(_STORE_SECONDS)
 
+    async def watch(self, floor: Floor) -> None:
+        """Look every minute for what is not by chance, until cancelled."""
+        watch = Watch(self._store)
+        while True:
+            with suppress(StoreAwayError):
+                self._deviations = await asyncio.to_thread(watch.look, datetime.now(UTC), floor.told())
+            await asyncio.sleep(_WATCH_SECONDS)
+
     def known(self, intake: Intake, feed: Feed) -> dict[str, Known]:
         """With what this program takes in itself, as of now."""
         rounds, faults = {**self._rounds, **intake.taken()}, {**feed.faults(), **intake.faults()}
         return {
-            name: Known(rounds.get(name, 0), faults.get(name, ""), self._staff.get(name, ()))
+            name: Known(
+                rounds.get(name, 0),
+                faults.get(name, ""),
+                self._staff.get(name, ()),
+                self._deviations.get(name, ()),
+            )
             for name in rounds.keys() | self._staff.keys() | faults.keys()
         }
 
@@ -128,6 +144,7 @@ async def serve(
             tasks.create_task(intake.run(), name="intake")
             tasks.create_task(feed.run(), name="feed")
             tasks.create_task(stored.look(), name="store")
+            tasks.create_task(stored.watch(floor), name="watch")
             tasks.create_task(_say_alive(), name="alive")
             tasks.create_task(_until_ended(serving), name="pages end")
             opened(address_of(listener, tls=tls is not None))

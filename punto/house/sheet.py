@@ -4,7 +4,7 @@ from punto.house.edge_alarms import ShoesReport
 from punto.house.people import PeopleReport, Work
 from punto.house.reports import FloorReport, ShiftReport
 from punto.messages.amounts import cents
-from punto.messages.meters import WagerReading
+from punto.messages.meters import CountReading, WagerReading
 from punto.reports.sheets import Cell, Rows, said
 
 _COLUMNS = [
@@ -20,6 +20,7 @@ _COLUMNS = [
     "win",
     "expected",
     "errors",
+    "evidence",
 ]
 
 
@@ -33,9 +34,9 @@ def floor_sheet(report: FloorReport | ShiftReport) -> Rows:
     for table in report.tables:
         of = (said(table.table), said(table.game), table.rules)
         for status, rounds in table.rounds.items():
-            yield [*of, "rounds", None, status, rounds, *[None] * 5]
+            yield [*of, "rounds", None, status, rounds, *[None] * 6]
         for count in table.meters.counts:
-            wager, beside = said(count.wager), (_plain(count.expected), _plain(count.errors))
+            wager, beside = said(count.wager), _beside(count)
             yield [*of, "count", wager, said(count.rule), count.hits, *[None] * 3, *beside]
         for each in table.meters.wagers:
             yield [*of, *_wager(each)]
@@ -46,7 +47,12 @@ def floor_sheet(report: FloorReport | ShiftReport) -> Rows:
 def _wager(read: WagerReading) -> list[Cell]:
     amounts = (cents(each) for each in (read.handle, read.returned, read.win))
     expected = None if read.expected is None else cents(round(read.expected))
-    return ["wager", said(read.wager), None, read.wagers, *amounts, expected, _plain(read.errors)]
+    return ["wager", said(read.wager), None, read.wagers, *amounts, expected, *_beside(read)[1:]]
+
+
+def _beside(read: CountReading | WagerReading) -> tuple[Cell, Cell, Cell]:
+    evidence = None if read.evidence is None else f"{read.evidence:.0f}"
+    return _plain(read.expected), _plain(read.errors), evidence
 
 
 def _plain(figure: float | None) -> str | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from math import sqrt
 
+from punto.baccarat import evidence
 from punto.baccarat.coup import Coup
 from punto.baccarat.table.after_settlement import as_dealt
 from punto.baccarat.table.meters import Handle, Meters, every, of_game, of_hand
@@ -21,14 +22,49 @@ def metered(meters: Meters, game: Game, expectations: Expectations) -> MeterRead
     return MeterReadings(
         hands=meters.hands,
         counts=tuple(
-            CountReading(wager=wager, rule=rule, hits=found, **_beside(found, of, meters.hands, meters.hands))
+            CountReading(
+                wager=wager,
+                rule=rule,
+                hits=found,
+                **_beside(found, of, meters.hands, meters.hands),
+                evidence=_evidence_of_count(found, of, meters.hands),
+            )
             for wager, rule, found, of in counts
         ),
-        wagers=tuple(_of_wager(each, expectations.get((each.wager, WIN))) for each in meters.handle),
+        wagers=tuple(_of_wager(each, game, expectations.get((each.wager, WIN))) for each in meters.handle),
     )
 
 
-def _of_wager(handle: Handle, of: Expectation | None) -> WagerReading:
+def told(readings: MeterReadings) -> Expectations:
+    """The chances of the rules and results as a table tells them."""
+    chances = (
+        (each, each.expected / readings.hands)
+        for each in readings.counts
+        if each.expected is not None and readings.hands > 0
+    )
+    return {
+        (each.wager, each.rule): Expectation(chance, chance * (1 - chance))
+        for each, chance in chances
+        if 0 < chance < 1
+    }
+
+
+def _evidence_of_count(hits: int, of: Expectation | None, hands: int) -> float | None:
+    if of is None or not 0 < of.mean < 1:
+        return None
+    return _in_digits(evidence.of_count(hits, hands, of.mean), 3)
+
+
+def _evidence_of_win(win: int, of: Expectation | None, handle: Handle, game: Game) -> float | None:
+    if of is None:
+        return None
+    off = win - handle.staked * of.mean
+    most_paid = max(rule.pay.returned(1) for rule in game.wager(handle.wager).rules) - 1
+    widest = 1 - of.mean if off > 0 else float(most_paid) + of.mean
+    return _in_digits(evidence.of_win(off, handle.squares, of.variance, widest), 3)
+
+
+def _of_wager(handle: Handle, game: Game, of: Expectation | None) -> WagerReading:
     win = handle.staked - handle.returned
     return WagerReading(
         wager=handle.wager,
@@ -37,6 +73,7 @@ def _of_wager(handle: Handle, of: Expectation | None) -> WagerReading:
         returned=handle.returned,
         win=win,
         **_beside(win, of, handle.staked, handle.squares),
+        evidence=_evidence_of_win(win, of, handle, game),
     )
 
 
@@ -47,9 +84,14 @@ def _beside(found: int, of: Expectation | None, times: int, squares: int) -> dic
     """
     if of is None:
         return {"expected": None, "errors": None}
-    expected, spread = times * of.mean, sqrt(squares * of.variance)
+    expected, spread = times * of.mean, sqrt(max(0, squares) * of.variance)
     errors = round((found - expected) / spread, 2) if spread > 0 else None
-    return {"expected": round(expected, 2), "errors": errors}
+    return {"expected": _in_digits(expected, 9), "errors": errors}
+
+
+def _in_digits(figure: float, digits: int) -> float:
+    """The figure with so many significant digits: rare hits are expected less than once in a hundred days."""
+    return float(f"{figure:.{digits}g}")
 
 
 def meters_message(state: TableState, expectations: Expectations, seq: int, now: datetime) -> TableMeters:

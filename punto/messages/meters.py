@@ -22,6 +22,10 @@ class CountReading(Payload):
     errors: float | None = Field(
         description="the difference between hits and expected, in standard errors; below zero if hits is less"
     )
+    evidence: float | None = Field(
+        description="how strongly hits speaks against expected: by chance, this figure ever reaches E with a probability of at "
+        "most 1/E, however often it is read. Evidence of 10 and less is given as 1"
+    )
 
 
 class WagerReading(Payload):
@@ -42,6 +46,7 @@ class WagerReading(Payload):
     errors: float | None = Field(
         description="the difference between win and expected, in standard errors; below zero if win is less"
     )
+    evidence: float | None = Field(description="how strongly win speaks against expected, as for a rule")
 
 
 class MeterReadings(Payload):

@@ -300,14 +300,14 @@ async def test_a_shift_has_the_meters_of_its_hands_beside_those_of_the_tables_li
         found = meters[part]
         counts = {(each["wager"], each["rule"]): each for each in found["counts"]}
         (player,) = found["wagers"]
-        expected = {key: round(hands * shipped(game)[key].mean, 2) for key in every(game)}
+        expected = {key: pytest.approx(hands * shipped(game)[key].mean, rel=1e-8) for key in every(game)}
 
         assert found["hands"] == hands
         assert counts[None, "tie"]["hits"] == counts["tie", "tie"]["hits"] == ties
         assert {key: each["expected"] for key, each in counts.items()} == expected
         assert (player["handle"], player["expected"]) == (
             drop,
-            round(drop * shipped(game)["player", WIN].mean, 2),
+            pytest.approx(drop * shipped(game)["player", WIN].mean, rel=1e-8),
         )
         assert (
             player["win"] == {"shift": -4000, "lifetime": -5000}[part]

@@ -15,6 +15,7 @@ from urllib.request import urlopen
 import pytest
 from sqlalchemy import func, select
 
+from punto.baccarat.coup import Coup, Winner
 from punto.baccarat.table.meters import of_game
 from punto.configs.expectations import shipped
 from punto.configs.game_files import load_game, shipped_games
@@ -26,6 +27,7 @@ from punto.messages.books import Books
 from punto.messages.metering import metered
 from punto.messages.topics import progressive
 from punto.reports.books import books_of_day
+from tests.baccarat.table.croupier import cards
 from tests.controller.linked_services import Service
 from tests.controller.table_in_this_process import (
     TOPIC,
@@ -41,6 +43,7 @@ from tests.controller.table_on_a_machine import Broker, wait_until
 from tests.deadline import DEADLINE
 from tests.house.conftest import CALENDAR
 from tests.house.house import GameManager, Tables, is_made, reading, stored, stored_incidents
+from tests.house.tables import CARDS
 from tests.postgresql import Cluster, cluster
 from tests.reports.house import Clock, House, house
 from tests.share import soaked
@@ -138,6 +141,39 @@ async def test_a_table_is_followed_from_its_first_round_and_its_meters_are_the_s
     assert counted["rounds"] == {"played": 80}
     assert sorted(counted["meters"]["wagers"], key=str) == sorted(life["wagers"], key=str)
     assert counted["meters"]["counts"] == life["counts"]
+
+
+async def test_each_fault_at_a_table_is_one_deviation_on_the_floor_and_the_first_jackpot_is_none(
+    tmp_path, broker
+):
+    """The hands of a table are all ties but one, which wins the whole meter."""
+    dice, ties = Random(5), [Coup(cards("2D KC 3D QC 4D JC"))]
+    while len(ties) < 40:
+        coup = Coup(())
+        while not coup.over:
+            coup = coup.with_card(dice.choice(CARDS))
+        ties += [coup] if coup.winner is Winner.TIE else []
+    hands = [f"key {' '.join(each.cards)}" for each in ties]
+    async with (
+        table(tmp_path / "table.db", settings("progressive-1", cards="keyed")) as here,
+        connected(here, broker.port),
+    ):
+        await here.do("sign on", "change shoe", "open", *hands)
+        store = str(tmp_path / "store.db")
+        with GameManager(tmp_path, broker.port, store):
+            await eventually(lambda: len(stored(f"sqlite:///{store}")) == len(hands), "all rounds")
+        with GameManager(tmp_path, broker.port, store, "second") as manager:
+
+            def deviations() -> list[dict[str, Any]]:
+                tables = manager.asked("/api/floor")["tables"] if manager.opened else []
+                return [each for of in tables for each in of["deviations"]]
+
+            await eventually(lambda: len(deviations()) > 0, "the floor has deviations")
+            found = [(each["wager"], each["rule"]) for each in deviations()]
+
+    assert found[0] == ("Results", "The hands tie")
+    assert len(found) == len(set(found))
+    assert not [each for each in found if "2-3-4" in each[1]]
 
 
 async def test_a_second_manager_of_the_same_store_takes_in_nothing(tmp_path, broker):

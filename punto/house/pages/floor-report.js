@@ -1,14 +1,14 @@
-// The drawing of a report of the floor. Whatever is far from its expectation is marked, and its table comes first.
+// The drawing of a report of the floor. Whatever is not by chance is marked, and its table comes first.
 
-import { element, scrolling, svg, table } from "/shared/elements.js";
+import { element, scrolling, table } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { dayAndTime, sentence, spaced } from "/shared/words.js";
+import { onceIn } from "./table-alarms.js";
 
 /** @import { FloorReport, ShiftReport, MeterReadings, TableReport, WagerReading } from "#sent/floor" */
-/** @typedef {{ errors: number | null }} Figure a figure with its difference in standard errors */
+/** @typedef {{ errors: number | null, evidence: number | null }} Figure a figure with its difference from the expectation */
 
-const BY_CHANCE = 0.0027; // the part of figures that are outside three standard errors by chance
-const EDGE = 6; // standard errors at the end of a band
+const NO_EVIDENCE = 1;
 const money = moneyIn("", { whole: false }); // of tables that may have several currencies
 const signedMoney = moneyIn("", { whole: false, sign: true });
 const whole = new Intl.NumberFormat("en");
@@ -19,12 +19,12 @@ const STATUSES = { played: "played", void: "void", correction: "corrections", du
  * @param {FloorReport | ShiftReport} report
  * @param {Map<string, string>} names of the tables by their ids
  */
-export function drawn({ since, until, sigmas, tables, wagers }, names) {
+export function drawn({ since, until, marked_at: markedAt, tables, wagers }, names) {
   const figures = tables.flatMap(({ meters }) => figuresOf(meters)).filter(({ errors }) => errors !== null);
-  const outside = figures.filter((each) => isOutside(each, sigmas));
+  const outside = figures.filter((each) => isMarked(each, markedAt));
   /** @param {TableReport} report */
-  const worst = ({ meters }) => Math.max(0, ...figuresOf(meters).map(({ errors }) => Math.abs(errors ?? 0)));
-  const suspect = tables.filter((each) => worst(each) >= sigmas).sort((one, other) => worst(other) - worst(one));
+  const worst = ({ meters }) => Math.max(0, ...figuresOf(meters).map(({ evidence }) => evidence ?? 0));
+  const suspect = tables.filter((each) => worst(each) >= markedAt).sort((one, other) => worst(other) - worst(one));
   const others = tables.filter((each) => !suspect.includes(each));
   return [
     ...(isDay(since) ? [] : [element("p", { class: "span" }, `From ${dayAndTime(since)} to ${dayAndTime(until)}.`)]),
@@ -32,7 +32,7 @@ export function drawn({ since, until, sigmas, tables, wagers }, names) {
       "p",
       { class: outside.length > 0 ? "found some" : "found" },
       element("b", {}, `${whole.format(outside.length)} of ${whole.format(figures.length)} figures of the tables`),
-      ` ${outside.length === 1 ? "is" : "are"} outside ${sigmas} standard errors. By chance alone, about ${(figures.length * BY_CHANCE).toFixed(1)} would be.`,
+      ` ${outside.length === 1 ? "is" : "are"} not by chance. By chance alone, at most one such report in 31 would have any.`,
     ),
     element("h2", {}, "The floor"),
     ...Map.groupBy(wagers, ({ game, rules }) => JSON.stringify([game, rules]))
@@ -41,11 +41,11 @@ export function drawn({ since, until, sigmas, tables, wagers }, names) {
         wagersTable(
           of[0].game,
           of.map(({ wager }) => wager),
-          sigmas,
+          markedAt,
         ),
       ),
     element("h2", {}, "Tables"),
-    ...[...suspect, ...others].map((each) => tableOf(each, names.get(each.table) ?? each.table, sigmas)),
+    ...[...suspect, ...others].map((each) => tableOf(each, names.get(each.table) ?? each.table, markedAt)),
   ];
 }
 
@@ -55,17 +55,17 @@ const isDay = (written) => !written.includes("T");
 /** @param {MeterReadings} meters */
 const figuresOf = ({ counts, wagers }) => [...wagers, ...counts];
 
-/** @type {(figure: Figure, sigmas: number) => boolean} */
-const isOutside = ({ errors }, sigmas) => errors !== null && Math.abs(errors) >= sigmas;
+/** @type {(figure: Figure, markedAt: number) => boolean} */
+const isMarked = ({ evidence }, markedAt) => evidence !== null && evidence >= markedAt;
 
 /**
  * One table: a line, and its figures when it is opened.
  * @param {TableReport} report
  * @param {string} name
- * @param {number} sigmas
+ * @param {number} markedAt
  */
-function tableOf({ game, rounds, meters }, name, sigmas) {
-  const outside = figuresOf(meters).filter((each) => isOutside(each, sigmas));
+function tableOf({ game, rounds, meters }, name, markedAt) {
+  const outside = figuresOf(meters).filter((each) => isMarked(each, markedAt));
   /** @param {"handle" | "win"} of */
   const sum = (of) => meters.wagers.reduce((total, each) => total + each[of], 0);
   const statuses = Object.entries(STATUSES).filter(([status]) => rounds[status] > 0);
@@ -80,84 +80,63 @@ function tableOf({ game, rounds, meters }, name, sigmas) {
       element("span", {}, statuses.map(([status, words]) => `${whole.format(rounds[status])} ${words}`).join(", ")),
       element("span", { class: "number" }, `handle ${money(sum("handle"))}`),
       element("span", { class: "number" }, `win ${signedMoney(sum("win"))}`),
-      element(
-        "span",
-        { class: "mark" },
-        outside.length > 0 ? `${outside.length} outside ${sigmas} standard errors` : "",
-      ),
+      element("span", { class: "mark" }, outside.length > 0 ? `${outside.length} not by chance` : ""),
     ),
   );
-  const draw = () => made.append(wagersTable("Wagers", meters.wagers, sigmas), countsTable(meters, sigmas));
+  const draw = () => made.append(wagersTable("Wagers", meters.wagers, markedAt), countsTable(meters, markedAt));
   made.addEventListener("toggle", draw, { once: true });
   made.open = outside.length > 0;
   return made;
 }
 
-/** @type {(caption: string, wagers: WagerReading[], sigmas: number) => HTMLElement} */
-function wagersTable(caption, wagers, sigmas) {
+/** @type {(caption: string, wagers: WagerReading[], markedAt: number) => HTMLElement} */
+function wagersTable(caption, wagers, markedAt) {
   if (wagers.length === 0) return element("p", { class: "quiet" }, "No wagers were recorded.");
   const made = table(
     caption,
-    ["Wager", ">Wagers", ">Handle", ">Win", ">Expected win", ">Standard errors", `-${sigmas} to +${sigmas}`],
+    ["Wager", ">Wagers", ">Handle", ">Win", ">Expected win", ">Standard errors", ">By chance"],
     wagers.map((each) => [
       sentence(spaced(each.wager)),
       whole.format(each.wagers),
       money(each.handle),
       signedMoney(each.win),
       each.expected === null ? "–" : signedMoney(Math.round(each.expected)),
-      ...differenceOf(each, sigmas),
+      ...differenceOf(each, markedAt),
     ]),
   );
-  return marked(made, caption, wagers, sigmas);
+  return marked(made, caption, wagers, markedAt);
 }
 
-/** @type {(meters: MeterReadings, sigmas: number) => HTMLElement} */
-function countsTable({ hands, counts }, sigmas) {
+/** @type {(meters: MeterReadings, markedAt: number) => HTMLElement} */
+function countsTable({ hands, counts }, markedAt) {
   if (counts.length === 0) return element("p", { class: "quiet" }, "The rules of this game are not known yet.");
   const caption = `Hits in ${whole.format(hands)} hands, beside the exact odds`;
   const made = table(
     caption,
-    ["Wager", "Rule", ">Hits", ">Expected hits", ">Standard errors", `-${sigmas} to +${sigmas}`],
+    ["Wager", "Rule", ">Hits", ">Expected hits", ">Standard errors", ">By chance"],
     counts.map((each) => [
       sentence(spaced(each.wager ?? "hand")),
       spaced(each.rule),
       whole.format(each.hits),
       each.expected === null ? "–" : each.expected.toFixed(1),
-      ...differenceOf(each, sigmas),
+      ...differenceOf(each, markedAt),
     ]),
   );
-  return marked(made, caption, counts, sigmas);
+  return marked(made, caption, counts, markedAt);
 }
 
-/** @type {(made: HTMLTableElement, caption: string, figures: Figure[], sigmas: number) => HTMLElement} */
-function marked(made, caption, figures, sigmas) {
+/** @type {(made: HTMLTableElement, caption: string, figures: Figure[], markedAt: number) => HTMLElement} */
+function marked(made, caption, figures, markedAt) {
   figures.forEach((each, at) => {
-    made.tBodies[0].rows[at].classList.toggle("outside", isOutside(each, sigmas));
+    made.tBodies[0].rows[at].classList.toggle("outside", isMarked(each, markedAt));
   });
   return scrolling(caption, made);
 }
 
-/** @type {(figure: Figure, sigmas: number) => (Node | string)[]} */
-function differenceOf({ errors }, sigmas) {
+/** @type {(figure: Figure, markedAt: number) => (Node | string)[]} */
+function differenceOf(figure, markedAt) {
+  const { errors, evidence } = figure;
   if (errors === null) return ["–", ""];
-  const text = signed.format(errors);
-  return [isOutside({ errors }, sigmas) ? element("b", {}, `outside ${text}`) : text, band(errors, sigmas)];
-}
-
-/**
- * The band of so many standard errors to both sides of the expectation, with the mark of a value.
- * @param {number} errors
- * @param {number} sigmas
- */
-function band(errors, sigmas) {
-  const at = Math.max(-EDGE, Math.min(EDGE, errors));
-  return svg(
-    "svg",
-    { class: "band", viewBox: `${-EDGE - 1} -1 ${2 * EDGE + 2} 2`, "aria-hidden": true },
-    svg("rect", { x: -sigmas, y: -0.6, width: 2 * sigmas, height: 1.2, rx: 0.2 }),
-    svg("path", { class: "axis", d: `M${-EDGE} 0H${EDGE}M0 -.9V.9` }),
-    Math.abs(errors) < sigmas
-      ? svg("circle", { cx: at, r: 0.42 })
-      : svg("path", { d: `M${at} -.8l.65 .8l-.65 .8l-.65-.8z` }),
-  );
+  const text = evidence === null || evidence <= NO_EVIDENCE ? "" : onceIn(evidence);
+  return [signed.format(errors), isMarked(figure, markedAt) ? element("b", {}, text) : text];
 }

@@ -1,5 +1,6 @@
 // What is wrong at a table, worst first, in words.
 
+import { moneyIn } from "/shared/money.js";
 import { dayAndTime, sentence, spaced } from "/shared/words.js";
 
 /** @import { Deviation, TableView } from "#sent/floor" */
@@ -16,6 +17,7 @@ import { dayAndTime, sentence, spaced } from "/shared/words.js";
 /** All kinds of alarms, the worst first; those before `shoe` are loud. */
 const KINDS = ["fault", "accounts", "away", "edge", "deviation", "stop", "shoe", "wait", "device", "meter", "keypad"];
 const LOUD = KINDS.indexOf("shoe");
+const whole = new Intl.NumberFormat("en");
 
 /** @type {(kind: string, label: string, text: string, key?: string) => Alarm} */
 const alarm = (kind, label, text, key = kind) => {
@@ -28,14 +30,14 @@ const alarm = (kind, label, text, key = kind) => {
  * @param {TableView} table
  */
 export function alarmsOf(table) {
-  const { live, reason, as_of: asOf, retire, fault, accounts } = table;
+  const { live, reason, as_of: asOf, retire, fault, accounts, currency } = table;
   const seen = asOf === null ? reason : `${reason}, not seen since ${dayAndTime(asOf)}`;
   const away = retire === "" ? seen : `${seen}. ${retire}`;
   const found = [
     ...(fault ? [alarm("fault", "Rounds are not taken in", fault)] : []),
     ...(accounts ? [alarm("accounts", "Old accounts of the house", accounts)] : []),
     ...(live ? ofThePresent(table) : [alarm("away", "NOT LIVE", away)]),
-    ...table.deviations.map(deviation),
+    ...table.deviations.map((each) => deviation(each, currency)),
   ];
   return found.sort((one, other) => one.rank - other.rank);
 }
@@ -64,19 +66,18 @@ function ofThePresent({ overlays, notices, shoe, edge_alarms: edges, devices_awa
   ];
 }
 
-/** @param {Deviation} deviation */
-function deviation({ wager, rule, errors, period }) {
-  const what = `${spaced(wager ?? "hands")}, ${spaced(rule ?? "win")}`;
-  return alarm(
-    "deviation",
-    `Deviation ${signed(errors)}`,
-    `standard errors: ${what}, ${period}`,
-    `deviation ${period} ${wager} ${rule}`,
-  );
+/** @type {(deviation: Deviation, currency: string) => Alarm} */
+function deviation({ wager, rule, since, found, counted, expected, evidence }, currency) {
+  const money = moneyIn(currency);
+  const of =
+    rule === null
+      ? `${wager}, win: ${money(found)} of ${money(counted)} staked since ${since}, ${money(Math.round(expected))} expected`
+      : `${wager}, ${rule}: ${whole.format(found)} of ${whole.format(counted)} hands since ${since}, ${expected.toFixed(1)} expected`;
+  return alarm("deviation", "Deviation", `${of}. By chance, ${onceIn(evidence)}`, `deviation ${wager} ${rule}`);
 }
 
 /**
- * A difference in standard errors.
- * @param {number} errors
+ * How rarely chance gives evidence as strong.
+ * @param {number} evidence
  */
-export const signed = (errors) => `${errors < 0 ? "−" : "+"}${Math.abs(errors).toFixed(1)}`;
+export const onceIn = (evidence) => `at most once in ${whole.format(evidence)}`;

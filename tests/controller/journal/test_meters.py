@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from punto.baccarat.cards import Card
-from punto.baccarat.table.meters import Handle, Meters, every, of_game
+from punto.baccarat.evidence import of_count, of_win
+from punto.baccarat.table.meters import Handle, Hits, Meters, every, of_game
 from punto.baccarat.table.order_kinds import (
     CloseTable,
     CorrectRound,
@@ -17,7 +18,7 @@ from punto.configs.expectations import WIN, Expectation, shipped
 from punto.configs.game_files import load_game
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.journal.recovery import replay
-from punto.messages.metering import metered, meters_of
+from punto.messages.metering import metered, meters_of, told
 from tests.baccarat.table.croupier import PLAYER_NATURAL, TIE, cards
 from tests.controller.table_in_this_process import STAKE, Table, edited, rows, settings, table
 
@@ -122,11 +123,11 @@ def test_the_views_have_the_same_expectations_and_errors_as_the_tables_meters(co
 
     found = rows(record, "SELECT wager, rule, round(expected, 2), round(errors, 2) FROM meters_rules")
     assert {(wager or None, rule): figures for wager, rule, *figures in found} == {
-        (each.wager, each.rule): [each.expected, each.errors] for each in readings.counts
+        (each.wager, each.rule): [round(each.expected or 0, 2), each.errors] for each in readings.counts
     }
     ((expected, errors),) = rows(record, "SELECT expected, errors FROM meters_wagers")
     (player,) = readings.wagers
-    assert (round(expected, 2), round(errors, 2)) == (player.expected, player.errors)
+    assert (round(expected, 2), round(errors, 2)) == (round(player.expected or 0, 2), player.errors)
 
 
 def test_the_hours_of_a_shift_sum_up_to_its_meters(corrected):
@@ -245,3 +246,39 @@ def test_what_cannot_vary_has_no_standard_errors(corrected):
     ).counts[2]
 
     assert (certain.expected, certain.errors) == (29, None)
+
+
+def test_a_reading_has_the_evidence_against_its_expectation():
+    game = load_game("dragon-bonus-1")
+    hits = (Hits(None, "tie", 40), Hits("tie", "tie", 40))
+    handle = (Handle("player", 400, 400 * STAKE, 550 * STAKE, 400 * STAKE**2),)
+    meters = Meters(game=game.name, rules=game.rules_digest, hands=140, hits=hits, handle=handle)
+    known = shipped(game)
+
+    read = metered(meters, game, known)
+
+    counts = {(each.wager, each.rule): each.evidence for each in read.counts}
+    tie = of_count(40, 140, known[None, "tie"].mean)
+    assert counts[None, "tie"] == counts["tie", "tie"] == pytest.approx(tie, rel=0.005)
+    assert tie > 1000
+    edge, variance = known["player", WIN]
+    off = -150 * STAKE - 400 * STAKE * edge
+    assert read.wagers[0].evidence == pytest.approx(
+        of_win(off, 400 * STAKE**2, variance, 1 + edge), rel=0.005
+    )
+    assert {each.evidence for each in metered(meters, game, {}).counts} == {None}
+
+
+def test_the_chances_that_a_table_tells_are_those_of_its_expectations(corrected):
+    _, state = corrected
+    game = state.settings.game
+    known = shipped(game)
+    readings = metered(of_game(state.history.meters, game), game, known)
+
+    chances = told(readings)
+
+    assert chances.keys() == set(every(game))
+    for key, chance in chances.items():
+        assert chance.mean == pytest.approx(known[key].mean, rel=1e-8)
+        assert chance.variance == pytest.approx(known[key].variance, rel=1e-7)
+    assert told(metered(Meters(game="", rules=""), game, known)) == {}

@@ -70,7 +70,10 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
             f"Baccarat 5 NOT LIVE the table's service was stopped, not seen since {seen}",
             f"Baccarat 13 NOT LIVE stopped, not seen since {seen}",
             "Baccarat 8 Favours the players dragon bonus player, panda 8",
-            "Baccarat 2 Deviation +3.4 standard errors: dragon bonus player, win by 9, gaming day",
+            (
+                "Baccarat 2 Deviation Dragon Bonus, Player, Player wins by 9, not natural: "
+                "24 of 1,204 hands since 2026-11-24, 4.4 expected. By chance, at most once in 2,410,000"
+            ),
             "Baccarat 4 Waiting for a supervisor The lid of the shoe was opened during play",
             "Baccarat 7 Shoe offline /dev/ttyUSB0: the cable was pulled",
             "Baccarat 9 Device offline keypad, card reader",
@@ -173,7 +176,7 @@ async def test_new_alarms_are_told_to_a_reader_of_the_screen_once_and_together(p
         floor.tables = [table(1, **offline), *floor.tables[1:]]
         await expect(page.locator("#alarm-list")).to_contain_text("no answer")
         await expect(page.locator("#news")).to_be_empty()
-        worse = DEVIATION.model_copy(update={"errors": 3.9})
+        worse = DEVIATION.model_copy(update={"found": 25, "evidence": 5e6})
         floor.tables[1] = table(2, deviations=(worse,))
         floor.tables[2] = table(3, devices_away=("keypad",))
         await expect(page.locator("#news")).to_have_text(

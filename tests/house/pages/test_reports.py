@@ -1,4 +1,4 @@
-"""The reports' page: what is far from its expectation is marked and comes first, and its figures are the report's."""
+"""The reports' page: what is not by chance is marked and comes first, and its figures are the report's."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ async def test_the_last_hours_are_a_report_too(page, tmp_path):
             assert (answer.status, (await answer.json())["detail"].startswith("hours: ")) == (422, True)
 
 
-async def test_a_table_outside_three_standard_errors_is_marked_and_first(page, tmp_path):
+async def test_a_table_that_is_not_by_chance_is_marked_and_first(page, tmp_path):
     floor = Floor()
     floor.tables = [table(1), table(2, name="<b>Baccarat</b> 2")]
     async with reports(page, tmp_path, floor) as address:
@@ -49,16 +49,22 @@ async def test_a_table_outside_three_standard_errors_is_marked_and_first(page, t
         await expect(page.locator("summary h3")).to_have_text(["<b>Baccarat</b> 2", "Baccarat 1", "table-3"])
         suspect = page.locator("details").first
         figures = next(each for each in report["tables"] if each["table"] == "table-2")["meters"]
-        outside = [each for each in [*figures["wagers"], *figures["counts"]] if abs(each["errors"] or 0) >= 3]
+        of_floor = [each["wager"] for each in report["wagers"]]
+        all_figures = [
+            each for of in report["tables"] for each in (*of["meters"]["wagers"], *of["meters"]["counts"])
+        ]
+        watched = [each for each in (*of_floor, *all_figures) if each["evidence"] is not None]
+        assert report["marked_at"] == 31 * len(watched)
+        outside = [each for each in all_figures if (each["evidence"] or 0) >= report["marked_at"]]
         assert outside
         await expect(suspect.locator("tr.outside")).to_have_count(len(outside))
-        await expect(suspect.locator("summary")).to_contain_text(f"{len(outside)} outside 3 standard errors")
+        await expect(suspect.locator("summary")).to_contain_text(f"{len(outside)} not by chance")
         await expect(page.locator(".found")).to_contain_text(f"{len(outside)} of ")
 
         tie = next(each for each in figures["counts"] if (each["wager"], each["rule"]) == (None, "tie"))
         row = suspect.locator("tr.outside", has_text="Hand").filter(has_text="tie")
         await expect(row).to_have_text(
-            f"Handtie{tie['hits']}{tie['expected']:.1f}outside {tie['errors']:+.2f}"
+            f"Handtie{tie['hits']}{tie['expected']:.1f}{tie['errors']:+.2f}at most once in {tie['evidence']:,.0f}"
         )
         hold = next(each["wager"] for each in report["wagers"] if each["wager"]["wager"] == "player")
         await expect(page.locator("#report > .scrolling tr", has_text="Player").last).to_have_text(
@@ -101,8 +107,14 @@ async def test_the_csv_has_the_figures_of_the_report(page, tmp_path):
         each["hits"] for of in report["tables"] for each in of["meters"]["counts"]
     ]
     floors = [each for each in rows if each["table"] == ""]
-    assert [(each["wager"], each["handle"], each["win"], each["errors"]) for each in floors] == [
-        (each["wager"], f"{each['handle'] / 100:.2f}", f"{each['win'] / 100:.2f}", f"{each['errors']:.2f}")
+    columns = ("wager", "handle", "win", "errors", "evidence")
+    assert [tuple(each[name] for name in columns) for each in floors] == [
+        (
+            each["wager"],
+            *(f"{each[name] / 100:.2f}" for name in ("handle", "win")),
+            f"{each['errors']:.2f}",
+            f"{each['evidence']:.0f}",
+        )
         for each in (of["wager"] for of in report["wagers"])
     ]
     played = {each["table"]: each["number"] for each in rows if each["rule"] == "played"}

@@ -1,0 +1,157 @@
+"""The watch over the floor: the hits and wins at a table that are not by chance, from the store's sums of the gaming days.
+
+Each figure begins again on each gaming day, because a fault begins one day at a table that was in order for years. The days up to
+now are looked at in spans, each twice as long as the one before (`docs/explanation/watch.md`).
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime, timedelta
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+from sqlalchemy import Connection
+
+from punto.baccarat.coup import Winner
+from punto.baccarat.evidence import alarm_at
+from punto.baccarat.table.meters import NATURAL, Meters
+from punto.baccarat.wagers.definition import Game
+from punto.baccarat.wagers.words import words
+from punto.configs.expectations import Expectations, shipped
+from punto.house.live import Deviation
+from punto.house.reports import Key, meters_between
+from punto.house.store import Store
+from punto.messages.metering import metered
+
+SPANS: Final = tuple(2**power for power in range(10))
+"""The gaming days of each span, of which today is the last."""
+_A_DAY: Final = timedelta(days=1)
+_RESULTS: Final = {
+    Winner.PLAYER.value: "Player wins",
+    Winner.BANKER.value: "Banker wins",
+    Winner.TIE.value: "The hands tie",
+    NATURAL: "A natural ends the coup",
+}
+
+Told = Mapping[tuple[str, str], Expectations]
+"""The chances that tables tell, by the table's id and the game's rules."""
+
+
+class _Figure(NamedTuple):
+    """A rule, or without a rule the win of a wager, at a table with one game's rules; without a wager, a result of hands."""
+
+    key: Key
+    wager: str | None
+    rule: str | None
+
+
+class _Found(NamedTuple):
+    """What was counted of a figure since a gaming day: `hits` of `hands`, or the win of a handle, beside its expectation."""
+
+    game: Game
+    since: date
+    found: int
+    counted: int
+    expected: float
+    evidence: float
+
+
+class Watch:
+    """The watch over one store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._read: tuple[date, int] | None = None
+        self._before: dict[date, dict[Key, Meters]] = {}
+
+    def look(self, now: datetime, told: Told) -> dict[str, tuple[Deviation, ...]]:
+        """The deviations of each table now (UTC), the strongest first, and each thing once.
+
+        `told` is needed for the wagers that no game ships with. The days before today are read once an hour, so a correction of
+        a hand of these days counts within an hour.
+
+        Raises:
+            StoreAwayError: the store cannot be reached.
+        """
+        today = self._store.calendar.day_of(now)
+        with self._store.reading() as connection:
+            if self._read != (today, now.hour):
+                self._before = _before(connection, today)
+                self._read = today, now.hour
+            new = meters_between(connection, today, today)
+        watched: set[_Figure] = set()
+        strongest: dict[_Figure, _Found] = {}
+        for since, before in self._before.items():
+            for figure, found in self._span(since, _together(before, new), told):
+                watched.add(figure)
+                if figure not in strongest or found.evidence > strongest[figure].evidence:
+                    strongest[figure] = found
+        return _alarms(strongest, alarm_at(len(watched)))
+
+    def _span(self, since: date, span: Mapping[Key, Meters], told: Told) -> Iterator[tuple[_Figure, _Found]]:
+        """All figures that have an expectation, over a span of days."""
+        for key, meters in sorted(span.items(), key=itemgetter(0)):
+            table, name, rules = key
+            game = self._store.game(name, rules)
+            if game is None:
+                continue
+            read = metered(meters, game, {**told.get((table, rules), {}), **shipped(game)})
+            for count in read.counts:
+                if count.expected is not None and count.evidence is not None:
+                    beside = count.hits, read.hands, count.expected, count.evidence
+                    yield _Figure(key, count.wager, count.rule), _Found(game, since, *beside)
+            for each in read.wagers:
+                if each.expected is not None and each.evidence is not None:
+                    kept = each.win, each.handle, each.expected, each.evidence
+                    yield _Figure(key, each.wager, None), _Found(game, since, *kept)
+
+
+def _before(connection: Connection, today: date) -> dict[date, dict[Key, Meters]]:
+    """The meters since the first day of each span, without today."""
+    found: dict[date, dict[Key, Meters]] = {}
+    sums: dict[Key, Meters] = {}
+    begun = today
+    for days in SPANS:
+        since = today - (days - 1) * _A_DAY
+        sums = _together(sums, meters_between(connection, since, begun - _A_DAY))
+        found[since], begun = sums, since
+    return found
+
+
+def _together(some: Mapping[Key, Meters], more: Mapping[Key, Meters]) -> dict[Key, Meters]:
+    return {**some, **{key: some[key].plus(each) if key in some else each for key, each in more.items()}}
+
+
+def _alarms(strongest: Mapping[_Figure, _Found], alarm: float) -> dict[str, tuple[Deviation, ...]]:
+    alarms: dict[str, dict[tuple[object, ...], Deviation]] = {}
+    for figure, found in sorted(strongest.items(), key=lambda item: -item[1].evidence):
+        if found.evidence >= alarm:
+            alarms.setdefault(figure.key[0], {}).setdefault(_thing(figure, found), _in_words(figure, found))
+    return {table: tuple(found.values()) for table, found in alarms.items()}
+
+
+def _thing(figure: _Figure, found: _Found) -> tuple[object, ...]:
+    """What is one thing: a result, the rule that pays it, and that of another wager which loses by it or by all else."""
+    if figure.rule is None:
+        return figure
+    hits, expected = found.found, found.expected
+    if 2 * expected > found.counted:
+        hits, expected = found.counted - hits, found.counted - expected
+    return found.since, found.counted, hits, round(expected, 4)
+
+
+def _in_words(figure: _Figure, found: _Found) -> Deviation:
+    wager = None if figure.wager is None else found.game.wager(figure.wager)
+    rule = figure.rule
+    if wager is None:
+        rule = _RESULTS[rule or ""]
+    elif rule is not None:
+        rule = next(words(each.when) for each in wager.rules if each.name == rule) or "All other coups"
+    return Deviation(
+        wager="Results" if wager is None else wager.title,
+        rule=rule,
+        since=found.since,
+        found=found.found,
+        counted=found.counted,
+        expected=found.expected,
+        evidence=found.evidence,
+    )

@@ -1,0 +1,175 @@
+"""The watch over the floor: what is not by chance is one alarm in the words of the pay table, and chance is none."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from punto.baccarat.coup import Coup, Side
+from punto.baccarat.table.after_settlement import as_dealt
+from punto.baccarat.table.state import RoundRecord
+from punto.baccarat.wagers.condition import Condition
+from punto.baccarat.wagers.definition import Game, Rule, Wager
+from punto.baccarat.wagers.settlement import PlacedWager, settle
+from punto.configs.expectations import Expectation
+from punto.configs.game_files import load_game
+from punto.house.store import Store
+from punto.house.taken import Taken
+from punto.house.watch import Watch
+from tests.baccarat.table.croupier import cards
+from tests.house.conftest import CALENDAR
+from tests.house.tables import with_five_wagers
+
+DAY = datetime(2026, 11, 24, 6, 0, tzinfo=UTC)
+"""A gaming day begins."""
+A_DAY = timedelta(days=1)
+GAME, MANY = with_five_wagers(1800)
+HANDS = MANY[:300]
+TIES = [each for each in HANDS if each.winner == "tie"]
+TOO_MANY_TIES = [*HANDS[:100], *TIES[:20] * 2]
+TIE_ALARM = ("Results", "The hands tie")
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(f"sqlite:///{tmp_path}/store.db", CALENDAR)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def take(store) -> Callable[..., None]:
+    """Takes in further rounds of a table, from a moment on and ten seconds apart."""
+    number: dict[str, int] = {}
+
+    def take_in(
+        records: Iterable[RoundRecord], began: datetime, table: str = "table-1", game: Game = GAME
+    ) -> None:
+        rounds: list[Taken] = []
+        for each in records:
+            number[table] = number.get(table, 0) + 1
+            ts = began + timedelta(seconds=10 * len(rounds))
+            told = replace(each, round=number[table])
+            rounds.append(Taken(table, "aa", False, ts, game.name, game.rules_digest, told))
+        store.take(rounds)
+
+    return take_in
+
+
+def look(store: Store, now: datetime = DAY + timedelta(hours=20), told=None):
+    return Watch(store).look(now, told or {})
+
+
+def things(found) -> list[tuple[str, str | None]]:
+    return [(each.wager, each.rule) for each in found.get("table-1", ())]
+
+
+def test_a_table_that_plays_by_chance_has_no_deviation(store, take):
+    take(HANDS, DAY)
+
+    assert look(store) == {}
+
+
+def test_too_many_ties_are_one_alarm_in_the_words_of_the_pay_table(store, take):
+    take(HANDS, DAY - A_DAY)
+    take(TOO_MANY_TIES, DAY)
+
+    first, *others = look(store)["table-1"]
+
+    assert ((first.wager, first.rule), first.since) == (TIE_ALARM, date(2026, 11, 24))
+    assert (first.found, first.counted, first.expected) == (48, 140, pytest.approx(140 * 0.0951559680236402))
+    assert first.evidence > 1e6
+    assert not [each for each in others if "Tie" in each.wager or "tie" in (each.rule or "")]
+    assert len({(each.wager, each.rule) for each in others}) == len(others)
+
+
+def test_the_first_jackpot_of_a_table_is_no_deviation(store, take):
+    game = load_game("progressive-1")
+    jackpot = Coup(cards("2D KC 3D QC 4D JC"))
+    hand = replace(
+        HANDS[0], player=jackpot.player, banker=jackpot.banker, winner=jackpot.winner, settlements=()
+    )
+    assert ("progressive", "two_three_four_diamonds") in game.deciding_rules(jackpot)
+
+    take([*(replace(each, settlements=()) for each in HANDS[:10]), hand], DAY, game=game)
+
+    assert look(store) == {}
+
+
+def test_ties_that_were_taken_back_are_no_deviation(store, take):
+    take(TOO_MANY_TIES, DAY)
+    assert things(look(store))[0] == TIE_ALARM
+
+    voided = [
+        replace(HANDS[0], status="correction", winner=None, settlements=(), corrects=number)
+        for number in range(101, 141)
+    ]
+    take(voided, DAY + timedelta(hours=2))
+
+    assert look(store) == {}
+
+
+def test_a_fault_is_found_at_a_table_that_was_in_order_for_weeks(store, take):
+    for day in range(30, 2, -1):
+        take(MANY[50 * day : 50 * day + 50], DAY - day * A_DAY)
+    take([*HANDS[:80], *TIES[:20]], DAY - A_DAY)
+    take([*HANDS[:80], *TIES[:20]], DAY)
+
+    first, *_ = look(store)["table-1"]
+
+    assert (first.rule, first.since, first.counted) == ("The hands tie", date(2026, 11, 23), 200)
+
+
+def test_days_that_are_taken_in_late_are_seen_within_the_hour(store, take):
+    watch, now = Watch(store), DAY + timedelta(hours=1)
+    assert watch.look(now, {}) == {}
+    take(TOO_MANY_TIES, DAY - A_DAY)
+
+    assert watch.look(now + timedelta(minutes=59), {}) == {}
+    assert things(watch.look(now + timedelta(hours=1), {}))[0] == TIE_ALARM
+
+
+def test_more_tables_need_more_evidence(store, take):
+    take([*HANDS[:100], *TIES[:24]], DAY)
+    assert things(look(store)) == [TIE_ALARM]
+
+    for number in range(2, 60):
+        take(HANDS[:5], DAY, table=f"table-{number}")
+
+    assert look(store) == {}
+
+
+def test_wagers_that_win_too_often_are_a_deviation_of_the_win(store, take):
+    """They follow the hands, which come as they should."""
+    wager = [PlacedWager(1, "player", 500_00)]
+    right = [
+        replace(each, settlements=settle(GAME, Coup(as_dealt(each.player, each.banker)), wager))
+        if each.winner == "player"
+        else replace(each, settlements=())
+        for each in MANY[:600]
+    ]
+    take(right, DAY)
+
+    (found,) = look(store)["table-1"]
+
+    players = sum(each.winner == "player" for each in MANY[:600])
+    assert (found.wager, found.rule) == ("Player", None)
+    assert (found.found, found.counted) == (-500_00 * players, 500_00 * players)
+
+
+def test_a_wager_of_the_house_is_watched_by_the_chances_that_its_table_tells(store, take):
+    rules = (
+        Rule(name="seven", pays="5 to 1", when=Condition(player_total=(7,))),
+        Rule(name="lose", pays="lose"),
+    )
+    own = Wager(name="own", title="Lucky Seven", rules=rules, side=Side.PLAYER)
+    game = replace(GAME, name="own-game", wagers=(*GAME.wagers, own))
+    store.learn(game)
+    take(HANDS, DAY, game=game)
+    key = "table-1", game.rules_digest
+
+    assert look(store) == {}
+    told = {key: {("own", "seven"): Expectation(0.01, 0.0099)}}
+    assert things(look(store, told=told)) == [("Lucky Seven", "Player has a total of 7")]
+    assert look(store, told={("table-2", game.rules_digest): told[key]}) == {}
