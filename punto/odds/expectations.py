@@ -19,21 +19,30 @@ Exact = dict[tuple[str | None, str], tuple[Fraction, Fraction]]
 
 def expectations(game: Game) -> Exact:
     """The mean and variance of each result, of naturals, and of each wager's rules and win, as `Expectations` has them."""
-    # A wager that needs its base wager to win is counted by its cards alone.
-    plain = [
-        replace(wager, base=True, requires_base="none", requires_base_win=False) for wager in game.wagers
-    ]
-    odds = GameOdds(replace(game, wagers=(*plain, *_of_hands()))).odds(Composition.of_decks(game.decks))
+    odds = GameOdds(as_counted(game)).odds(Composition.of_decks(game.decks))
     found: Exact = {}
     for name, figures in odds.items():
         for each in figures.rules:
             mean = each.probability
-            found[None if name in {_RESULT, _NATURAL} else name, each.rule] = mean, mean * (1 - mean)
+            found[of_a_wager(name), each.rule] = mean, mean * (1 - mean)
     found.pop((None, "other"))
     for wager in game.wagers:
         if has_win(wager):
             found[wager.name, WIN] = odds[wager.name].edge, odds[wager.name].variance
     return found
+
+
+def as_counted(game: Game) -> Game:
+    """The game with wagers whose rules are all that the meters count. A wager that needs its base wager to win is counted by its cards alone."""
+    plain = [
+        replace(wager, base=True, requires_base="none", requires_base_win=False) for wager in game.wagers
+    ]
+    return replace(game, wagers=(*plain, *_of_hands()))
+
+
+def of_a_wager(name: str) -> str | None:
+    """The name of a wager of `as_counted`; None if it stands for the results of hands, or for naturals."""
+    return None if name in {_RESULT, _NATURAL} else name
 
 
 def with_options(game: Game) -> Iterator[Game]:
