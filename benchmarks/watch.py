@@ -4,9 +4,11 @@ python -m benchmarks.watch [YEARS]    # writes the tables of docs/explanation/wa
 """
 
 import sys
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from math import erfc, exp, inf, lgamma, log, log1p, sqrt
 from pathlib import Path
 from statistics import median
@@ -15,17 +17,21 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from punto.baccarat.cards import RANKS, STANDARD_DECK
+from punto.baccarat.card_order import FACTORY, DealtShoe, order_of
+from punto.baccarat.cards import RANKS, STANDARD_DECK, Card
 from punto.baccarat.evidence import alarm_at, of_count, of_win
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import WIN, shipped
 from punto.configs.game_files import load_game
+from punto.house.card_order import EARLIER, ORDERS
+from punto.house.card_order import SHOES_A_DAY as SHOES_A_DAY_AT_MOST
 from punto.house.watch import SPANS
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds, Position
 from punto.odds.expectations import as_counted, of_a_wager
 from punto.odds.simulation.outcomes import Outcomes
 from punto.odds.simulation.simulator import Block, ShoeRules, Simulation
+from tests.baccarat.shoes import DECKS, NEW_DECK, riffled, shuffled
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "explanation" / "watch.md"
 BEGIN: Final = "<!-- Written by `python -m benchmarks.watch`. -->"
@@ -350,6 +356,64 @@ def _errors_of(chance: float) -> float:
     return low
 
 
+# --- the order of cards
+
+
+def orders_table(repeats: int = REPEATS) -> str:
+    """Shoes in an order that they had, not shuffled or shuffled badly: how many are found, and after how many cards."""
+    alarm = alarm_at(TABLES * SHOES_A_DAY_AT_MOST * ORDERS)
+    rows = [
+        "| Order of the cards | Riffles since | Found | Cards to the alarm |",
+        "| --- | --- | --- | --- |",
+    ]
+    for what, riffles in product(_BEFORE, range(4)):
+        found = [_cards_to_alarm(what, riffles, seed, alarm) for seed in range(repeats)]
+        half = median(each or inf for each in found)
+        share = sum(each is not None for each in found) / repeats
+        rows.append(
+            f"| {what} | {riffles} | {share:.0%} | {'not in half of them' if half == inf else f'{half:.0f}'} |"
+        )
+    return "\n".join(rows)
+
+
+_BEFORE: Final = ("new decks", "the shoe before, cut elsewhere", "the shoe before, backwards")
+
+
+def _cards_to_alarm(what: str, riffles: int, seed: int, alarm: float) -> int | None:
+    before = NEW_DECK * DECKS if what == "new decks" else shuffled(seed)
+    order = FACTORY
+    if what != "new decks":
+        seen = before[11:402]  # without what was burned and what was behind the cut card
+        order = order_of(seen[::-1] if what.endswith("backwards") else seen)
+        before = [*before[100:], *before[:100]]
+    cards = riffled(before[::-1] if what.endswith("backwards") else before, riffles, seed)
+    shoe = DealtShoe(DECKS, {what: order})
+    for number, card in enumerate(cards[11:402], 1):
+        shoe.draw(card)
+        if shoe.trials[what].reached >= alarm:
+            return number
+    return None
+
+
+def orders_by_chance(shoes: int = 2000) -> str:
+    """How often the order of well-shuffled shoes reaches an evidence of 100, each shoe compared as the watch does."""
+    before: deque[list[Card]] = deque(maxlen=EARLIER)
+    reached = compared = 0
+    for seed in range(shoes):
+        cards = shuffled(seed)[11:402]
+        both = [order_of(each[::step]) for each in before for step in (1, -1)]
+        shoe = DealtShoe(DECKS, {"factory": FACTORY, **{str(at): order for at, order in enumerate(both)}})
+        for card in cards:
+            shoe.draw(card)
+        reached += sum(each.reached >= 100 for each in shoe.trials.values())
+        compared += len(shoe.trials)
+        before.append(cards)
+    return (
+        f"In {shoes:,} well-shuffled shoes, {reached:,} of {compared:,} comparisons reached an evidence of 100; "
+        f"by the bound, at most {compared // 100:,} are to be expected."
+    )
+
+
 # --- the page
 
 
@@ -417,6 +481,8 @@ def tables(floor: Floor, years: float) -> str:
         [
             false_alarms_table(false_alarms(floor, years)),
             faults_table(floor, found),
+            orders_table(),
+            orders_by_chance(),
         ]
     )
 

@@ -20,6 +20,8 @@ several times, the strongest a Banker that wins one percent too often."""
 _TILTS: Final = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
 _SCALES: Final = tuple(10.0**power for power in range(16))
 """The most that a hand may win, in minor units, for which a stake on the win stands: larger hands end it."""
+_TIMES: Final = (2.0, 6.0, 18.0, 54.0)
+"""How many times as likely a hit is to a gambler who doubts the chances of trials, in odds."""
 _MONTH: Final = 31
 _LARGE: Final = 1_000.0
 
@@ -70,6 +72,27 @@ def of_win(off: float, squares: int, variance: float, widest: float) -> float:
         for tilt in _TILTS
     )
     return _mean(stakes, 2 * len(_SCALES) * len(_TILTS))  # the other half is on the other direction
+
+
+class Trials:
+    """The evidence that trials hit more often than their chances, of which each may have another, from some trial on.
+
+    `most` is the number of trials that there can be: a share of the stake begins with each. `reached` is the most that the
+    evidence has been, which is as valid as what it is now.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.reached = NONE
+        self._share = 1 / most
+        self._stakes = [0.0] * len(_TIMES)
+
+    def add(self, *, hit: bool, chance: float) -> None:
+        """A further trial, whose chance was known before it."""
+        self._stakes = [
+            min(MOST, (stake + self._share) * (times if hit else 1) / (1 + chance * (times - 1)))
+            for stake, times in zip(self._stakes, _TIMES, strict=True)
+        ]
+        self.reached = max(self.reached, sum(self._stakes) / len(_TIMES))
 
 
 def _mean(logarithms: Iterable[float], number: int) -> float:

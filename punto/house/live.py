@@ -102,6 +102,17 @@ class Deviation(Part):
     evidence: float
 
 
+class CardOrder(Part):
+    """A shoe whose cards come in an `order` that they had before, in words: new decks, or an earlier shoe of the table.
+
+    By chance, the evidence would ever be as strong with a probability of at most 1/`evidence`.
+    """
+
+    shoe: int
+    order: str
+    evidence: float
+
+
 class TableView(Part):
     """A table. It is `live` if its state came in time; if not, `reason` says why, and the rest is of the last messages.
 
@@ -129,6 +140,7 @@ class TableView(Part):
     signed_on: tuple[str, ...]
     devices_away: tuple[str, ...]
     deviations: tuple[Deviation, ...]
+    card_orders: tuple[CardOrder, ...]
     edge_alarms: tuple[str, ...]
     meter: MeterView | None
     waiting: int
@@ -153,6 +165,7 @@ class Known(NamedTuple):
     fault: str = ""
     signed_on: tuple[str, ...] = ()
     deviations: tuple[Deviation, ...] = ()
+    card_orders: tuple[CardOrder, ...] = ()
 
 
 @dataclass(slots=True)
@@ -303,6 +316,7 @@ class Floor:
                 sorted(each.device for each in table.devices.values() if each.state != "online")
             ),
             deviations=known.deviations,
+            card_orders=known.card_orders,
             edge_alarms=edge.alarms if edge is not None and in_play else (),
             meter=self._meter(table),
             waiting=0 if health is None else max(0, health.rounds - known.taken),

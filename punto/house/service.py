@@ -11,10 +11,11 @@ import structlog
 from starlette.types import ASGIApp
 
 from punto.house.books import Kept
+from punto.house.card_order import CardOrderWatch
 from punto.house.config import FloorAccounts, GameManagerConfig, PagesConfig
 from punto.house.feed import Feed
 from punto.house.intake import Intake
-from punto.house.live import Deviation, Floor, FloorView, Known
+from punto.house.live import CardOrder, Deviation, Floor, FloorView, Known
 from punto.house.people import LONGEST_SESSION, signed_on
 from punto.house.store import Store, StoreAwayError
 from punto.house.taken import newest
@@ -64,6 +65,7 @@ class _Stored:
         self._staff: Mapping[str, tuple[str, ...]] = {}
         self._rounds: Mapping[str, int] = {}
         self._deviations: Mapping[str, tuple[Deviation, ...]] = {}
+        self._card_orders: Mapping[str, tuple[CardOrder, ...]] = {}
 
     async def look(self) -> None:
         """Look every few seconds until cancelled."""
@@ -76,10 +78,12 @@ class _Stored:
 
     async def watch(self, floor: Floor) -> None:
         """Look every minute for what is not by chance, until cancelled."""
-        watch = Watch(self._store)
+        watch, card_order = Watch(self._store), CardOrderWatch(self._store)
         while True:
             with suppress(StoreAwayError):
-                self._deviations = await asyncio.to_thread(watch.look, datetime.now(UTC), floor.told())
+                now = datetime.now(UTC)
+                self._deviations = await asyncio.to_thread(watch.look, now, floor.told())
+                self._card_orders = await asyncio.to_thread(card_order.look, now)
             await asyncio.sleep(_WATCH_SECONDS)
 
     def known(self, intake: Intake, feed: Feed) -> dict[str, Known]:
@@ -91,6 +95,7 @@ class _Stored:
                 faults.get(name, ""),
                 self._staff.get(name, ()),
                 self._deviations.get(name, ()),
+                self._card_orders.get(name, ()),
             )
             for name in rounds.keys() | self._staff.keys() | faults.keys()
         }

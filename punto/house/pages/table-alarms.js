@@ -3,7 +3,7 @@
 import { moneyIn } from "/shared/money.js";
 import { dayAndTime, sentence, spaced } from "/shared/words.js";
 
-/** @import { Deviation, TableView } from "#sent/floor" */
+/** @import { CardOrder, Deviation, TableView } from "#sent/floor" */
 /**
  * An alarm of a table: `key` is the same as long as the alarm lasts, and `rank` is 0 for the worst kind.
  * @typedef {object} Alarm
@@ -15,7 +15,20 @@ import { dayAndTime, sentence, spaced } from "/shared/words.js";
  */
 
 /** All kinds of alarms, the worst first; those before `shoe` are loud. */
-const KINDS = ["fault", "accounts", "away", "edge", "deviation", "stop", "shoe", "wait", "device", "meter", "keypad"];
+const KINDS = [
+  "fault",
+  "accounts",
+  "away",
+  "edge",
+  "order",
+  "deviation",
+  "stop",
+  "shoe",
+  "wait",
+  "device",
+  "meter",
+  "keypad",
+];
 const LOUD = KINDS.indexOf("shoe");
 const whole = new Intl.NumberFormat("en");
 
@@ -37,6 +50,7 @@ export function alarmsOf(table) {
     ...(fault ? [alarm("fault", "Rounds are not taken in", fault)] : []),
     ...(accounts ? [alarm("accounts", "Old accounts of the house", accounts)] : []),
     ...(live ? ofThePresent(table) : [alarm("away", "NOT LIVE", away)]),
+    ...table.card_orders.map(cardOrder),
     ...table.deviations.map((each) => deviation(each, currency)),
   ];
   return found.sort((one, other) => one.rank - other.rank);
@@ -64,6 +78,12 @@ function ofThePresent({ overlays, notices, shoe, edge_alarms: edges, devices_awa
       ? [alarm("keypad", "Configuration keypad", "plugged in during play")]
       : []),
   ];
+}
+
+/** @param {CardOrder} order */
+function cardOrder({ shoe, order, evidence }) {
+  const text = `shoe ${shoe} comes like ${order}. By chance, ${onceIn(evidence)}`;
+  return alarm("order", "Cards in order", sentence(text), `order ${shoe} ${order}`);
 }
 
 /** @type {(deviation: Deviation, currency: string) => Alarm} */

@@ -16,6 +16,7 @@ from punto.house.alarms import acknowledge, alarms
 from punto.house.books import Kept
 from punto.house.edge_alarms import EdgeAlarm, keep
 from punto.house.live import (
+    CardOrder,
     Deviation,
     FloorView,
     KeptMeter,
@@ -65,6 +66,7 @@ def table(number: int, **changes: Any) -> TableView:
         "hands_an_hour": dice.uniform(50, 75),
         "devices_away": (),
         "deviations": (),
+        "card_orders": (),
         "edge_alarms": (),
         "meter": None,
         "waiting": 0,
@@ -106,6 +108,7 @@ DEVIATION = Deviation(
     expected=4.434,
     evidence=2_410_000,
 )
+CARD_ORDER = CardOrder(shoe=21, order="shoe 17 backwards", evidence=41_300_000)
 STOP = Notice(code="lid_open", text="the lid of the shoe was opened during play")
 AGO = "2026-11-25T13:02:11.000000+00:00"
 
@@ -128,7 +131,7 @@ def an_evening(number: int = 14) -> list[TableView]:
             "shoe": shoe(tables[7], online=False, reason="/dev/ttyUSB0: the cable was pulled"),
         },
         1: {"signed_on": ("mei", "ann")},
-        8: {"edge_alarms": ("dragon_bonus_player", "panda_8")},
+        8: {"edge_alarms": ("dragon_bonus_player", "panda_8"), "card_orders": (CARD_ORDER,)},
         9: {"devices_away": ("keypad", "card_reader")},
         10: {"meter": meter(9_810_021, live=False, as_of=AGO), "waiting": 3},
         11: {"shoe": shoe(tables[11], cut_card=True, cards_left=41), "overlays": ("last_hand",)},

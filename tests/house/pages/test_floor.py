@@ -12,7 +12,7 @@ from punto.messages.models import Notice
 from tests.axe import faults_of
 from tests.consoles.pages.test_reach import OUTLINE
 from tests.house.pages.frames import TABLES, frames
-from tests.house.pages.house import AGO, DEVIATION, Floor, an_evening, meter, served, shoe, table
+from tests.house.pages.house import AGO, CARD_ORDER, DEVIATION, Floor, an_evening, meter, served, shoe, table
 from tests.ports import free_port
 from tests.share import soaked
 
@@ -70,6 +70,7 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
             f"Baccarat 5 NOT LIVE the table's service was stopped, not seen since {seen}",
             f"Baccarat 13 NOT LIVE stopped, not seen since {seen}",
             "Baccarat 8 Favours the players dragon bonus player, panda 8",
+            "Baccarat 8 Cards in order Shoe 21 comes like shoe 17 backwards. By chance, at most once in 41,300,000",
             (
                 "Baccarat 2 Deviation Dragon Bonus, Player, Player wins by 9, not natural: "
                 "24 of 1,204 hands since 2026-11-24, 4.4 expected. By chance, at most once in 2,410,000"
@@ -80,7 +81,7 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
             "Baccarat 10 Meter not live Dragon Progressive",
         ]
         await expect(page.locator("#live-tables")).to_have_text("12 of 14")
-        await expect(page.locator("#alarm-count")).to_have_text("10")
+        await expect(page.locator("#alarm-count")).to_have_text("11")
         await expect(card(page, "Baccarat 13")).to_contain_text("+2 more")
         await expect(card(page, "Baccarat 1")).to_contain_text(re.compile(r"Shoe \d+, coup \d+, mei, ann"))
         await expect(card(page, "Baccarat 4")).to_contain_text("The lid of the shoe was opened during play")
@@ -128,12 +129,13 @@ async def test_text_of_tables_is_text(page, tmp_path):
             edge_alarms=(html,),
             devices_away=(html,),
             deviations=(DEVIATION.model_copy(update={"wager": html, "rule": html}),),
+            card_orders=(CARD_ORDER.model_copy(update={"order": html}),),
         ),
     ]
     floor.broker = html
     async with shown(page, tmp_path, floor):
         await expect(page.locator("article h3").first).to_have_text(html)
-        assert len([each for each in await alarms(page) if html in each]) == 6
+        assert len([each for each in await alarms(page) if html in each]) == 7
         await expect(page.locator("#house-faults")).to_have_text(f"Broker: {html}")
         await expect(page.locator("img")).to_have_count(0)
         await expect(page).to_have_title("Floor")
