@@ -10,6 +10,7 @@ from punto.baccarat.table import order_kinds as kinds
 from punto.baccarat.table.after_settlement import correct_keyed, correct_round, replace_last, void_round
 from punto.baccarat.table.devices import accept_device
 from punto.baccarat.table.effects import AlarmAcknowledged, CardCorrected, CardHeld, GameChanged, PlayResumed
+from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.shoe_events import NOT_RESUMED, OTHER_DECKS, accept, compare_decks, put_aside
 from punto.baccarat.table.state import (
     AwaitedCard,
@@ -439,24 +440,36 @@ def on_wager(turn: Turn, request: events.SetWager) -> None:
     turn.change_round(wagers=tuple(wagers.values()))
 
 
-def on_started(turn: Turn, event: events.ServiceStarted) -> None:
-    """Handle a start of the service; its settings may differ from the previous ones only if no shoe is in play.
-
-    Raises:
-        RefusedError: settings_in_play, other_table, in_service.
-    """
-    state = turn.state
-    if event.settings.table != state.settings.table:
+def _refuse_another_record(state: TableState, configured: Settings) -> None:
+    """Refuse a configuration of another table, or with what a record never changes; raises RefusedError."""
+    if configured.table != state.settings.table:
         raise RefusedError(
             "other_table",
-            f"this is the record of table {state.settings.table!r}, but the configuration is for table {event.settings.table!r}",
+            f"this is the record of table {state.settings.table!r}, but the configuration is for table {configured.table!r}",
         )
-    if state.configured is not None and event.settings.simulation != state.configured.simulation:
+    if state.configured is not None and configured.simulation != state.configured.simulation:
         record, configuration = ("a simulation", "a live table")[:: 1 if state.configured.simulation else -1]
         raise RefusedError(
             "simulation_differs",
             f"this is the record of {record}, but the configuration is for {configuration}: use a separate record for the simulation",
         )
+    if state.configured is not None and configured.currency != state.configured.currency:
+        record, configuration = state.configured.currency, configured.currency
+        raise RefusedError(
+            "currency_differs",
+            f"all amounts on this record are in {record}, but the configuration is in {configuration}: use a separate record for "
+            f"{configuration}",
+        )
+
+
+def on_started(turn: Turn, event: events.ServiceStarted) -> None:
+    """Handle a start of the service; its settings may differ from the previous ones only if no shoe is in play.
+
+    Raises:
+        RefusedError: settings_in_play, other_table, simulation_differs, currency_differs, in_service.
+    """
+    state = turn.state
+    _refuse_another_record(state, event.settings)
     if event.day is not None:
         _begin_day(turn, event.day)
     chosen = event.settings == state.configured and event.settings != state.settings
@@ -473,7 +486,6 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
                     "and then start with [jurisdiction]"
                 )
             raise RefusedError("settings_in_play", text)
-        progressive.refuse_other_currency(state, event.settings)
         dealing.leave_the_shoe(turn)
         turn.change(settings=event.settings, link=put_aside(state.link))
         turn.change_history(last=None)

@@ -174,19 +174,6 @@ def start(turn: Turn, configured: TableSettings) -> None:
             turn.change(progressive=replace(of(turn), procedure=fresh.procedure))
 
 
-def refuse_other_currency(state: TableState, configured: TableSettings) -> None:
-    """Refuse a start in another currency while the meter of this service holds money; raises RefusedError."""
-    before, currency = state.progressive, state.settings.currency
-    if before is None or before.link is not None or before.books.phase is not BooksPhase.OPEN:
-        return
-    if configured.currency != currency:
-        raise RefusedError(
-            "in_service",
-            f"the meter of {_name(before)} holds money in {currency}, but the configuration is in {configured.currency}: start "
-            "with the previous currency, retire this progressive, and then start with the new currency",
-        )
-
-
 def lose_authority(turn: Turn, reason: str) -> None:
     """Know nothing of the authority of a linked table's meter, until the table hears it again."""
     known = turn.state.progressive

@@ -470,14 +470,13 @@ def test_a_table_is_linked_otherwise_only_between_games(floor, progressive):
 
 
 @pytest.mark.parametrize(("name", "authority"), [("t1", None), (AUTHORITY, AUTHORITY)])
-def test_a_meter_that_holds_money_does_not_change_its_currency(name, authority):
+def test_a_record_and_its_meter_never_change_their_currency(name, authority):
     keeper = Node(name, linked(1, authority=authority))
-    keeper.do("meter")
-    in_euros = ServiceStarted("0.1.0", replace(keeper.settings, currency="EUR"))
-    with pytest.raises(RefusedError, match="the meter of dragon holds money in USD") as refusal:
-        keeper.table.handle(in_euros)
-    assert refusal.value.code == "in_service"
-
-    keeper.do("retire")
-    keeper.table.handle(in_euros)
-    assert keeper.state.settings.currency == "EUR"
+    in_yen = ServiceStarted("0.1.0", replace(keeper.settings, currency="JPY"))
+    keeper.table.handle(ServiceStarted("0.1.0", keeper.settings))
+    keeper.do("meter", "retire")
+    says = "all amounts on this record are in USD, but the configuration is in JPY: use a separate record for JPY"
+    with pytest.raises(RefusedError, match=says) as refusal:
+        keeper.table.handle(in_yen)
+    assert refusal.value.code == "currency_differs"
+    assert keeper.state.settings.currency == "USD"
