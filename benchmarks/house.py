@@ -65,6 +65,7 @@ def rounds(table: str, count: int) -> list[Taken]:
             table,
             "aa",
             False,
+            "USD",
             BEGAN,
             game.name,
             game.rules_digest,

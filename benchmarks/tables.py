@@ -41,6 +41,7 @@ def payloads(rounds: int) -> list[tuple[bytes, bytes, bytes]]:
             game=game.name,
             rules=game.rules_digest,
             record=RECORD,
+            currency="USD",
             round=replace(hands[number % HANDS], round=number),
         )
         wire = told.wire()
@@ -60,6 +61,7 @@ def answer(made: list[tuple[bytes, bytes, bytes]], request: str, after: int, lim
         rounds=(),
         ended=(),
         record=RECORD,
+        currency="USD",
         more=after + limit < len(made),
     ).wire()
     told = b'"rounds":[' + b",".join(part for _, part, _ in found) + b'],"ended":['

@@ -155,6 +155,7 @@ class Requests:
             **self._of_record(asked.id, last, clock.now()),
             rounds=tuple(public_round(ended.record) for ended in found),
             ended=tuple(RoundEnd(ts=each.ts, game=each.game, rules=each.rules) for each in found),
+            currency=self._engine.state.settings.currency,
             more=bool(found) and found[-1].record.round < last,
         )
 

@@ -29,13 +29,14 @@ from punto.controller.journal.schema import RecordError
 
 @dataclass(slots=True)
 class Audited:
-    """The result of an audit. `books` has the final balances of each progressive, in millionths of a minor unit."""
+    """The result of an audit. `books` has the final balances of each progressive, in millionths of a minor unit of `currency`."""
 
     replayed: Replayed
     postings: int = 0
     awards: int = 0
     books: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
     table: str = ""
+    currency: str = ""
     shared: dict[str, list[tuple[int, Effect]]] = field(default_factory=dict)
     """The entries in the books of each progressive that has an authority: all of them on its record, and a linked table's own.
     Each has the number of its input.
@@ -62,7 +63,7 @@ def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ())
         if state is None:
             return
         books = state.books
-        found.table = step.state.settings.table
+        found.table, found.currency = step.state.settings.table, step.state.settings.currency
         if books.settings.authority is not None:
             entries = found.shared.setdefault(books.settings.progressive, [])
             entries += [(step.seq, entry) for entry in moved]

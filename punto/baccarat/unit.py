@@ -2,6 +2,6 @@
 
 
 class Unit(str):
-    """A unit such as seconds; minor units are hundredths of the table's currency. The reference of all keys has it."""
+    """A unit such as seconds; minor units are those of the table's currency. The reference of all keys has it."""
 
     __slots__ = ()

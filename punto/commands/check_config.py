@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from punto.baccarat.progressive.money import written
+from punto.baccarat.currency import written
 from punto.baccarat.progressive.settings import advice
 from punto.baccarat.wagers.definition import Game, Limits
 from punto.configs.game_files import game_file, game_of, load_game, place_of, shipped_games
@@ -204,14 +204,14 @@ def _progressive(config: ServiceConfig) -> Iterator[str]:
         return
     yield (
         f"meter     {settings.progressive}, pays {settings.wager.title!r} by {settings.procedure.title()}: seed "
-        f"{written(settings.seed)}, takes in {settings.contribution}, reserve {settings.reserve} of each wager"
+        f"{written(settings.seed, config.table.currency)}, takes in {settings.contribution}, reserve {settings.reserve} of each wager"
     )
 
 
 def _advice(config: ServiceConfig) -> Iterator[str]:
     """Settings that the sheet advises against, with the sheet's words."""
     settings = config.settings().progressive
-    for each in () if settings is None else advice(settings):
+    for each in () if settings is None else advice(settings, config.table.currency):
         yield f'{"WARNING" if each.loud else "warning"}: progressive: {each.text}. Sheet 000: "{each.sheet}"'
 
 
@@ -219,7 +219,7 @@ def _game(game: Game) -> Iterator[str]:
     dealt = "face up" if game.dealt == "face_up" else "face down"
     variation = ", a variation" if game.variation else ""
     yield f"game      {game.name}, {game.title!r} (sheet {game.sheet}): {game.decks} decks, dealt {dealt}{variation}"
-    yield "wagers    each with its limits in minor units (cents)"
+    yield "wagers    each with its limits in minor units"
     width = max(len(wager.name) for wager in game.wagers)
     for wager in game.wagers:
         yield f"  {wager.name:<{width}}  {_limits(wager.limits)}"

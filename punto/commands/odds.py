@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="WAGER=AMOUNT",
-        help="the amount on the meter of a progressive wager, in cents (default: the average amount when the whole meter is "
+        help="the amount on the meter of a progressive wager, in minor units (default: the average amount when the whole meter is "
         "won). "
         "Give this option once for each progressive wager",
     )
@@ -283,12 +283,12 @@ def _table(answer: _Answer) -> Iterator[str]:
             f"{float(its.variance):>12,.4f}"
         )
     for name, award in exact.average_top_awards().items():
-        average = f"average top award {float(award) / 100:,.2f}, of a seed of {_seed(exact, name)}{_stake(exact, name)}"
+        average = f"average top award {float(award):,.0f} minor units, of a seed of {_seed(exact, name)}{_stake(exact, name)}"
         given = meters.get(name)
         if given is None:
             yield f"\n{name}: its meter at the {average}"
         else:
-            yield f"\n{name}: its meter at {float(given) / 100:,.2f}, as given; {average}"
+            yield f"\n{name}: its meter at {float(given):,.0f}, as given; {average}"
     rules = [(name, rule) for name, its in odds.items() for rule in its.rules]
     rule_width = max(len(rule.rule) for _, rule in rules)
     pays_width = max(len(rule.pays) for _, rule in rules)
@@ -308,12 +308,10 @@ def _table(answer: _Answer) -> Iterator[str]:
 
 def _seed(exact: GameOdds, name: str) -> str:
     (progressive,) = [each.wager.progressive for each in exact.positions if each.name == name]
-    return "none" if progressive is None else f"{progressive.seed / 100:,.2f}"
+    return "none" if progressive is None else f"{progressive.seed:,}"
 
 
 def _stake(exact: GameOdds, name: str) -> str:
     """The stake for which a meter's wager is valued, if the stake can vary: the meter's pay does not depend on it."""
     (limits,) = [each.wager.limits for each in exact.positions if each.name == name]
-    return (
-        "" if limits.minimum == limits.maximum else f", with {limits.minimum / 100:,.2f} wagered, its minimum"
-    )
+    return "" if limits.minimum == limits.maximum else f", with {limits.minimum:,} wagered, its minimum"

@@ -78,7 +78,7 @@ def _add_field(order: argparse.ArgumentParser, name: str, field: Field) -> None:
             type=_limit,
             action="append",
             default=[],
-            metavar="WAGER.KEY=CENTS",
+            metavar="WAGER.KEY=AMOUNT",
             help=f"{help_}. KEY is minimum, maximum or step, such as player.minimum=2500, or maximum_of_base, such as "
             "tie.maximum_of_base=50%%; you can give this option more than once",
         )

@@ -88,7 +88,7 @@ def main(args: argparse.Namespace) -> int:
         with opened(path) as record:
             report, rows = _report(record, args, calendar)
             if args.json:
-                found = report.model_dump(mode="json")
+                found = report.model_dump(mode="json", context=record.currency)
                 found = (
                     _named(found, record) if isinstance(found, dict) else [_named(x, record) for x in found]
                 )
@@ -103,7 +103,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _named(report: dict[str, Any], record: Record) -> dict[str, Any]:
-    return {**report, "table_name": record.title}
+    return {**report, "currency": record.currency, "table_name": record.title}
 
 
 class _Meters(RootModel[tuple[Meter, ...]]):
@@ -117,21 +117,21 @@ class _Postings(RootModel[tuple[dict[str, sheets.Cell], ...]]):
 def _report(
     record: Record, args: argparse.Namespace, calendar: Calendar
 ) -> tuple[BaseModel, Iterable[Sequence[sheets.Cell]]]:
-    now = datetime.now(UTC)
+    now, currency = datetime.now(UTC), record.currency
     if args.day is not None:
         day = day_report(record, args.day, calendar, now)
-        return day, sheets.day_sheet(day, calendar.zone)
+        return day, sheets.day_sheet(currency, day, calendar.zone)
     if args.week is not None:
         week = week_report(record, args.week, calendar, now)
-        return week, sheets.week_sheet(week)
+        return week, sheets.week_sheet(currency, week)
     if args.reconcile is not None:
         found = reconcile(record, args.reconcile, calendar, now)
-        return found, sheets.reconciliation_sheet(found)
+        return found, sheets.reconciliation_sheet(currency, found)
     if args.awards:
         last = awards(record, limit=args.limit)
-        return last, sheets.awards_sheet(last.awards, calendar.zone)
+        return last, sheets.awards_sheet(currency, last.awards, calendar.zone)
     if args.postings:
-        names, *rows = sheets.postings_sheet(record.postings(), UTC if args.json else calendar.zone)
+        names, *rows = sheets.postings_sheet(currency, record.postings(), UTC if args.json else calendar.zone)
         return _Postings(tuple(dict(zip(map(str, names), row, strict=True)) for row in rows)), [names, *rows]
     every = meters(record)
-    return _Meters(every), sheets.meters_sheet(every, calendar.zone)
+    return _Meters(every), sheets.meters_sheet(currency, every, calendar.zone)

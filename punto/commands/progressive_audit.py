@@ -4,7 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from punto.baccarat.progressive.money import MINOR_UNIT
+from punto.baccarat.currency import written
+from punto.baccarat.progressive.money import FINER
 from punto.commands import replay
 from punto.commands.replay import print_proof
 from punto.controller.components import own_version
@@ -49,7 +50,7 @@ def main(args: argparse.Namespace) -> int:
     for name, books in found.books.items():
         print(name)
         for account, amount in books:
-            print(f"  {account:<30} {_money(amount):>24}")
+            print(f"  {account:<30} {written(amount, found.currency, finer=FINER):>24}")
     if replayed.difference is not None:
         print(f"first difference: {replayed.difference}")
         return 1
@@ -77,10 +78,3 @@ def _linked(authority: Audited, path: Path) -> int:
         f"{table.replayed.title}: {table.replayed.inputs} inputs derived again, the same entries as the authority"
     )
     return 0
-
-
-def _money(amount: int) -> str:
-    """An amount in millionths of a minor unit with all its digits: 1,000,000.40000000."""
-    unit = 100 * MINOR_UNIT
-    whole, rest = divmod(abs(amount), unit)
-    return f"{'-' if amount < 0 else ''}{whole:,}.{rest:0{len(str(unit)) - 1}}"

@@ -25,7 +25,7 @@ HELP: Final = (
     "Compute the results of coups (deals) and settle their wagers. Each line of the standard input and of the standard output is one "
     'JSON object. An example of an input line is {"id":"r1","cards":["9S","KD","3H","4C","8D"],'
     '"wagers":[{"seat":1,"wager":"player","amount":2500}]}. The cards are in the order in which they left the shoe; T is ten. '
-    'Amounts are in cents. The answer to an invalid line is {"id","error"}, and the exit status is then 1.'
+    'Amounts are whole minor units, such as cents. The answer to an invalid line is {"id","error"}, and the exit status is then 1.'
 )
 
 KEYS: Final = ("id", "cards", "wagers")
@@ -141,7 +141,7 @@ def _wager(found: object) -> PlacedWager:
         raise LineError(f"wager must be a wager's name, not {quoted(wager)}")
     if type(amount) is not int or not 1 <= amount <= LARGEST_AMOUNT:
         raise LineError(
-            f"amount must be a whole number of cents from 1 to {LARGEST_AMOUNT}, not {quoted(amount)}"
+            f"amount must be a whole number of minor units from 1 to {LARGEST_AMOUNT}, not {quoted(amount)}"
         )
     return PlacedWager(seat, wager, amount)
 

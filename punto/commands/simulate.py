@@ -212,7 +212,7 @@ def _table(answer: _Answer) -> Iterator[str]:
     for each in wagers:
         yield f"{each.name:<{width}}  {_aligned(each.edge)}"
     for name, award in exact.average_top_awards().items():
-        yield f"\n{name}: its meter at the average top award, {float(award) / 100:,.2f}"
+        yield f"\n{name}: its meter at the average top award, {float(award):,.0f} minor units"
     for each in wagers:
         yield from _too_sure(each.name, each.edge, errors[each.name])
     rules = [rule for each in wagers for rule in each.rules]

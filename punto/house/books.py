@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, tzinfo
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from sqlalchemy import select
 
@@ -17,7 +17,7 @@ from punto.house import schema
 from punto.house.live import KeptMeter, LinkedTable, MeterView
 from punto.house.store import Store
 from punto.house.taken import aware
-from punto.messages.amounts import Cents, Exact, cents
+from punto.messages.amounts import IN_ITS_CURRENCY, Exact, Minor, minor
 from punto.messages.books import Accounts, Books, CoinCount, Coins, Week
 from punto.messages.building import timestamp
 from punto.messages.models import Part, Timestamp
@@ -39,14 +39,14 @@ class Figures(Part):
 
     rounds: int
     wagers: int
-    staked: Cents
+    staked: Minor
     contributed: Exact
     to_reserve: Exact
     seeded: Exact
     awarded: Exact
     put_back: Exact
     adjusted: Exact
-    from_tray: Cents
+    from_tray: Minor
     meter: Exact
     reserve: Exact
     overflow: Exact
@@ -101,7 +101,7 @@ class HouseBooks(Part):
     day: date
     first: date
     last: date
-    progressives: tuple[HouseProgressive, ...]
+    progressives: tuple[Annotated[HouseProgressive, IN_ITS_CURRENCY], ...]
 
 
 @dataclass(frozen=True)
@@ -156,6 +156,13 @@ class _Told:
     until: date | None
     meter: KeptMeter | None = None
     days: dict[date, tuple[Books, str]] = field(default_factory=dict)
+
+    @property
+    def currency(self) -> str:
+        """The currency of all its amounts: either its meter or its books are known."""
+        if self.meter is not None:
+            return self.meter.currency
+        return next(books.currency for books, _ in self.days.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +238,7 @@ def _progressive(
         table=told.table,
         name=told.table if meter is None else meter.name,
         record=told.record,
-        currency="" if meter is None else meter.currency,
+        currency=told.currency,
         simulation=told.simulation,
         meter=None if meter is None else meter.meter,
         tables=() if meter is None else meter.tables,
@@ -258,7 +265,8 @@ def _with_coins(books: Books, count: CoinCount | None) -> Books:
     if count is None:
         return books
     counted = tuple(
-        each.model_copy(update={"coins": coins(each.coins.taken, count)}) for each in compared.progressives
+        each.model_copy(update={"coins": coins(each.coins.taken, count, books.currency)})
+        for each in compared.progressives
     )
     return books.model_copy(update={"reconciliation": compared.model_copy(update={"progressives": counted})})
 
@@ -282,8 +290,7 @@ def _day(
     books = _with_coins(found[0], counts.get(day))
     (compared,) = books.reconciliation.progressives
     ended = books.day.state == "ended"
-    currency = "" if told.meter is None else told.meter.currency
-    warnings = [*_warnings(books, asked.calendar, currency), *_gap(told, day)]
+    warnings = [*_warnings(books, asked.calendar), *_gap(told, day)]
     if not ended and day < asked.today:
         warnings.append("the day has ended, and its service has not told its last books yet")
     return BooksDay(
@@ -337,7 +344,7 @@ def _figures(books: Books) -> Figures:
 # --- what is wrong
 
 
-def _warnings(books: Books, calendar: Calendar, currency: str) -> Iterator[str]:
+def _warnings(books: Books, calendar: Calendar) -> Iterator[str]:
     day = books.day
     (accrual,), (compared,) = day.progressives, books.reconciliation.progressives
     replay = "keep the record as it is, and run punto replay to find the change"
@@ -347,7 +354,7 @@ def _warnings(books: Books, calendar: Calendar, currency: str) -> Iterator[str]:
         yield f"the ledger and the record differ: {replay}"
     if compared.coins.difference:
         off = compared.coins.difference
-        amount = f"{cents(abs(off))} {currency}".strip()
+        amount = f"{minor(abs(off), books.currency)} {books.currency}"
         yield f"{amount} of the coins {'are missing' if off < 0 else 'are too much'}: count again"
     if day.state == "ended" and accrual.open_awards:
         awards = ", ".join(map(str, accrual.open_awards))
@@ -388,9 +395,9 @@ def books_sheet(found: HouseBooks, sheet: Sheet, zone: tzinfo) -> sheets.Rows:
 
 def _rows(of: HouseProgressive, sheet: Sheet, zone: tzinfo) -> sheets.Rows:
     if sheet == "week":
-        return iter(()) if of.week is None else sheets.week_sheet(of.week)
+        return iter(()) if of.week is None else sheets.week_sheet(of.currency, of.week)
     if of.books is None:
         return iter(())
     if sheet == "day":
-        return sheets.day_sheet(of.books.day, zone)
-    return sheets.reconciliation_sheet(of.books.reconciliation)
+        return sheets.day_sheet(of.currency, of.books.day, zone)
+    return sheets.reconciliation_sheet(of.currency, of.books.reconciliation)

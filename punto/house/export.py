@@ -1,6 +1,6 @@
 """Whole months of the store as files for analysts, and the end of what was exported.
 
-The files have all columns of a table and the table's id. Parquet keeps types; CSV is for spreadsheets.
+The files have all columns of a table, the table's id and its currency. Parquet keeps types; CSV is for spreadsheets.
 """
 
 import hashlib
@@ -133,7 +133,13 @@ def _end_of(month: date) -> date:
 
 def _write(connection: Connection, table: Table, month: date, path: Path, kind: Format) -> int:
     """Write the rows in the order of their keys, and return how many they are. An unfinished file has another name."""
-    types = pa.schema([("table", pa.string()), *((each.name, _type(each.type)) for each in table.columns)])
+    types = pa.schema(
+        [
+            ("table", pa.string()),
+            *((each.name, _type(each.type)) for each in table.columns),
+            ("currency", pa.string()),
+        ]
+    )
     unfinished = path.with_suffix(f".{kind}.part")
     rows = 0
     with (
@@ -154,7 +160,7 @@ def _write(connection: Connection, table: Table, month: date, path: Path, kind: 
 
 def _batches(connection: Connection, table: Table, month: date) -> Iterator[Sequence[Sequence[Any]]]:
     asked = (
-        select(schema.RECORDS.c.table, table)
+        select(schema.RECORDS.c.table, table, schema.RECORDS.c.currency)
         .join_from(table, schema.RECORDS, table.c.record_id == schema.RECORDS.c.id)
         .where(_in(table, month))
         .order_by(*table.primary_key.columns)

@@ -188,7 +188,7 @@ class Following:
                 table.compared, table.fault = False, ""
             return []
         end = RoundEnd(ts=told.ts, game=told.game, rules=told.rules)
-        return self._take(name, table, told.simulation, [(told.round, end)])
+        return self._take(name, table, told, [(told.round, end)])
 
     def hear_answer(self, name: str, told: RoundsResponse) -> list[Taken]:
         """The answer to a request. Returns the rounds to take in."""
@@ -205,7 +205,7 @@ class Following:
         if not table.compared and not self._compare(table, rounds):
             return []
         table.behind = told.more or len(rounds) < len(told.rounds)
-        return self._take(name, table, told.simulation, rounds)
+        return self._take(name, table, told, rounds)
 
     def hear_incidents(self, name: str, told: IncidentsResponse) -> TakenIncidents | None:
         """The answer to a request for incidents. Returns those to take in."""
@@ -319,7 +319,10 @@ class Following:
 
     @staticmethod
     def _take(
-        name: str, table: _Table, simulation: bool, rounds: list[tuple[RoundRecord, RoundEnd]]
+        name: str,
+        table: _Table,
+        told: Round | RoundsResponse,
+        rounds: list[tuple[RoundRecord, RoundEnd]],
     ) -> list[Taken]:
         taken = []
         for record, end in rounds:
@@ -327,7 +330,16 @@ class Following:
                 table.next += 1
                 table.ended = datetime.fromisoformat(end.ts)
                 taken.append(
-                    Taken(name, table.record or "", simulation, table.ended, end.game, end.rules, record)
+                    Taken(
+                        name,
+                        table.record or "",
+                        told.simulation,
+                        told.currency,
+                        table.ended,
+                        end.game,
+                        end.rules,
+                        record,
+                    )
                 )
         return taken
 

@@ -297,7 +297,7 @@ class Floor:
             table=name,
             name=name if state is None else state.name,
             game="" if state is None else state.game,
-            currency="" if state is None else state.currency,
+            currency=next((told.currency for told in (state, table.of(Progressive)) if told is not None), ""),
             simulation=state is not None and state.simulation,
             live=live,
             reason=""

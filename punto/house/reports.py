@@ -24,8 +24,8 @@ from punto.messages.models import Part, Timestamp
 MOST_ROUNDS: Final = 100_000
 """The most rounds of a shift: they are counted one by one, in some seconds."""
 _RESULTS: Final = frozenset(Winner)
-Key = tuple[str, str, str]
-"""A table's id, and its game's name and rules."""
+Key = tuple[str, str, str, str]
+"""A table's id, its currency, and its game's name and rules. The currency is another if the table began a new record."""
 
 
 class TableReport(Part):
@@ -35,6 +35,7 @@ class TableReport(Part):
     """
 
     table: str
+    currency: str
     game: str
     rules: str
     rounds: dict[str, int]
@@ -42,8 +43,9 @@ class TableReport(Part):
 
 
 class WagerOfFloor(Part):
-    """A wager over all tables with one game's rules."""
+    """A wager over all tables with one game's rules and one currency."""
 
+    currency: str
     game: str
     rules: str
     wager: WagerReading
@@ -118,12 +120,14 @@ def shift_report(store: Store, hours: int, now: datetime) -> ShiftReport:
     """
     since = now - timedelta(hours=hours)
     sums = Sums()
-    numbers: dict[str, int] = {}
+    numbers: dict[tuple[str, str], int] = {}
     settled: dict[tuple[str, str, int], Counted | None] = {}
     for told in _rounds(store, since, now):
         record = told.round
-        # One place for all gaming days and records of a table.
-        place = Place(since.date(), numbers.setdefault(told.table, len(numbers)), told.game, told.rules)
+        # One place for all gaming days and records of a table in one currency.
+        place = Place(
+            since.date(), numbers.setdefault((told.table, told.currency), len(numbers)), told.game, told.rules
+        )
         of = told.table, told.record, record.round if record.corrects is None else record.corrects
         before = settled.get(of)
         game = store.game(*(place if before is None else before.place)[2:])
@@ -131,7 +135,7 @@ def shift_report(store: Store, hours: int, now: datetime) -> ShiftReport:
     tables = list(numbers)
 
     def key(place: Place) -> Key:
-        return tables[place.record_id], place.game, place.rules
+        return *tables[place.record_id], place.game, place.rules
 
     counts: defaultdict[Key, dict[str, int]] = defaultdict(dict)
     for (place, status), rounds in sorted(sums.counts.items()):
@@ -193,23 +197,26 @@ def _readings(store: Store, meters: Meters) -> MeterReadings:
 def _by_table_and_wager(
     store: Store, counts: Mapping[Key, dict[str, int]], meters: Mapping[Key, Meters]
 ) -> tuple[tuple[TableReport, ...], tuple[WagerOfFloor, ...]]:
-    floor: dict[tuple[str, str], Meters] = {}
-    for (_, *of_game), each in meters.items():
-        name, rules = of_game
-        floor[name, rules] = floor.get((name, rules), Meters(game=name, rules=rules)).plus(each)
+    floor: dict[tuple[str, str, str], Meters] = {}
+    for (_, *of), each in meters.items():
+        currency, name, rules = of
+        floor[currency, name, rules] = floor.get(
+            (currency, name, rules), Meters(game=name, rules=rules)
+        ).plus(each)
     tables = tuple(
         TableReport(
             table=key[0],
-            game=key[1],
-            rules=key[2],
+            currency=key[1],
+            game=key[2],
+            rules=key[3],
             rounds=counts.get(key, {}),
-            meters=_readings(store, meters.get(key, Meters(game=key[1], rules=key[2]))),
+            meters=_readings(store, meters.get(key, Meters(game=key[2], rules=key[3]))),
         )
         for key in sorted(meters.keys() | counts.keys())
     )
     wagers = tuple(
-        WagerOfFloor(game=name, rules=rules, wager=each)
-        for (name, rules), of_game in sorted(floor.items())
+        WagerOfFloor(currency=currency, game=name, rules=rules, wager=each)
+        for (currency, name, rules), of_game in sorted(floor.items())
         for each in _readings(store, of_game).wagers
     )
     return tables, wagers
@@ -240,8 +247,8 @@ def _as_meters(handle: Iterable[tuple[Key, Handle]], hit: Iterable[tuple[Key, Hi
         hits[key].append(each)
     return {
         key: Meters(
-            game=key[1],
-            rules=key[2],
+            game=key[2],
+            rules=key[3],
             hands=sum(each.hits for each in hits[key] if each.wager is None and each.rule in _RESULTS),
             hits=tuple(hits[key]),
             handle=tuple(handles[key]),
@@ -261,9 +268,10 @@ def _counts(connection: Connection, since: date, until: date) -> defaultdict[Key
 def _summed(
     connection: Connection, table: Table, since: date, until: date
 ) -> Iterator[tuple[Key, tuple[str, ...], tuple[int, ...]]]:
-    """The sums of these days by table and game, and by the further columns of the key."""
+    """The sums of these days by table, currency and game, and by the further columns of the key."""
     by = [
         schema.RECORDS.c.table,
+        schema.RECORDS.c.currency,
         *(each for each in table.primary_key if each.name not in {"day", "record_id"}),
     ]
     sums = [each for each in table.columns if not each.primary_key]
@@ -275,4 +283,8 @@ def _summed(
         .order_by(*by)
     )
     for row in connection.execute(asked):
-        yield (row[0], row[1], row[2]), tuple(row[3 : len(by)]), tuple(int(each) for each in row[len(by) :])
+        yield (
+            (row[0], row[1], row[2], row[3]),
+            tuple(row[4 : len(by)]),
+            tuple(int(each) for each in row[len(by) :]),
+        )

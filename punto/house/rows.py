@@ -172,7 +172,10 @@ def rounds_between(
     among = columns.day.between(*days), columns.ts >= since, columns.ts < until
     at = columns.record_id, columns.round
     asked = (
-        select(schema.ROUNDS, schema.RECORDS.c.table, schema.RECORDS.c.record, schema.RECORDS.c.simulation)
+        select(
+            schema.ROUNDS,
+            *(schema.RECORDS.c[name] for name in ("table", "record", "simulation", "currency")),
+        )
         .join_from(schema.ROUNDS, schema.RECORDS, columns.record_id == schema.RECORDS.c.id)
         .where(*among)
         .order_by(*at)
@@ -199,6 +202,7 @@ def rounds_between(
             row["table"],
             row["record"],
             row["simulation"],
+            row["currency"],
             aware(row["ts"]),
             row["game"],
             row["rules"],

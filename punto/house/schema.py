@@ -1,7 +1,7 @@
 """The tables of the house's store, for SQLite and PostgreSQL. `migrations` makes them.
 
 A table of the floor is known by its id and the name of its record: if a table begins a new record, its rounds are numbered
-from 1 again. `rounds_at`, `incidents_at` and `books_at` are the cursors: the number of the last round that was taken in, the number
+from 1 again. All its amounts are in one `currency`, which is not known before its first round or books. `rounds_at`, `incidents_at` and `books_at` are the cursors: the number of the last round that was taken in, the number
 of the input up to which all incidents were, and the last gaming day whose books were; `rounds_ts` is when that round ended. They move in the transaction that adds the rows, so nothing is lost or twice.
 Nothing is taken in of a record with `held_back`: it is `disputed` if two services published with the table's id, until a person has
 chosen one of their records, and the other one is `rejected`.
@@ -42,6 +42,7 @@ RECORDS: Final = Table(
     Column("table", Text, nullable=False),
     Column("record", Text, nullable=False),
     Column("simulation", Boolean, nullable=False),
+    Column("currency", Text),
     Column("first_seen", _MOMENT, nullable=False),
     Column("rounds_at", BigInteger, nullable=False, server_default="0"),
     Column("rounds_ts", _MOMENT),

@@ -3,7 +3,7 @@
 from punto.house.edge_alarms import ShoesReport
 from punto.house.people import PeopleReport, Work
 from punto.house.reports import FloorReport, ShiftReport
-from punto.messages.amounts import cents
+from punto.messages.amounts import minor
 from punto.messages.meters import CountReading, WagerReading
 from punto.reports.sheets import Cell, Rows, said
 
@@ -21,11 +21,12 @@ _COLUMNS = [
     "expected",
     "errors",
     "evidence",
+    "currency",
 ]
 
 
 def floor_sheet(report: FloorReport | ShiftReport) -> Rows:
-    """The columns, and the rows of each table and then of all tables together, whose table is empty.
+    """The columns, and the rows of each table and then of all tables with a currency together, whose table is empty.
 
     The line is `rounds` with a status as its rule, `count` with the hits of a rule, or `wager` with amounts in decimals of the
     currency's unit. The expectation is of the hits or the win.
@@ -34,20 +35,20 @@ def floor_sheet(report: FloorReport | ShiftReport) -> Rows:
     for table in report.tables:
         of = (said(table.table), said(table.game), table.rules)
         for status, rounds in table.rounds.items():
-            yield [*of, "rounds", None, status, rounds, *[None] * 6]
+            yield [*of, "rounds", None, status, rounds, *[None] * 6, table.currency]
         for count in table.meters.counts:
             wager, beside = said(count.wager), _beside(count)
-            yield [*of, "count", wager, said(count.rule), count.hits, *[None] * 3, *beside]
+            yield [*of, "count", wager, said(count.rule), count.hits, *[None] * 3, *beside, table.currency]
         for each in table.meters.wagers:
-            yield [*of, *_wager(each)]
+            yield [*of, *_wager(each, table.currency)]
     for sums in report.wagers:
-        yield [None, said(sums.game), sums.rules, *_wager(sums.wager)]
+        yield [None, said(sums.game), sums.rules, *_wager(sums.wager, sums.currency)]
 
 
-def _wager(read: WagerReading) -> list[Cell]:
-    amounts = (cents(each) for each in (read.handle, read.returned, read.win))
-    expected = None if read.expected is None else cents(round(read.expected))
-    return ["wager", said(read.wager), None, read.wagers, *amounts, expected, *_beside(read)[1:]]
+def _wager(read: WagerReading, currency: str) -> list[Cell]:
+    amounts = (minor(each, currency) for each in (read.handle, read.returned, read.win))
+    expected = None if read.expected is None else minor(round(read.expected), currency)
+    return ["wager", said(read.wager), None, read.wagers, *amounts, expected, *_beside(read)[1:], currency]
 
 
 def _beside(read: CountReading | WagerReading) -> tuple[Cell, Cell, Cell]:

@@ -250,7 +250,14 @@ class Store:
                 of_record = list(self._take_of(connection, cursor, by_record[key], sums, new))
                 if of_record:
                     _, last = of_record[-1]
-                    moved.append({"moved": cursor.id, "rounds_at": last.round.round, "rounds_ts": last.ts})
+                    moved.append(
+                        {
+                            "moved": cursor.id,
+                            "currency": last.currency,
+                            "rounds_at": last.round.round,
+                            "rounds_ts": last.ts,
+                        }
+                    )
                 added += of_record
             _move(connection, moved)
             self._make_room(connection, {place.day for place, _ in added})
@@ -335,10 +342,10 @@ class Store:
                 if cursor.books != each.after:
                     raise GapError(f"{each.table}: books after {each.after} came after {cursor.books}")
                 cursors[key] = cursor._replace(books=day)
-                moved.append({"moved": cursor.id, "books_at": day})
+                moved.append({"moved": cursor.id, "currency": each.books.currency, "books_at": day})
                 ts = datetime.fromisoformat(each.ts)
                 for accrual in each.books.day.progressives:
-                    own = each.books.of(accrual.progressive).model_dump_json()
+                    own = each.books.of(accrual.progressive).model_dump_json(context=each.books.currency)
                     rows.append((day, cursor.id, accrual.progressive, ts, own))
             _move(connection, moved)
             self._add(connection, schema.BOOKS, rows)

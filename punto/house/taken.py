@@ -70,11 +70,12 @@ class Disputed(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """A round as its table told it: when it ended (UTC), its game, and what identifies the game's rules."""
+    """A round as its table told it: when it ended (UTC), its game, what identifies the game's rules, and the currency."""
 
     table: str
     record: str
     simulation: bool
+    currency: str
     ts: datetime
     game: str
     rules: str

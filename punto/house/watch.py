@@ -90,7 +90,7 @@ class Watch:
     def _span(self, since: date, span: Mapping[Key, Meters], told: Told) -> Iterator[tuple[_Figure, _Found]]:
         """All figures that have an expectation, over a span of days."""
         for key, meters in sorted(span.items(), key=itemgetter(0)):
-            table, name, rules = key
+            table, _, name, rules = key
             game = self._store.game(name, rules)
             if game is None:
                 continue

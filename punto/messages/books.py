@@ -10,8 +10,8 @@ from typing import Any, Final, Literal
 from punto.baccarat.progressive.events import ConfirmedBy
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.settings import Payer
-from punto.messages.amounts import Cents, Exact
-from punto.messages.models import Part, Timestamp
+from punto.messages.amounts import Exact, Minor
+from punto.messages.models import Currency, Part, Timestamp
 
 DayState = Literal["ended", "open", "not_begun"]
 
@@ -64,7 +64,7 @@ class FromTray(Part):
     tier: str
     table: str
     round: int
-    amount: Cents
+    amount: Minor
     who: str
     reason: str | None
     approved_by: str | None
@@ -85,7 +85,7 @@ class NobodyWon(Part):
     round: int
     tier: str | None = None
     seats: tuple[int, ...] = ()
-    amount: Cents | None = None
+    amount: Minor | None = None
     payer: Payer | None = None
     who: str
     by: ConfirmedBy | None = None
@@ -131,7 +131,7 @@ class Accrual(Part):
     progressive: str
     rounds: int
     wagers: int
-    staked: Cents
+    staked: Minor
     start: Accounts
     changes: tuple[Change, ...]
     end: Accounts
@@ -172,8 +172,8 @@ class Component(Part):
 class Deposit(Part):
     """The weekly deposit of the custodian of a progressive's fund: the change of the money held for the players.
 
-    Held money is on the meter, in the reserve and in the overflow. `deposit` is in whole cents; the fractions
-    of a cent at the week's start and end are `carried_in` and `carried_out`, and belong to the deposit of a
+    Held money is on the meter, in the reserve and in the overflow. `deposit` is in whole minor units; the fractions
+    of one at the week's start and end are `carried_in` and `carried_out`, and belong to the deposit of a
     later week. A negative deposit must be drawn from the fund.
     """
 
@@ -183,7 +183,7 @@ class Deposit(Part):
     end: Exact
     carried_in: Exact
     carried_out: Exact
-    deposit: Cents
+    deposit: Minor
     explained: bool
 
 
@@ -221,7 +221,7 @@ class CoinCount(Part):
     """A count of the coins of the gaming day `day`, and when it was entered."""
 
     day: date
-    amount: Cents
+    amount: Minor
     who: str
     ts: Timestamp
 
@@ -232,11 +232,11 @@ class Coins(Part):
     `taken` is None if wagers stay on the sensors and no coins are dropped; `counted` is None without a count.
     """
 
-    taken: Cents | None
-    counted: Cents | None = None
+    taken: Minor | None
+    counted: Minor | None = None
     who: str | None = None
     ts: Timestamp | None = None
-    difference: Cents | None = None
+    difference: Minor | None = None
     todo: str
 
 
@@ -249,7 +249,7 @@ class Reconciled(Part):
 
     progressive: str
     balanced: bool
-    from_tray: Cents
+    from_tray: Minor
     checks: tuple[Check, ...]
     differences: tuple[Difference, ...]
     coins: Coins
@@ -284,9 +284,10 @@ class Reconciliation(Part):
 class Books(Part):
     """The books of a gaming day, with the gaming week that it is in. `first` is the gaming day of the record's first entry.
 
-    They are of the progressives that were in service in this week up to this day.
+    They are of the progressives that were in service in this week up to this day, and `currency` is that of their amounts.
     """
 
+    currency: Currency
     first: date | None
     day: Day
     week: Week
@@ -301,6 +302,7 @@ class Books(Part):
         )
         agrees = all(each.agrees for each in compared)
         return Books(
+            currency=self.currency,
             first=self.first,
             day=self.day.model_copy(update={"progressives": accruals}),
             week=self.week.model_copy(update={"progressives": deposits}),

@@ -307,6 +307,7 @@ def round_message(
         game=game,
         rules=rules,
         record=record,
+        currency=settings.currency,
         round=public_round(round_),
     )
 

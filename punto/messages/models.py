@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Winner
+from punto.baccarat.currency import decimals_of
 from punto.baccarat.roads.derived_roads import Color
 from punto.baccarat.table.effects import Happening
 from punto.baccarat.table.state import Phase, RoundRecord
@@ -43,6 +44,21 @@ MOST_NUMBER: Final = 2**53
 """The highest number of a round or an input: numbers are exact up to it also where they are doubles."""
 MinorUnits = Annotated[
     int, Field(description="an amount in minor units of the table's currency, such as cents")
+]
+
+
+def _currency(code: str) -> str:
+    decimals_of(code)
+    return code
+
+
+Currency = Annotated[
+    str,
+    Field(
+        description="the ISO 4217 code of the currency of all amounts. They are whole minor units, of which the standard says how "
+        "many decimals of the currency's unit they are: 2 for USD, 0 for JPY, 3 for KWD"
+    ),
+    AfterValidator(_currency),
 ]
 
 RequestId = Annotated[
@@ -279,7 +295,7 @@ class State(Message):
     table: str
     name: str
     game: str = Field(description="the game's title")
-    currency: str
+    currency: Currency
     phase: Phase = Field(
         description="locked: no operator is signed on. closed: no coup may begin. shoe_change: cards are loaded and burned. betting: "
         "wagers are taken. dealing: cards leave the shoe. reveal: cards lie on the table face down. settled: the "
@@ -442,7 +458,7 @@ class Progressive(Message):
     valid_until: Timestamp
     progressive: str
     title: str
-    currency: str
+    currency: Currency
     phase: Literal["new", "open", "retired"]
     meter: MinorUnits = Field(description="the amount that displays show")
     wager: MinorUnits = Field(description="the amount of one wager")
@@ -490,6 +506,7 @@ class Round(Message):
     round: RoundRecord
     rules: str = Field(description="identifies the rules of the game, as on the record")
     record: RecordName
+    currency: Currency
 
 
 # --- wagers in, and their answers

@@ -6,8 +6,9 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from punto.baccarat.table.state import RoundRecord
+from punto.messages.amounts import IN_ITS_CURRENCY
 from punto.messages.books import Books
-from punto.messages.models import Message, Payload, RecordName, Request, RequestId, Timestamp
+from punto.messages.models import Currency, Message, Payload, RecordName, Request, RequestId, Timestamp
 from punto.runtime.gaming_days import in_reach
 
 
@@ -64,6 +65,7 @@ class RoundsResponse(Message):
     rounds: tuple[RoundRecord, ...]
     ended: tuple[RoundEnd, ...] = Field(description="for each of `rounds`, in the same order")
     record: RecordName
+    currency: Currency
     more: bool = Field(description="whether the record has rounds after the last one of this answer")
 
 
@@ -110,11 +112,12 @@ class IncidentsResponse(Message):
 class BooksResponse(Message):
     """The books of the requested gaming day. Only the house may read them, because they have the reserve. `seq` is the number of the last input.
 
-    An amount is text in decimals of the currency's unit: eight decimals on a meter, two of what was paid or counted. The books of
-    a day do not change after the day has ended, except for the count of its coins.
+    An amount is text in decimals of the currency's unit. What was paid or counted has as many decimals as ISO 4217 gives the
+    currency, such as two for USD and none for JPY; an amount on a meter has six more. The books of a day do not change after the
+    day has ended, except for the count of its coins.
     """
 
     schema_: Literal["punto/books-response/1"] = Field("punto/books-response/1", alias="schema")
     request: str
-    books: Books
+    books: Annotated[Books, IN_ITS_CURRENCY]
     record: RecordName

@@ -140,7 +140,7 @@ def _notes(study: Study) -> Iterator[str]:
     if beside:
         yield f"Needs a base wager, whose cost is not in these figures: {', '.join(beside)}."
     for name, award in study.average_top_awards.items():
-        yield f"{name}: valued with its meter at the average top award, {float(award) / 100:,.2f}, for every shoe."
+        yield f"{name}: valued with its meter at the average top award, {float(award):,.0f} minor units, for every shoe."
 
 
 def _burned(burn: Burn) -> str:

@@ -9,7 +9,7 @@ from punto.baccarat.coup import Side
 from punto.baccarat.progressive.events import ConfirmedBy
 from punto.baccarat.progressive.settings import Payer
 from punto.baccarat.progressive.state import AwardState
-from punto.messages.amounts import Cents
+from punto.messages.amounts import Minor
 from punto.messages.books import FromTray, NobodyWon
 from punto.messages.models import Part, Timestamp
 from punto.reports.record import END, Logged, Record, Span
@@ -21,7 +21,7 @@ class Share(Part):
     """A seat's part of an award."""
 
     seat: int
-    amount: Cents
+    amount: Minor
 
 
 class AwardsBackOut(Part):
@@ -58,8 +58,8 @@ class Award(Part):
     tier: str
     table: str
     round: int
-    meter: Cents
-    amount: Cents
+    meter: Minor
+    amount: Minor
     shares: tuple[Share, ...]
     whole_meter: bool
     payer: Payer

@@ -32,6 +32,7 @@ def books_of_day(path: Path, day: date, calendar: Calendar, now: datetime) -> Bo
     with opened(path) as record:
         names = _in_service(record, day, calendar)
         found = Books(
+            currency=record.currency,
             first=_first_day(record, calendar),
             day=day_report(record, day, calendar, now),
             week=week_report(record, day, calendar, now),
@@ -70,7 +71,7 @@ def shortened(books: Books) -> Books:
     """The same books with fewer entries in each list, if they were too long."""
     for most in _MOST_LISTED:
         made = _listing(books, most)
-        if len(made.model_dump_json().encode()) <= MOST_BYTES:
+        if len(made.model_dump_json(context=made.currency).encode()) <= MOST_BYTES:
             break
     return made
 

@@ -12,7 +12,7 @@ from typing import Any
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.money import MINOR_UNIT, whole
 from punto.baccarat.progressive.settings import Settings
-from punto.messages.amounts import Cents, Exact
+from punto.messages.amounts import Exact, Minor
 from punto.messages.books import (
     Accounts,
     Accrual,
@@ -46,9 +46,9 @@ class Meter(Part):
     until: Timestamp
     accounts: Accounts
     paid_by_tier: dict[str, Exact]
-    promised: Cents
+    promised: Minor
     awards: int
-    from_tray: Cents
+    from_tray: Minor
     balanced: bool
 
 

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.money import amount, share
 from punto.baccarat.progressive.settings import Settings
-from punto.messages.amounts import cents, exact
+from punto.messages.amounts import exact, minor
 from punto.messages.books import (
     Accounts,
     Check,
@@ -56,6 +56,7 @@ class _Expected:
     """The required ledger entries of a span, by (input, cause)."""
 
     def __init__(self, record: Record, name: str, span: Span, timeline: list[tuple[int, Settings]]) -> None:
+        self._currency = record.currency
         self._numbers = record.number_before(name, span.since)
         self._must: dict[tuple[int, str], Accounts] = {}
         for round_ in record.rounds(name, span):
@@ -126,14 +127,17 @@ class _Expected:
             if posting.cause in checked and differs:
                 yield Difference(
                     input=posting.input,
-                    text=f"the ledger has a {posting.cause} of {exact(_sum(moved))}, but the rest of the record gives "
-                    f"{'none' if must is None else exact(_sum(must))}",
+                    text=f"the ledger has a {posting.cause} of {self._sum(moved)}, but the rest of the record gives "
+                    f"{'none' if must is None else self._sum(must)}",
                 )
         for (input_, cause), must in left.items():
             yield Difference(
                 input=input_,
-                text=f"the ledger has no {cause} here, but the rest of the record gives {exact(_sum(must))}",
+                text=f"the ledger has no {cause} here, but the rest of the record gives {self._sum(must)}",
             )
+
+    def _sum(self, moved: Accounts) -> str:
+        return exact(abs(moved.given or moved.paid or moved.primary), self._currency)
 
 
 def _told(moved: Accounts) -> Accounts:
@@ -141,15 +145,11 @@ def _told(moved: Accounts) -> Accounts:
     return moved + Accounts(primary=moved.overflow, overflow=-moved.overflow)
 
 
-def _sum(moved: Accounts) -> int:
-    return abs(moved.given or moved.paid or moved.primary)
-
-
 def _coins(record: Record, name: str, span: Span, day: date, timeline: list[tuple[int, Settings]]) -> Coins:
     _, _, taken = record.wagers(name, span)
     dropped = None if timeline[-1][1].wager_stays else taken
     counts = [each for each in counts_in(record, name, EVERYTHING) if each.day == day]
-    return coins(dropped, counts[-1] if counts else None)
+    return coins(dropped, counts[-1] if counts else None, record.currency)
 
 
 def counts_in(record: Record, name: str, span: Span) -> tuple[CoinCount, ...]:
@@ -162,7 +162,7 @@ def counts_in(record: Record, name: str, span: Span) -> tuple[CoinCount, ...]:
     )
 
 
-def coins(taken: int | None, last: CoinCount | None) -> Coins:
+def coins(taken: int | None, last: CoinCount | None, currency: str) -> Coins:
     """The coins that were taken, beside the last count of them, and what to do. None were dropped if `taken` is None."""
     if taken is None:
         todo = "The wagers stay on the sensors until they are settled: no coins are dropped, so there is no count."
@@ -177,11 +177,11 @@ def coins(taken: int | None, last: CoinCount | None) -> Coins:
         who=last.who,
         ts=last.ts,
         difference=difference,
-        todo=_todo(difference),
+        todo=_todo(difference, currency),
     )
 
 
-def _todo(difference: int) -> str:
+def _todo(difference: int, currency: str) -> str:
     if not difference:
         return "There is nothing to do: the count equals the amount taken on the record."
     missing = difference < 0
@@ -191,7 +191,7 @@ def _todo(difference: int) -> str:
         else "coins were taken that no sensor recognised, so that those players had no progressive wager"
     )
     return (
-        f"Count again. If {cents(abs(difference))} {'is still missing' if missing else 'is still too much'}, then {cause}: "
+        f"Count again. If {minor(abs(difference), currency)} {'is still missing' if missing else 'is still too much'}, then {cause}: "
         "find that round on the recordings of surveillance. Do not change the meter for this difference. If a malfunction is "
         "found and documented, correct it by a separate manual adjustment."
     )

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -252,6 +253,12 @@ class Record:
         changes = self.log(("settings_changed",), progressive)
         found = [(0, changes[0].entry.before if changes else self._settings_at_first(progressive))]
         return [*found, *((change.input, change.entry.after) for change in changes)]
+
+    @cached_property
+    def currency(self) -> str:
+        """The currency of all amounts on the record."""
+        currency: str = self._started(END)["currency"]
+        return currency
 
     @property
     def title(self) -> str:

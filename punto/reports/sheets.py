@@ -10,9 +10,9 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import tzinfo
 from functools import wraps
-from typing import Final, ParamSpec
+from typing import Concatenate, Final, ParamSpec
 
-from punto.messages.amounts import cents, exact
+from punto.messages.amounts import exact, minor
 from punto.messages.books import (
     ACCOUNTS,
     Accounts,
@@ -61,16 +61,23 @@ def said(text: str | None) -> str | None:
 _ACCOUNTS: Final = " ".join(ACCOUNTS)
 
 
-def _sheet(columns: str) -> Callable[[Callable[_Of, Iterator[_Row]]], Callable[_Of, Rows]]:
-    """Make a sheet with these columns of a function that yields rows; a cell that a row lacks is empty."""
+def _sheet(
+    columns: str,
+) -> Callable[[Callable[Concatenate[str, _Of], Iterator[_Row]]], Callable[Concatenate[str, _Of], Rows]]:
+    """Make a sheet with these columns of a function that yields rows; a cell that a row lacks is empty.
+
+    The function's first argument is the currency of all amounts, which has the last column.
+    """
     names = columns.split()
 
-    def sheet(rows: Callable[_Of, Iterator[_Row]]) -> Callable[_Of, Rows]:
+    def sheet(
+        rows: Callable[Concatenate[str, _Of], Iterator[_Row]],
+    ) -> Callable[Concatenate[str, _Of], Rows]:
         @wraps(rows)
-        def made(*args: _Of.args, **options: _Of.kwargs) -> Rows:
-            yield names
-            for row in rows(*args, **options):
-                yield [row.get(name) for name in names]
+        def made(currency: str, /, *args: _Of.args, **options: _Of.kwargs) -> Rows:
+            yield [*names, "currency"]
+            for row in rows(currency, *args, **options):
+                yield [*(row.get(name) for name in names), currency]
 
         return made
 
@@ -78,7 +85,7 @@ def _sheet(columns: str) -> Callable[[Callable[_Of, Iterator[_Row]]], Callable[_
 
 
 @_sheet(f"progressive retired since until {_ACCOUNTS} promised awards from_tray balanced tier")
-def meters_sheet(meters: Iterable[Meter], zone: tzinfo) -> Iterator[_Row]:
+def meters_sheet(currency: str, meters: Iterable[Meter], zone: tzinfo) -> Iterator[_Row]:
     """One row per progressive, and one for the payments of each tier."""
     for each in meters:
         about: _Row = {
@@ -89,16 +96,16 @@ def meters_sheet(meters: Iterable[Meter], zone: tzinfo) -> Iterator[_Row]:
         }
         yield (
             about
-            | _accounts(each.accounts)
+            | _accounts(each.accounts, currency)
             | {
-                "promised": cents(each.promised),
+                "promised": minor(each.promised, currency),
                 "awards": each.awards,
-                "from_tray": cents(each.from_tray),
+                "from_tray": minor(each.from_tray, currency),
                 "balanced": _yes(each.balanced),
             }
         )
         for tier, paid in each.paid_by_tier.items():
-            yield {**about, "paid": exact(paid), "tier": said(tier)}
+            yield {**about, "paid": exact(paid, currency), "tier": said(tier)}
 
 
 @_sheet(
@@ -106,7 +113,7 @@ def meters_sheet(meters: Iterable[Meter], zone: tzinfo) -> Iterator[_Row]:
     "state locked booked backed_out backed_out_by approved_by reason "
     "original_printed original_by copies payer by confirmed_by player banker"
 )
-def awards_sheet(awards: Iterable[Award], zone: tzinfo) -> Iterator[_Row]:
+def awards_sheet(currency: str, awards: Iterable[Award], zone: tzinfo) -> Iterator[_Row]:
     """One row per share of an award, in the order of paying."""
     for each in awards:
         about: _Row = {
@@ -116,8 +123,8 @@ def awards_sheet(awards: Iterable[Award], zone: tzinfo) -> Iterator[_Row]:
         about |= {name: said(getattr(each, name)) for name in ("tier", "table", "who", "confirmed_by")}
         about |= {
             "award": each.number,
-            "meter": cents(each.meter),
-            "amount": cents(each.amount),
+            "meter": minor(each.meter, currency),
+            "amount": minor(each.amount, currency),
             "locked": _ts(each.locked, zone),
             "booked": _ts(each.booked, zone),
             "copies": sum(not printed.original for printed in each.prints),
@@ -130,13 +137,13 @@ def awards_sheet(awards: Iterable[Award], zone: tzinfo) -> Iterator[_Row]:
         if (original := each.original) is not None:
             about |= {"original_printed": _ts(original.ts, zone), "original_by": said(original.who)}
         for share in each.shares:
-            yield {**about, "seat": share.seat, "share": cents(share.amount)}
+            yield {**about, "seat": share.seat, "share": minor(share.amount, currency)}
 
 
 @_sheet(
     f"progressive day line ts rounds wagers staked {_ACCOUNTS} tier table round award who reason approved_by from_tray"
 )
-def day_sheet(day: Day, zone: tzinfo) -> Iterator[_Row]:
+def day_sheet(currency: str, day: Day, zone: tzinfo) -> Iterator[_Row]:
     """The day's start, each change and its end: the rows between add up to the difference of the first and the last."""
     for each in day.progressives:
 
@@ -151,15 +158,19 @@ def day_sheet(day: Day, zone: tzinfo) -> Iterator[_Row]:
                 row |= more
             return row
 
-        yield line("start", day.begins, _accounts(each.start))
+        yield line("start", day.begins, _accounts(each.start, currency))
         for change in each.changes:
             wagers: _Row = {}
             if change.ts is None:  # all contributions of the day
-                wagers = {"rounds": each.rounds, "wagers": each.wagers, "staked": cents(each.staked)}
-            yield line(change.cause, change.ts, wagers, _accounts(change.moved), _about(change))
+                wagers = {
+                    "rounds": each.rounds,
+                    "wagers": each.wagers,
+                    "staked": minor(each.staked, currency),
+                }
+            yield line(change.cause, change.ts, wagers, _accounts(change.moved, currency), _about(change))
         for paid in each.from_tray:
             name = "tray_back_out" if paid.amount < 0 else "tray_award"
-            yield line(name, paid.ts, _about(paid), {"from_tray": cents(paid.amount)})
+            yield line(name, paid.ts, _about(paid), {"from_tray": minor(paid.amount, currency)})
         for told in each.nobody_won:
             yield line("game_reopened" if told.again else "nobody_won", told.ts, _about(told))
         for other in each.settings:
@@ -168,62 +179,74 @@ def day_sheet(day: Day, zone: tzinfo) -> Iterator[_Row]:
             )
             why: _Row = {"who": said(other.who), "reason": said(f"{other.reason} ({words})")}
             yield line("settings", other.ts, why)
-        yield line("end", day.ends, _accounts(each.end))
+        yield line("end", day.ends, _accounts(each.end, currency))
 
 
 @_sheet("progressive week line meter reserve held")
-def week_sheet(week: Week) -> Iterator[_Row]:
+def week_sheet(currency: str, week: Week) -> Iterator[_Row]:
     """The held money at the week's start, each cause's part, the held money at its end, and the deposit."""
     for each in week.progressives:
         about: _Row = {"progressive": each.progressive, "week": week.first.isoformat()}
-        yield {**about, "line": "start", "held": exact(each.start)}
+        yield {**about, "line": "start", "held": exact(each.start, currency)}
         for part in each.components:
             meter, reserve = part.to_meter, part.to_reserve
-            moved: _Row = {"meter": exact(meter), "reserve": exact(reserve), "held": exact(meter + reserve)}
+            moved: _Row = {
+                "meter": exact(meter, currency),
+                "reserve": exact(reserve, currency),
+                "held": exact(meter + reserve, currency),
+            }
             yield {**about, "line": part.cause, **moved}
         for name in ("end", "carried_in", "carried_out"):
-            yield {**about, "line": name, "held": exact(getattr(each, name))}
-        yield {**about, "line": "deposit", "held": cents(each.deposit)}
+            yield {**about, "line": name, "held": exact(getattr(each, name), currency)}
+        yield {**about, "line": "deposit", "held": minor(each.deposit, currency)}
 
 
 @_sheet("progressive day what ledger expected difference input text")
-def reconciliation_sheet(found: Reconciliation) -> Iterator[_Row]:
+def reconciliation_sheet(currency: str, found: Reconciliation) -> Iterator[_Row]:
     """One row per comparison, then each difference."""
     for each in found.progressives:
         about: _Row = {"progressive": each.progressive, "day": found.day.isoformat()}
         for check in each.checks:
-            both: _Row = {"ledger": exact(check.ledger), "expected": exact(check.expected)}
-            yield {**about, "what": check.what, **both, "difference": exact(check.ledger - check.expected)}
+            both: _Row = {
+                "ledger": exact(check.ledger, currency),
+                "expected": exact(check.expected, currency),
+            }
+            yield {
+                **about,
+                "what": check.what,
+                **both,
+                "difference": exact(check.ledger - check.expected, currency),
+            }
         coins = each.coins
-        both = {"ledger": _cents(coins.counted), "expected": _cents(coins.taken)}
+        both = {"ledger": _minor(coins.counted, currency), "expected": _minor(coins.taken, currency)}
         yield {
             **about,
             "what": "coins",
             **both,
-            "difference": _cents(coins.difference),
+            "difference": _minor(coins.difference, currency),
             "text": said(coins.todo),
         }
         for other in each.differences:
             yield {**about, "what": "posting", "input": other.input, "text": said(other.text)}
-        yield {**about, "what": "from_tray", "expected": cents(each.from_tray)}
+        yield {**about, "what": "from_tray", "expected": minor(each.from_tray, currency)}
 
 
 @_sheet(f"input place ts progressive number cause {_ACCOUNTS} tier table round award who reason approved_by")
-def postings_sheet(postings: Iterable[Posting], zone: tzinfo) -> Iterator[_Row]:
+def postings_sheet(currency: str, postings: Iterable[Posting], zone: tzinfo) -> Iterator[_Row]:
     """The ledger: one row per posting, with the amount that each account received."""
     for each in postings:
-        received = {name: exact(getattr(each, name)) for name in ACCOUNTS if name != "primary"}
+        received = {name: exact(getattr(each, name), currency) for name in ACCOUNTS if name != "primary"}
         yield {
             **{name: getattr(each, name) for name in ("input", "place", "progressive", "number", "cause")},
             "ts": _ts(each.ts, zone),
             **received,
-            "primary": exact(each.primary_meter),
+            "primary": exact(each.primary_meter, currency),
             **_about(each),
         }
 
 
-def _accounts(accounts: Accounts) -> _Row:
-    return {name: exact(getattr(accounts, name)) for name in ACCOUNTS}
+def _accounts(accounts: Accounts, currency: str) -> _Row:
+    return {name: exact(getattr(accounts, name), currency) for name in ACCOUNTS}
 
 
 def _about(entry: Change | FromTray | NobodyWon | Posting) -> _Row:
@@ -231,8 +254,8 @@ def _about(entry: Change | FromTray | NobodyWon | Posting) -> _Row:
     return {**texts, "round": entry.round, "award": getattr(entry, "award", None)}
 
 
-def _cents(minor_units: int | None) -> str | None:
-    return None if minor_units is None else cents(minor_units)
+def _minor(minor_units: int | None, currency: str) -> str | None:
+    return None if minor_units is None else minor(minor_units, currency)
 
 
 def _ts(ts: str | None, zone: tzinfo) -> str | None:

@@ -141,9 +141,12 @@ def _calendar(house: House, week_starts: str | None) -> Calendar:
 
 
 def _add_reports(reads: APIRouter, house: House) -> None:
+    def in_currency(report: Part) -> Response:
+        return json_of(report, house.now().settings.currency)
+
     @reads.get("")
     async def overview() -> Response:
-        return json_of(_overview(house, await _read(house, meters), datetime.now(UTC)))
+        return in_currency(_overview(house, await _read(house, meters), datetime.now(UTC)))
 
     @reads.get("/advice")
     async def advised(
@@ -153,7 +156,7 @@ def _add_reports(reads: APIRouter, house: House) -> None:
         if progressive is None:
             raise HTTPException(404, "this table has no progressive")
         try:
-            given = advice(replace(progressive.books.settings, **changes))
+            given = advice(replace(progressive.books.settings, **changes), house.now().settings.currency)
         except ValueError as error:
             raise HTTPException(422, str(error)) from None
         return json_of(_Advised(advice=given))
@@ -163,19 +166,19 @@ def _add_reports(reads: APIRouter, house: House) -> None:
         before: Annotated[int | None, Query(ge=1, le=_NUMBER)] = None,
         limit: Annotated[int, Query(ge=1, le=100)] = AWARDS_A_PAGE,
     ) -> Response:
-        return json_of(await _read(house, lambda record: awards(record, before, limit)))
+        return in_currency(await _read(house, lambda record: awards(record, before, limit)))
 
     @reads.get("/days/{day}")
     async def accrual(day: _Day) -> Response:
-        return json_of(await _read(house, lambda record: _day(record, house, day)))
+        return in_currency(await _read(house, lambda record: _day(record, house, day)))
 
     @reads.get("/weeks/{day}")
     async def deposit(day: _Day, week_starts: _WeekStarts = None) -> Response:
-        return json_of(await _read(house, lambda record: _week(record, house, day, week_starts)))
+        return in_currency(await _read(house, lambda record: _week(record, house, day, week_starts)))
 
     @reads.get("/reconciliations/{day}")
     async def reconciled(day: _Day) -> Response:
-        return json_of(await _read(house, lambda record: _reconciled(record, house, day)))
+        return in_currency(await _read(house, lambda record: _reconciled(record, house, day)))
 
 
 def _day(record: Record, house: House, day: date) -> Day:
@@ -197,7 +200,7 @@ def _overview(house: House, found: tuple[Meter, ...], now: datetime) -> Overview
         table=at.table,
         name=at.title,
         currency=at.currency,
-        own=None if state.progressive is None else _own(state.progressive.books),
+        own=None if state.progressive is None else _own(state.progressive.books, at.currency),
         meters=found,
         today=calendar.day_of(now),
         day_starts=calendar.starts.isoformat("minutes"),
@@ -207,7 +210,7 @@ def _overview(house: House, found: tuple[Meter, ...], now: datetime) -> Overview
     )
 
 
-def _own(books: State) -> Own:
+def _own(books: State, currency: str) -> Own:
     settings = books.settings
     return Own(
         progressive=settings.progressive,
@@ -216,7 +219,7 @@ def _own(books: State) -> Own:
         procedure=settings.procedure,
         settings=InForce(**{name: getattr(settings, name) for name in InForce.model_fields}),
         shown=books.shown,
-        advice=advice(settings),
+        advice=advice(settings, currency),
     )
 
 
@@ -257,34 +260,41 @@ def _add_downloads(reads: APIRouter, house: House) -> None:
 
     @reads.get("/csv/meters")
     async def meters_file() -> Response:
-        return await sheet("meters", lambda record: sheets.meters_sheet(meters(record), zone))
+        return await sheet(
+            "meters", lambda record: sheets.meters_sheet(record.currency, meters(record), zone)
+        )
 
     @reads.get("/csv/awards")
     async def awards_file() -> Response:
         return await sheet(
             "awards",
-            lambda record: sheets.awards_sheet(awards(record, limit=_NUMBER).awards, zone),
+            lambda record: sheets.awards_sheet(record.currency, awards(record, limit=_NUMBER).awards, zone),
         )
 
     @reads.get("/csv/postings")
     async def postings_file() -> Response:
-        return await sheet("postings", lambda record: sheets.postings_sheet(record.postings(), zone))
+        return await sheet(
+            "postings", lambda record: sheets.postings_sheet(record.currency, record.postings(), zone)
+        )
 
     @reads.get("/csv/days/{day}")
     async def day_file(day: _Day) -> Response:
-        return await sheet(f"day-{day}", lambda record: sheets.day_sheet(_day(record, house, day), zone))
+        return await sheet(
+            f"day-{day}", lambda record: sheets.day_sheet(record.currency, _day(record, house, day), zone)
+        )
 
     @reads.get("/csv/weeks/{day}")
     async def week_file(day: _Day, week_starts: _WeekStarts = None) -> Response:
         return await sheet(
-            f"week-{day}", lambda record: sheets.week_sheet(_week(record, house, day, week_starts))
+            f"week-{day}",
+            lambda record: sheets.week_sheet(record.currency, _week(record, house, day, week_starts)),
         )
 
     @reads.get("/csv/reconciliations/{day}")
     async def reconciliation_file(day: _Day) -> Response:
         return await sheet(
             f"reconciliation-{day}",
-            lambda record: sheets.reconciliation_sheet(_reconciled(record, house, day)),
+            lambda record: sheets.reconciliation_sheet(record.currency, _reconciled(record, house, day)),
         )
 
 

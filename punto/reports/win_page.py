@@ -7,8 +7,8 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from punto.baccarat.coup import Side, total
+from punto.baccarat.currency import decimals_of, written
 from punto.baccarat.progressive.aquarius import KEY_SWITCH
-from punto.baccarat.progressive.money import written
 from punto.reports.awards import Award, Print
 from punto.runtime.gaming_days import by_the_clock
 
@@ -56,7 +56,7 @@ def win_page(award: Award, printed: Print, table: str, currency: str, zone: Zone
         ("Tier", plain(award.tier)),
         ("Table", table if table == award.table else f"{table} ({award.table})"),
         ("Round", f"{award.round}"),
-        ("Paid from", f"the meter, at {written(award.meter)}" if of_meter else "the tray"),
+        ("Paid from", f"the meter, at {written(award.meter, currency)}" if of_meter else "the tray"),
         *_hands(award),
         *_confirmed(award),
         ("Confirmed", clock(award.locked, zone)),
@@ -74,10 +74,10 @@ def win_page(award: Award, printed: Print, table: str, currency: str, zone: Zone
         title="Progressive award",
         copy="" if printed.original else COPY,
         warning=STATES[award.state],
-        amount=f"{currency} {written(award.amount)}".strip(),
-        in_words=in_words(award.amount),
+        amount=f"{currency} {written(award.amount, currency)}",
+        in_words=in_words(award.amount, currency),
         facts=facts,
-        shares=tuple((f"Seat {share.seat}", written(share.amount)) for share in award.shares),
+        shares=tuple((f"Seat {share.seat}", written(share.amount, currency)) for share in award.shares),
         number=f"Record {award.input}",
     )
 
@@ -119,16 +119,18 @@ def clock(ts: str, zone: tzinfo) -> str:
     return by_the_clock(ts, zone).isoformat(" ", "seconds")
 
 
-def in_words(minor_units: int) -> str:
-    """An amount as on a cheque: 250010 is "Two thousand five hundred and 10/100"."""
-    units, hundredths = divmod(minor_units, 100)
+def in_words(minor_units: int, currency: str) -> str:
+    """An amount as on a cheque: 250010 in USD is "Two thousand five hundred and 10/100"."""
+    decimals = decimals_of(currency)
+    units, parts = divmod(minor_units, 10**decimals)
     groups = []
     for name in _GROUPS:
         units, group = divmod(units, 1000)
         if group:
             groups.append(_below_a_thousand(group) + name)
     words = " ".join(reversed(groups)) or _UNITS[0]
-    return f"{words[0].upper()}{words[1:]} and {hundredths:02}/100"
+    fraction = f" and {parts:0{decimals}}/{10**decimals}" if decimals else ""
+    return f"{words[0].upper()}{words[1:]}{fraction}"
 
 
 def _below_a_thousand(number: int) -> str:

@@ -11,9 +11,9 @@ _SEND_SECONDS: Final = 10
 """After this time, a browser that accepts nothing of a stream is disconnected; it reconnects by itself."""
 
 
-def json_of(answer: BaseModel) -> Response:
-    """A model as JSON."""
-    return Response(answer.model_dump_json(), media_type="application/json")
+def json_of(answer: BaseModel, currency: str | None = None) -> Response:
+    """A model as JSON. If it has exact amounts that do not say their currency, they are in this one."""
+    return Response(answer.model_dump_json(context=currency), media_type="application/json")
 
 
 def download(lines: Iterable[str], name: str) -> Response:

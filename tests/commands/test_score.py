@@ -120,7 +120,7 @@ def test_a_bad_line_says_why(line, identity, error):
         ('[{"seat":true,"wager":"player","amount":1}]', "seat must be a whole number from 1 to 99, not true"),
         ('[{"seat":"1","wager":"player","amount":1}]', 'not "1"'),
         ('[{"seat":1,"wager":7,"amount":1}]', "wager must be a wager's name, not 7"),
-        ('[{"seat":1,"wager":"player","amount":true}]', "amount must be a whole number of cents"),
+        ('[{"seat":1,"wager":"player","amount":true}]', "amount must be a whole number of minor units"),
         ('[{"seat":1,"wager":"player","amount":25.00}]', "not 25.00"),
         ('[{"seat":1,"wager":"player","amount":1e3}]', "not 1e3"),
         ('[{"seat":1,"wager":"player","amount":"2500"}]', 'not "2500"'),

@@ -337,25 +337,33 @@ async def test_a_name_with_markup_or_control_characters_in_it_is_shown_as_text(b
         await eventually(display, lambda seen: "The table is offline: �[2J[red]. Not seen since " in seen)
 
 
-async def test_the_meter_has_a_line_while_it_is_live(broker):
-    meter = Meter(title="[bold]Dragon[/]\x1b[2J")
+@pytest.mark.parametrize(
+    ("currency", "stands", "won"),
+    [
+        ("AUD", "98,101.46", "24,525.00"),
+        ("JPY", "9,810,146", "2,452,500"),
+        ("KWD", "9,810.146", "2,452.500"),
+    ],
+)
+async def test_the_meter_has_a_line_while_it_is_live(broker, currency, stands, won):
+    meter = Meter(title="[bold]Dragon[/]\x1b[2J", currency=currency)
     display = text_display(broker.port)
     async with publisher(broker) as out, display.run_test(size=(80, 24)):
         await eventually(display, lambda seen: "Nothing new from the table" in seen)
         await out.send("state", PlayedTable().state())
         await out.send("progressive/dragon", meter.message())
-        await eventually(display, lambda seen: "[bold]Dragon[/]�[2J  98,101.46 " in seen)
+        await eventually(display, lambda seen: f"[bold]Dragon[/]�[2J  {stands} " in seen)
 
         meter.win(24_525_00)
         await out.send("progressive/dragon", meter.message())
-        await eventually(display, lambda seen: "Last award 24,525.00" in seen)
-        await eventually(display, lambda seen: "98,101.46" not in seen)  # nothing more comes
+        await eventually(display, lambda seen: f"Last award {won}" in seen)
+        await eventually(display, lambda seen: stands not in seen)  # nothing more comes
 
         meter.changes["phase"] = "retired"
         await out.send("progressive/dragon", meter.message())
         await out.send("state", PlayedTable(name="VIP 2").state())
         await eventually(display, lambda seen: "VIP 2" in seen)
-        assert "98,101.46" not in screen(display)
+        assert stands not in screen(display)
 
 
 # --- a real terminal

@@ -39,7 +39,15 @@ class Keeper:
     whose ledger another program changed.
     """
 
-    def __init__(self, first: date, today: date, record: str = "aa", progressive: str = "dragon") -> None:
+    def __init__(
+        self,
+        first: date,
+        today: date,
+        record: str = "aa",
+        progressive: str = "dragon",
+        currency: str = "USD",
+    ) -> None:
+        self.currency = currency
         self.first, self.today, self.record, self.progressive = first, today, record, progressive
         self.counts: dict[date, dict[date, int]] = {}
         self.spoiled: set[date] = set()
@@ -66,6 +74,7 @@ class Keeper:
         of_week["state"] = self.state(monday, monday + 7 * A_DAY)
         compared = (self._compared(day),) if there else ()
         return Books(
+            currency=self.currency,
             first=self.first,
             day=Day(day=day, progressives=(self._accrual(day),) if there else (), **of_day),
             week=Week(
@@ -154,7 +163,7 @@ class Keeper:
                 Check(what="contributions", ledger=moved + (day in self.spoiled) * CENT, expected=moved),
             ),
             differences=(),
-            coins=coins(100 * self.wagers(day), of_day[-1] if of_day else None),
+            coins=coins(100 * self.wagers(day), of_day[-1] if of_day else None, self.currency),
             counts=tuple(each for each in found if each.ts == entered),
         )
 
@@ -168,7 +177,7 @@ class Keeper:
             valid_until=timestamp(now + timedelta(seconds=60)),
             progressive=self.progressive,
             title="Dragon Bonus Progressive",
-            currency="USD",
+            currency=self.currency,
             phase="open",
             meter=self.balance(self.today + A_DAY).primary // CENT,
             wager=100,

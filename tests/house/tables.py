@@ -62,11 +62,26 @@ def _correct(at: Croupier, dice: Random, deck: list[Card]) -> None:
     dice.shuffle(deck)
 
 
-def told(records: list[RoundRecord], at: Croupier, table: str = "table-1", record: str = "aa") -> list[Taken]:
+def told(
+    records: list[RoundRecord],
+    at: Croupier,
+    table: str = "table-1",
+    record: str = "aa",
+    currency: str = "USD",
+) -> list[Taken]:
     """Rounds as a table tells them, a minute apart."""
     game = at.settings.game
     return [
-        Taken(table, record, False, BEGAN + timedelta(minutes=each.round), game.name, game.rules_digest, each)
+        Taken(
+            table,
+            record,
+            False,
+            currency,
+            BEGAN + timedelta(minutes=each.round),
+            game.name,
+            game.rules_digest,
+            each,
+        )
         for each in records
     ]
 

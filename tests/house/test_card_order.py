@@ -72,7 +72,7 @@ class Table:
 
     def _taken(self, hand: RoundRecord, began: datetime) -> Taken:
         ts = began + timedelta(seconds=hand.round)
-        return Taken(self.name, "aa", False, ts, GAME.name, GAME.rules_digest, hand)
+        return Taken(self.name, "aa", False, "USD", ts, GAME.name, GAME.rules_digest, hand)
 
 
 @pytest.fixture

@@ -341,7 +341,7 @@ def test_the_highest_payments_are_in_bounds_and_their_sums_fit(store, net):
     won = replace(WON, stake=MOST_AMOUNT, returned=max(0, net), net=net)
     record = replace(answer.round, settlements=(won,))
     told = RoundsResponse(
-        id="x", seq=1, ts=TS, request="a", rounds=(record,), ended=(), record="aa", more=False
+        id="x", seq=1, ts=TS, request="a", rounds=(record,), ended=(), record="aa", currency="USD", more=False
     )
     assert rounds_in_bounds(told) is told
     store.take([each._replace(round=replace(each.round, settlements=(won,))) for each in taken("t", 9)])

@@ -51,7 +51,7 @@ def take(store) -> Callable[..., None]:
             number[table] = number.get(table, 0) + 1
             ts = began + timedelta(seconds=10 * len(rounds))
             told = replace(each, round=number[table])
-            rounds.append(Taken(table, "aa", False, ts, game.name, game.rules_digest, told))
+            rounds.append(Taken(table, "aa", False, "USD", ts, game.name, game.rules_digest, told))
         store.take(rounds)
 
     return take_in

@@ -39,7 +39,7 @@ class Told:
     def tell(self, number: int) -> Round:
         ts, hand = self.rounds[number - 1]
         return Round(
-            id=f"t/round/{number}", seq=number, ts=ts, game=GAME.name, rules=GAME.rules_digest, record=self.record,
+            id=f"t/round/{number}", seq=number, ts=ts, game=GAME.name, rules=GAME.rules_digest, record=self.record, currency="USD",
             round=replace(AT.rounds[hand], round=number),
         )  # fmt: skip
 
@@ -83,6 +83,7 @@ class Told:
             rounds=tuple(each.round for each in told),
             ended=tuple(RoundEnd(ts=each.ts, game=each.game, rules=each.rules) for each in told),
             record=self.record,
+            currency="USD",
             more=bool(numbers) and numbers[-1] < len(self.rounds),
         )
 

@@ -424,8 +424,11 @@ def test_what_must_be_known_of_the_figures_is_reported():
     assert "100 shoes of 52 cards" in said
     assert "seed 5; cut card 14 from the end; 3 burned unseen" in said
     assert "Needs a base wager, whose cost is not in these figures: dragon_bonus_player" in said
-    award = float(found.average_top_awards["progressive:player"]) / 100
-    assert f"progressive:player: valued with its meter at the average top award, {award:,.2f}" in said
+    award = float(found.average_top_awards["progressive:player"])
+    assert (
+        f"progressive:player: valued with its meter at the average top award, {award:,.0f} minor units"
+        in said
+    )
     assert "If every rank has 0" not in said
     assert "If every rank has 0" in "\n".join(lines(study(load_game("canberra"), decks=1, shoes=100)))
 

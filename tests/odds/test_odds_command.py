@@ -133,8 +133,8 @@ def test_the_output_says_that_a_meter_is_valued_at_the_minimum_where_other_amoun
         fixed.replace("minimum = 100, maximum = 100", "minimum = 100, maximum = 500"), encoding="utf-8"
     )
 
-    assert "of a seed of 5,000.00, with 1.00 wagered, its minimum\n" in punto("odds", "--game", str(path))[1]
-    assert "of a seed of 5,000.00\n" in punto("odds", "--game", "progressive-3")[1]
+    assert "of a seed of 500,000, with 100 wagered, its minimum\n" in punto("odds", "--game", str(path))[1]
+    assert "of a seed of 500,000\n" in punto("odds", "--game", "progressive-3")[1]
 
 
 def test_the_table_has_every_position_and_rule_once(punto, odds):
@@ -245,12 +245,12 @@ def test_the_table_says_where_each_meter_stood(punto, odds):
     assert (usual["meter"], found["meter"], found["average_top_award"]) == (average, 9810062, average)
     _, table, _ = punto("odds", *asked)
     assert (
-        f"\nprogressive:player: its meter at the average top award {average / 100:,.2f}, of a seed of "
+        f"\nprogressive:player: its meter at the average top award {average:,.0f} minor units, of a seed of "
         in table
     )
     _, table, _ = punto("odds", *asked, "--meter", "progressive=9810062")
     assert (
-        f"\nprogressive:player: its meter at 98,100.62, as given; average top award {average / 100:,.2f}, of a seed of "
+        f"\nprogressive:player: its meter at 9,810,062, as given; average top award {average:,.0f} minor units, of a seed of "
     ) in table
 
 

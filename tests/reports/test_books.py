@@ -1,14 +1,20 @@
 """The books of a gaming day in one answer: what the reports of the table have, and never too long for a broker."""
 
+import json
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
+from punto.baccarat.currency import DECIMALS
 from punto.baccarat.progressive.events import Adjust, CountCoins, Retire
 from punto.baccarat.progressive.ledger import Cause
-from punto.messages.amounts import Cents, Exact
+from punto.messages.amounts import Exact, Minor
 from punto.messages.books import Books
 from punto.messages.requests import BooksResponse
 from punto.reports import books as module
@@ -40,13 +46,14 @@ async def test_they_are_the_tables_own_reports_and_stay_so_as_json(tmp_path):
     found = books(here.record, SUNDAY)
     with opened(here.record) as record:
         own = Books(
+            currency="USD",
             first=FRIDAY,
             day=day_report(record, SUNDAY, CALENDAR, LATER),
             week=week_report(record, SUNDAY, CALENDAR, LATER),
             reconciliation=reconcile(record, SUNDAY, CALENDAR, LATER),
         )
 
-    assert found == own == Books.model_validate_json(found.model_dump_json())
+    assert found == own == Books.model_validate_json(found.model_dump_json(context="USD"))
     assert {each.cause for each in found.day.progressives[0].changes} > {"award", "back_out", "increase"}
 
 
@@ -154,14 +161,26 @@ async def test_the_longest_books_pass_the_broker_that_ships(tmp_path):
     assert answer.books.day.progressives[0].left_out > 30_000
 
 
-@pytest.mark.parametrize("amount", [0, 1, -1, 250_010, -(10**18)])
-def test_an_amount_is_read_as_it_is_written(amount):
-    for kind in (Exact, Cents):
+@given(st.integers(-(10**18), 10**18), st.sampled_from(sorted(DECIMALS)))
+@example(0, "JPY")
+@example(-5, "KWD")
+def test_an_amount_of_any_currency_is_read_as_it_is_written(amount, currency):
+    unit = Decimal(10) ** -DECIMALS[currency]
+    for kind, worth in ((Minor, unit), (Exact, unit / 10**6)):
         adapter = TypeAdapter(kind)
-        assert adapter.validate_json(adapter.dump_json(amount)) == amount
+        written = adapter.dump_json(amount, context=currency)
+        assert Decimal(json.loads(written)) == amount * worth
+        assert adapter.validate_json(written) == amount
 
 
-@pytest.mark.parametrize("written", ["1.5", "1.123", "--1.00", "", "1e3.00", f"{'9' * 21}.00"])
+def test_an_amount_is_not_written_without_its_currency():
+    with pytest.raises(PydanticSerializationError):
+        TypeAdapter(Minor).dump_json(1)
+
+
+@pytest.mark.parametrize(
+    "written", ["1.5", "1.1234", "1.", ".50", "--1.00", "", "1e3.00", f"{'9' * 21}.00", "1.00\n"]
+)
 def test_text_that_is_not_an_amount_is_refused(written):
-    with pytest.raises(ValidationError, match="must be an amount with 2 decimals"):
-        TypeAdapter(Cents).validate_python(written)
+    with pytest.raises(ValidationError, match="must be an amount with 0 or 2 or 3 decimals"):
+        TypeAdapter(Minor).validate_python(written)

@@ -23,7 +23,7 @@ FRIDAY, SATURDAY, SUNDAY, MONDAY = (date(2026, 11, day) for day in (20, 21, 22, 
 
 
 def dollars(amount: int) -> Decimal:
-    return Decimal(exact(amount))
+    return Decimal(exact(amount, "USD"))
 
 
 async def test_meters_are_as_books_kept_by_hand_have_them(tmp_path):
@@ -314,7 +314,7 @@ async def test_awards_of_the_tray_and_games_without_a_winner_stand_in_every_repo
     assert all(check.ledger == check.expected for check in books.checks)
     assert audit(here.record, version="0.1.0").difference is None
 
-    lines = list(day_sheet(day_of(here.record), CALENDAR.zone))
+    lines = list(day_sheet("USD", day_of(here.record), CALENDAR.zone))
     told = {row["line"]: row for row in (dict(zip(lines[0], line, strict=True)) for line in lines[1:])}
     assert {"tray_award", "tray_back_out", "nobody_won", "game_reopened"} < set(told)
     assert (told["tray_back_out"]["from_tray"], told["nobody_won"]["reason"]) == (

@@ -53,23 +53,26 @@ PAGE = win_page(AWARD, ORIGINAL, "百家樂 Baccarat 8", "HKD", MACAU)
 
 
 @pytest.mark.parametrize(
-    ("minor_units", "words"),
+    ("minor_units", "currency", "words"),
     [
-        (0, "Zero and 00/100"),
-        (5, "Zero and 05/100"),
-        (1_900, "Nineteen and 00/100"),
-        (2_000, "Twenty and 00/100"),
-        (250_010, "Two thousand five hundred and 10/100"),
-        (9_999_99, "Nine thousand nine hundred ninety-nine and 99/100"),
-        (100_000_000, "One million and 00/100"),
+        (0, "USD", "Zero and 00/100"),
+        (5, "USD", "Zero and 05/100"),
+        (1_900, "USD", "Nineteen and 00/100"),
+        (2_000, "USD", "Twenty and 00/100"),
+        (250_010, "USD", "Two thousand five hundred and 10/100"),
+        (9_999_99, "USD", "Nine thousand nine hundred ninety-nine and 99/100"),
+        (100_000_000, "USD", "One million and 00/100"),
         (
             120_034_567_89,
+            "USD",
             "One hundred twenty million thirty-four thousand five hundred sixty-seven and 89/100",
         ),
+        (250_010, "JPY", "Two hundred fifty thousand ten"),
+        (250_010, "KWD", "Two hundred fifty and 010/1000"),
     ],
 )
-def test_an_amount_in_words_is_as_on_a_cheque(minor_units, words):
-    assert in_words(minor_units) == words
+def test_an_amount_in_words_is_as_on_a_cheque(minor_units, currency, words):
+    assert in_words(minor_units, currency) == words
 
 
 @cache  # a Chinese font takes its time
@@ -142,7 +145,7 @@ def test_a_page_has_room_for_every_seat():
             "backed_out": AwardsBackOut(ts=A_COPY.ts, who="eve", approved_by="omar", reason="misread"),
         }
     )
-    said = words_of(win_page(backed_out, A_COPY, "t", "", UTC))
+    said = words_of(win_page(backed_out, A_COPY, "t", "HKD", UTC))
 
     assert "15. Seat 15 0.01" in said
     assert said.endswith("Record 4711")
@@ -218,7 +221,7 @@ def test_names_are_printed_in_the_printers_own_characters_and_are_not_commands()
     assert "陳大文".encode("gb18030") in slip(PAGE, "gb18030")
     assert b"??? Baccarat 8" in slip(PAGE)
     sly = slip(
-        win_page(AWARD.model_copy(update={"who": "eve\x1bp\x00"}), ORIGINAL, "t", "", UTC)
+        win_page(AWARD.model_copy(update={"who": "eve\x1bp\x00"}), ORIGINAL, "t", "HKD", UTC)
     )  # which would open a cash drawer
     assert b"\x1bp" not in sly
 

@@ -23,10 +23,11 @@ award "deducted from the meter" (sheet 001, 7b).
 from dataclasses import replace
 from typing import Final, get_args
 
+from punto.baccarat.currency import written
 from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, NobodyWonLogged
 from punto.baccarat.progressive.events import BackOut, BookAward, DenyAward, LockAward
 from punto.baccarat.progressive.ledger import Account, Cause, Line, Reference
-from punto.baccarat.progressive.money import amount, share_of_meter, whole, written
+from punto.baccarat.progressive.money import amount, share_of_meter, whole
 from punto.baccarat.progressive.orders import refuse_unreasoned, table_round
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.baccarat.progressive.settings import Payer
@@ -246,7 +247,7 @@ def _refuse_again(turn: Turn, event: LockAward) -> None:
         ) and award.state is not AwardState.BACKED_OUT:
             raise RefusedError(
                 "already_confirmed",
-                f"award {award.id} of round {award.round} ({written(award.amount)} for {award.rule}) is already "
+                f"award {award.id} of round {award.round} ({written(award.amount, turn.currency)} for {award.rule}) is already "
                 "confirmed: if this award is wrong, have it backed out at the Game Manager, then confirm the correct award",
             )
 
@@ -262,8 +263,8 @@ def _refuse_unpayable(turn: Turn, award: Award) -> None:
     if award.amount > held:
         raise RefusedError(
             "meter_dry",
-            f"the award is {written(award.amount)}, but the meter has only {written(held)}: add at least "
-            f"{written(award.amount - held)} to the meter by a manual adjustment, then repeat the order",
+            f"the award is {written(award.amount, turn.currency)}, but the meter has only {written(held, turn.currency)}: add at least "
+            f"{written(award.amount - held, turn.currency)} to the meter by a manual adjustment, then repeat the order",
         )
 
 
@@ -282,12 +283,12 @@ def _refuse_level(turn: Turn, award: Award) -> None:
     if award.level != "executive":
         raise RefusedError(
             "executive_needed",
-            f"an award of {written(award.amount)} needs an executive: swipe an Executive card, or have an executive sign",
+            f"an award of {written(award.amount, turn.currency)} needs an executive: swipe an Executive card, or have an executive sign",
         )
     if award.confirmed_by == award.who:
         raise RefusedError(
             "second_person_needed",
-            f"an award of {written(award.amount)} needs two people. {award.who} pressed CONFIRM, so another executive must complete "
+            f"an award of {written(award.amount, turn.currency)} needs two people. {award.who} pressed CONFIRM, so another executive must complete "
             "the award",
         )
 

@@ -1,6 +1,6 @@
 """Money on a meter: whole millionths of a minor unit.
 
-A share of a wager is in whole parts per million, so a stake in cents times a rate is always a whole amount
+A share of a wager is in whole parts per million, so a stake in minor units times a rate is always a whole amount
 and needs no rounding. Paid and shown amounts are whole minor units; the fraction stays on the meter.
 """
 
@@ -10,7 +10,9 @@ from typing import Final
 
 from punto.baccarat.wagers.pay import percentage
 
-MINOR_UNIT: Final = 1_000_000
+FINER: Final = 6
+"""A meter has so many decimals more than the currency's unit."""
+MINOR_UNIT: Final = 10**FINER
 """An amount on a meter that is worth one minor unit, such as a cent."""
 
 
@@ -56,10 +58,3 @@ def parts_per_million(text: str) -> int:
             f'write at most four, such as "{parts // 10_000}.{parts % 10_000:04}%"'
         )
     return parts
-
-
-def written(minor_units: int) -> str:
-    """Format an amount for people: 123456 as "1,234.56"."""
-    sign = "-" * (minor_units < 0)
-    whole_units, hundredths = divmod(abs(minor_units), 100)
-    return f"{sign}{whole_units:,}.{hundredths:02}"

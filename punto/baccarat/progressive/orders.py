@@ -4,9 +4,10 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from punto.baccarat.currency import written
 from punto.baccarat.progressive import effects, events
 from punto.baccarat.progressive.ledger import HOLDINGS, Account, Cause, Line, Reference
-from punto.baccarat.progressive.money import MOST, amount, share, whole, written
+from punto.baccarat.progressive.money import MOST, amount, share, whole
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.baccarat.progressive.state import TableRound
 from punto.baccarat.progressive.turn import Turn
@@ -134,7 +135,9 @@ def adjust(turn: Turn, event: events.Adjust) -> None:
             "the amount must be above 0: the cause decides whether the amount is added to the meter or taken off",
         )
     if event.amount + whole(turn.state.ledger.primary + turn.state.ledger.overflow) > MOST:
-        raise RefusedError("too_much", f"a meter holds at most {written(MOST)}: enter a smaller amount")
+        raise RefusedError(
+            "too_much", f"a meter holds at most {written(MOST, turn.currency)}: enter a smaller amount"
+        )
     refuse_unreasoned(event.reason)
     moved, against = amount(event.amount), _AGAINST[event.cause]
     reference = Reference(who=event.who, reason=event.reason, approved_by=event.approved_by)
@@ -144,13 +147,13 @@ def adjust(turn: Turn, event: events.Adjust) -> None:
     if moved > turn.state.available:
         raise RefusedError(
             "more_than_meter",
-            f"the meter has only {written(whole(turn.state.available))} that is not reserved for awards: take off at "
+            f"the meter has only {written(whole(turn.state.available), turn.currency)} that is not reserved for awards: take off at "
             "most this amount",
         )
     if event.cause is Cause.RECOVERY_OF_SEED and moved > turn.state.ledger.seed_money:
         raise RefusedError(
             "more_than_seed",
-            f"the meter has only {written(whole(turn.state.ledger.seed_money))} of seed money: recover at most this amount",
+            f"the meter has only {written(whole(turn.state.ledger.seed_money), turn.currency)} of seed money: recover at most this amount",
         )
     turn.post(event.cause, (Line(Account.PRIMARY, -moved), Line(against, moved)), reference)
 
@@ -164,9 +167,7 @@ def counted(event: events.CountCoins) -> effects.CoinsCounted:
     if not _DAY.fullmatch(event.day):
         raise RefusedError("no_day", f"{event.day!r} is not a day: write the day in the form 2026-11-21")
     if event.amount < 0:
-        raise RefusedError(
-            "no_amount", f"{written(event.amount)} cannot be the total of the counted wagers: enter 0 or more"
-        )
+        raise RefusedError("no_amount", "the total of the counted wagers cannot be below 0: enter 0 or more")
     return effects.CoinsCounted(event.day, event.amount, event.who)
 
 
@@ -206,7 +207,7 @@ def change_settings(turn: Turn, event: events.ChangeSettings) -> None:
     if after.display_limit is not None and after.display_limit < turn.state.shown:
         raise RefusedError(
             "limit_below_meter",
-            f"the display limit is less than the amount that the meter shows now: enter at least {written(turn.state.shown)}",
+            f"the display limit is less than the amount that the meter shows now: enter at least {written(turn.state.shown, turn.currency)}",
         )
     linked = {each.table for each in after.tables}
     turn.change(settings=after, rounds=tuple(each for each in turn.state.rounds if each.table in linked))

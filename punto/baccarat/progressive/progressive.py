@@ -50,15 +50,16 @@ _NOT_NOW: Final = {
 
 
 class Progressive:
-    """One progressive; `state` holds everything."""
+    """One progressive; `state` holds everything, and `currency` is that of the amounts in refusals."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, currency: str) -> None:
         self.state = state
+        self._currency = currency
 
     @classmethod
-    def new(cls, settings: Settings) -> "Progressive":
+    def new(cls, settings: Settings, currency: str) -> "Progressive":
         """A progressive that is not in service yet."""
-        return cls(State(settings=settings))
+        return cls(State(settings=settings), currency)
 
     def handle(self, event: events.Event) -> list[Effect]:
         """Handle one event and return its effects, in order.
@@ -71,7 +72,7 @@ class Progressive:
         if after is None:
             code, why = _NOT_NOW[phase]
             raise RefusedError(code, f"{self.state.settings.progressive} {why}")
-        turn = Turn(self.state)
+        turn = Turn(self.state, self._currency)
         _HANDLERS[type(event)](turn, event)
         if after is not phase:
             turn.change(phase=after)

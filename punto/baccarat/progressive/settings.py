@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from punto.baccarat.progressive.money import MOST, amount, parts_per_million, written
+from punto.baccarat.currency import written
+from punto.baccarat.progressive.money import MOST, amount, parts_per_million
 from punto.baccarat.progressive.shares import DealersSide
 from punto.baccarat.unit import Unit
 from punto.baccarat.wagers.definition import Progressive, Rule, Wager
@@ -150,7 +151,7 @@ class Settings(Policies):
             )
         if self.display_limit is not None and self.display_limit < self.seed:
             raise ValueError(
-                f"the display limit {written(self.display_limit)} is below the seed {written(self.seed)}: "
+                f"the display limit {self.display_limit} is below the seed {self.seed}: "
                 "write a larger display limit or a smaller seed"
             )
         if self.procedure == "aquarius" and self.executive_from is not None:
@@ -182,8 +183,8 @@ class Settings(Policies):
             )
         if self.executive_from is not None and self.supervisor_from > self.executive_from:
             raise ValueError(
-                f"supervisor_from {written(self.supervisor_from)} is above executive_from "
-                f"{written(self.executive_from)}: an award between them would need an Executive card but no supervisor"
+                f"supervisor_from {self.supervisor_from} is above executive_from "
+                f"{self.executive_from}: an award between them would need an Executive card but no supervisor"
             )
 
     def _check_stake(self) -> None:
@@ -288,9 +289,9 @@ NO_ZERO_SEED: Final = "We do not recommend configuring a $0 seed amount."
 _GROWS_FROM: Final = 700_000  # 70%, in parts per million
 
 
-def advice(settings: Settings) -> tuple[Advice, ...]:
-    """The sheet 000 recommendations that these settings do not follow."""
-    return (*_on_contribution(settings), *_on_reserve(settings), *_on_seed(settings))
+def advice(settings: Settings, currency: str) -> tuple[Advice, ...]:
+    """The sheet 000 recommendations that these settings of a meter in this currency do not follow."""
+    return (*_on_contribution(settings), *_on_reserve(settings), *_on_seed(settings, currency))
 
 
 def _on_contribution(settings: Settings) -> Iterator[Advice]:
@@ -317,13 +318,13 @@ def _on_reserve(settings: Settings) -> Iterator[Advice]:
         yield Advice("reserve_alone", "only the reserve seeds the next meter", NOT_THE_RESERVE_ALONE)
 
 
-def _on_seed(settings: Settings) -> Iterator[Advice]:
+def _on_seed(settings: Settings, currency: str) -> Iterator[Advice]:
     largest = settings.largest_fixed_award
     if not settings.seed:
         yield Advice("no_seed", "the meter starts with nothing", NO_ZERO_SEED, loud=True)
     if settings.seed < largest:
         yield Advice(
             "seed_low",
-            f"the seed is {written(settings.seed)}, and a fixed award can be {written(largest)}",
+            f"the seed is {written(settings.seed, currency)}, and a fixed award can be {written(largest, currency)}",
             A_SEED_FOR_FIXED_AWARDS,
         )

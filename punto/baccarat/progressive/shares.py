@@ -2,7 +2,7 @@
 
 "The dealer will first pay the player farthest on his right and then move counter-clockwise to pay other
 players" (sheet 001, appendix A). The players sit around the table across from the dealer: seen from above,
-counter-clockwise from the dealer's right is towards the dealer's left. Odd cents go out in the same order,
+counter-clockwise from the dealer's right is towards the dealer's left. Odd minor units go out in the same order,
 one to each.
 
 The sheets do not say which seat has number 1. If seats are numbered from the dealer's right, as baccarat
@@ -32,7 +32,7 @@ def order_of_paying(seats: Iterable[int], seat_one: DealersSide) -> tuple[int, .
 
 
 def split(award: int, seats: Iterable[int], seat_one: DealersSide) -> tuple[Share, ...]:
-    """Split an award in minor units into equal shares, in the order of paying; odd cents go to the seats paid first."""
+    """Split an award in minor units into equal shares, in the order of paying; odd minor units go to the seats paid first."""
     order = order_of_paying(seats, seat_one)
     each, odd = divmod(award, len(order))
     return tuple(Share(seat, each + (place < odd)) for place, seat in enumerate(order))

@@ -13,10 +13,11 @@ from punto.baccarat.progressive.state import Award, State, TableRound
 
 
 class Turn:
-    """The state and the effects while one event is handled."""
+    """The state and the effects while one event is handled, and the currency of its amounts."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, currency: str) -> None:
         self.state = state
+        self.currency = currency
         self.effects: list[Effect] = []
 
     def change(self, **fields: Any) -> None:

@@ -6,9 +6,9 @@ module asks for a second person.
 
 from typing import Final
 
+from punto.baccarat.currency import written
 from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, OpenMeter, Retire
 from punto.baccarat.progressive.game_events import ReopenGame
-from punto.baccarat.progressive.money import written
 from punto.baccarat.table.events import Event
 from punto.baccarat.table.meter_link import when_answered
 from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound, VoidCoup, VoidRound
@@ -31,7 +31,7 @@ def second_person_needed(state: TableState, event: Event) -> str | None:
         case ReopenGame() | ChangeSettings():
             return _ALWAYS[type(event)]
         case OpenMeter() | Adjust() | BackOut() | Retire() if state.progressive is not None:
-            return _above_threshold(state.progressive, event)
+            return _above_threshold(state.progressive, event, state.settings.currency)
         case CorrectRound() | VoidRound() if _moves_an_award(state, event):
             return "the order changes the round's award from the meter, so a second person must approve it"
         case CorrectCard() | VoidCoup() if _may_move_an_award(state, event):
@@ -51,7 +51,7 @@ def refuse_unapproved(state: TableState, event: Event) -> None:
         )
 
 
-def _above_threshold(progressive: TablesProgressive, order: OfMoney) -> str | None:
+def _above_threshold(progressive: TablesProgressive, order: OfMoney, currency: str) -> str | None:
     """The reason for a second person if the order is above the threshold, alone or together with what was moved today.
 
     Without the sum, one person could move any amount in pieces that are not above the threshold.
@@ -60,11 +60,11 @@ def _above_threshold(progressive: TablesProgressive, order: OfMoney) -> str | No
     if threshold is None or not moved or moved + progressive.alone <= threshold:
         return None
     today = (
-        f", with {written(progressive.alone)} of this gaming day that nobody approved,"
+        f", with {written(progressive.alone, currency)} of this gaming day that nobody approved,"
         if progressive.alone
         else ""
     )
-    return f"the amount {written(moved)}{today} is more than {written(threshold)} (approval_above), so a second person must approve it"
+    return f"the amount {written(moved, currency)}{today} is more than {written(threshold, currency)} (approval_above), so a second person must approve it"
 
 
 def _moves_an_award(state: TableState, order: CorrectRound | VoidRound) -> bool:

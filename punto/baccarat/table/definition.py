@@ -75,30 +75,34 @@ FIELDS: Final[dict[str, Field]] = {
     "to": Field(help="the position to which the key is turned: jph or run"),
     "level": Field(help="the card's level"),
     "cause": Field(help="why the meter changes: increase, malfunction, over_limit or recovery_of_seed"),
-    "amount": Field(help="the amount in cents", least=0, most=MOST),
+    "amount": Field(help="the amount in minor units", least=0, most=MOST),
     "award": Field(help="the award's number", least=1, most=_NUMBER),
     "supervisor_from": Field(
-        help="the amount in cents from which an award from the tray needs a supervisor", least=0, most=MOST
+        help="the amount in minor units from which an award from the tray needs a supervisor",
+        least=0,
+        most=MOST,
     ),
     "progressive": Field(
         help="the id of the progressive (default: the table's own progressive)", longest=200
     ),
     "day": Field(help="the gaming day, such as 2026-11-21", longest=10),
-    "seed": Field(help="the amount in cents with which the meter starts", least=0, most=MOST),
+    "seed": Field(help="the amount in minor units with which the meter starts", least=0, most=MOST),
     "contribution": Field(help="the share of each wager that goes to the meter, such as 20%", longest=20),
     "reserve": Field(help="the share of each wager that goes to the reserve, such as 1%", longest=20),
     "display_limit": Field(
-        help="the largest amount in cents that the meter shows, or none for no limit", least=0, most=MOST
+        help="the largest amount in minor units that the meter shows, or none for no limit",
+        least=0,
+        most=MOST,
     ),
     "split": Field(help="who shares a percentage award: winners or participants"),
     "fixed_awards": Field(help="what pays the fixed awards: tray or meter"),
     "executive_from": Field(
-        help="the amount in cents from which an award needs an executive, or none if no award needs one",
+        help="the amount in minor units from which an award needs an executive, or none if no award needs one",
         least=0,
         most=MOST,
     ),
     "approval_above": Field(
-        help="the amount in cents above which a second person must approve, or none if no amount needs approval",
+        help="the amount in minor units above which a second person must approve, or none if no amount needs approval",
         least=0,
         most=MOST,
     ),

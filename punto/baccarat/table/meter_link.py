@@ -88,7 +88,8 @@ def pass_on(turn: Turn, event: ProcedureEvent) -> None:
             carry_out(turn, order)
         return
     if isinstance(event, game_events.StartGame):
-        _carried_out(progressive.books, orders)  # what the authority would refuse in any case is not asked
+        # What the authority would refuse in any case is not asked.
+        _carried_out(progressive.books, orders, turn.state.settings.currency)
     asked = Asked(link.number + 1, event, tuple(orders))
     turn.change(progressive=replace(progressive, link=replace(link, number=asked.number, asked=asked)))
 
@@ -102,7 +103,7 @@ def carry_out(turn: Turn, order: BooksEvent) -> None:
             f"{progressive.books.settings.authority} keeps the meter of {progressive.books.settings.progressive}: give this "
             "order there",
         )
-    books, entries = _carried_out(progressive.books, [order])
+    books, entries = _carried_out(progressive.books, [order], turn.state.settings.currency)
     linked = {each.table for each in books.settings.tables}
     served = tuple(each for each in progressive.served if each.table in linked)
     turn.change(progressive=replace(progressive, books=books, served=served))
@@ -128,9 +129,9 @@ def when_answered(progressive: TablesProgressive) -> AquariusState | NexusState:
     return progressive.procedure if asked is None else _handled(progressive.procedure, asked.event)[0]
 
 
-def _carried_out(books: Books, orders: Sequence[BooksEvent]) -> tuple[Books, list[Effect]]:
+def _carried_out(books: Books, orders: Sequence[BooksEvent], currency: str) -> tuple[Books, list[Effect]]:
     """The books after all these orders, and their entries; raises RefusedError if one is not allowed now."""
-    progressive = Progressive(books)
+    progressive = Progressive(books, currency)
     entries = [entry for order in orders for entry in progressive.handle(order)]
     return progressive.state, entries
 
@@ -374,7 +375,7 @@ def serve(turn: Turn, event: TableAsked) -> None:
     try:
         if any(isinstance(order, Contribute) for order in event.orders):
             refuse_second(progressive)
-        books, entries = _carried_out(books, event.orders)
+        books, entries = _carried_out(books, event.orders, turn.state.settings.currency)
     except RefusedError as refusal:
         refused = Refused(refusal.code, str(refusal))
     turn.change(progressive=replace(progressive, books=books))

@@ -78,7 +78,7 @@ def new(settings: TableSettings) -> TablesProgressive | None:
     kind = Aquarius if of_meter.procedure == "aquarius" else Nexus
     procedure = kind.new(settings.table, of_meter.wager.limits.minimum).state
     link = AuthorityLink() if of_meter.authority not in {None, settings.table} else None
-    return TablesProgressive(Progressive.new(of_meter).state, procedure, link=link)
+    return TablesProgressive(Progressive.new(of_meter, settings.currency).state, procedure, link=link)
 
 
 def play(turn: Turn, event: GameOrder | Sensed) -> None:

@@ -33,8 +33,8 @@ class Policies:
     authority counts no wagers of other seats.
     """
     currency: str = "USD"
-    """The ISO 4217 code of the currency. It must have hundredths, such as cents, because all amounts are counted
-    in them.
+    """The ISO 4217 code of the currency. All amounts of the table are whole minor units of it. A record has one currency, so
+    another currency needs a record of its own.
     """
     cards: Literal["shoe", "keyed"] = "shoe"
     """`shoe`: a card-recognition shoe reads the cards. `keyed`: the dealer enters each card by hand, and there is no section

@@ -1,7 +1,7 @@
 """The pay of a rule, as the sheets print it, and the rounding of pays that are not whole amounts.
 
 *30 to 1* returns the stake and thirty more. *1000 for 1* returns a thousand in total: the stake was taken at
-the start. Amounts are whole minor units (cents); an exact amount that is not whole is a `Fraction` of one.
+the start. Amounts are whole minor units, such as cents; an exact amount that is not whole is a `Fraction` of one.
 """
 
 import re
@@ -106,7 +106,7 @@ class Rounding:
     """How to pay an amount that is not a multiple of `unit` minor units.
 
     Where the house takes a commission, the commission is rounded, by the mode `commission`, and not the win (sheet 004
-    does not say how). It never exceeds the win. Other pays are rounded by `mode`. The default pays exact cents and keeps
+    does not say how). It never exceeds the win. Other pays are rounded by `mode`. The default pays exact minor units and keeps
     fractions.
     """
 

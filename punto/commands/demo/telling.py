@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 import structlog
 
-from punto.baccarat.progressive.money import written
+from punto.baccarat.currency import written
 from punto.commands.demo.configuration import TRAINEE, is_dealt, mqtt_of, people_of, socket_of
 from punto.commands.demo.running import EnoughError
 from punto.commands.demo.staff import Say
@@ -33,23 +33,26 @@ _YOURS: Final = f"""\
 You are the dealer and the supervisor. Sign on at the consoles as {TRAINEE}, press "Change the shoe", and go on to "Dealer"."""
 
 
-def round_line(record: dict[str, Any], side: list[str]) -> str:
+def round_line(record: dict[str, Any], side: list[str], currency: str) -> str:
     """A round with the total of its wagers, and the seats' total net of each side wager."""
     paid = record["settlements"]
-    staked, returned = (sum(each[name] for each in paid) / 100 for name in ("stake", "returned"))
+    staked, returned = (
+        written(sum(each[name] for each in paid), currency, group="") for name in ("stake", "returned")
+    )
     hands = f"Player {' '.join(record['player'])} = {record['player_total']}, "
     hands += f"Banker {' '.join(record['banker'])} = {record['banker_total']}"
     result = record["status"] if record["winner"] is None else record["winner"].title()
-    line = f"shoe {record['shoe']} round {record['round']:>3}  {hands:<48} {result:<7} {len(paid)} wagers, staked {staked:.2f}, returned {returned:.2f}"
+    line = f"shoe {record['shoe']} round {record['round']:>3}  {hands:<48} {result:<7} {len(paid)} wagers, staked {staked}, returned {returned}"
     made = [(name, [each for each in paid if each["wager"] == name]) for name in side]
-    each_side = ", ".join(_came_to(name, settled) for name, settled in made if settled)
+    each_side = ", ".join(_came_to(name, settled, currency) for name, settled in made if settled)
     return f"{line}: {each_side}" if each_side else line
 
 
-def _came_to(name: str, settled: list[dict[str, Any]]) -> str:
+def _came_to(name: str, settled: list[dict[str, Any]], currency: str) -> str:
     # The amount of an award is not in the round's settlements.
     award = " and an award" if any(each["outcome"] == "award" for each in settled) else ""
-    return f"{name} {sum(each['net'] for each in settled) / 100:+.2f}{award}"
+    net = sum(each["net"] for each in settled)
+    return f"{name} {'+' * (net >= 0)}{written(net, currency, group='')}{award}"
 
 
 class MeterTeller:
@@ -63,14 +66,17 @@ class MeterTeller:
     def lines(self, message: dict[str, Any]) -> list[str]:
         """The new events in a message on `progressive/...`."""
         lines = []
-        step, award, meter = message["step"], message["award"], written(message["meter"])
+        step, award, currency = message["step"], message["award"], message["currency"]
+        meter = written(message["meter"], currency)
         if self._step == "betting" and step != "betting":
             seats = " ".join(map(str, message["seats"]))
             wagers = f"wagers of {seats} counted" if seats else "no wagers"
             lines.append(f"    START GAME: {wagers}, the meter shows {meter}")
         known = None if award is None else (award["award"], award["state"])
         if award is not None and award["table"] == self._table and known != self._award and self._step:
-            what = f"award {award['award']}, {written(award['amount'])} for {_seats(award['seats'])}"
+            what = (
+                f"award {award['award']}, {written(award['amount'], currency)} for {_seats(award['seats'])}"
+            )
             off = f"taken off the meter, which shows {meter}, and paid"
             lines.append(f"*** {what}: {award['title']}; {'logged' if award['state'] == 'locked' else off}")
         self._step, self._award = step, known
@@ -96,7 +102,12 @@ async def print_rounds(configs: list[ServiceConfig], rounds: int | None) -> None
     """Print each table's rounds and its progressive's events as they come over MQTT."""
     mqtt, printed = mqtt_of(configs[0]), 0
     tables = [
-        (Topics(mqtt.base, each.table.id), MeterTeller(each.table.id), _side_wagers(each))
+        (
+            Topics(mqtt.base, each.table.id),
+            MeterTeller(each.table.id),
+            _side_wagers(each),
+            each.table.currency,
+        )
         for each in configs
         if is_dealt(each)
     ]
@@ -110,12 +121,12 @@ async def print_rounds(configs: list[ServiceConfig], rounds: int | None) -> None
             [topic(name) for topic, *_ in tables for name in (ROUND, progressive("+"))]
         )
         async for message in connection.messages():
-            for topic, meter, side in tables:
+            for topic, meter, side, currency in tables:
                 if message.topic.startswith(topic(progressive(""))):
                     for line in meter.lines(json.loads(message.payload)):
                         print_line(topic, line)
                 if message.topic == topic(ROUND):
-                    print_line(topic, round_line(json.loads(message.payload)["round"], side))
+                    print_line(topic, round_line(json.loads(message.payload)["round"], side, currency))
                     printed += 1
                     if printed == rounds:
                         raise EnoughError

@@ -1,7 +1,7 @@
 // Another game, or other limits: between shoes only.
 
 import { byId, element, one, submitted, table } from "/shared/elements.js";
-import { moneyIn, readMoney } from "/shared/money.js";
+import { decimal, moneyIn, readMoney } from "/shared/money.js";
 import { askOrder } from "./dialogs.js";
 import { t, wagerTitle } from "./language.js";
 import { live, read } from "./service.js";
@@ -86,7 +86,7 @@ function showLimits() {
 }
 
 /** @param {number | null} minor */
-const amount = (minor) => (minor === null ? "" : minor % 100 === 0 ? String(minor / 100) : (minor / 100).toFixed(2));
+const amount = (minor) => (minor === null ? "" : decimal(minor, view.state.currency).replace(/\.0+$/u, ""));
 
 /** The limits as they are typed, where they are other than the file's. */
 function typed() {
@@ -98,7 +98,11 @@ function typed() {
       const none = text === "" && wager[limit] === null;
       const minor = none
         ? null
-        : readMoney(text, t("limit_of", { wager: wagerTitle(wager.wager, wager.title), limit: word.toLowerCase() }));
+        : readMoney(
+            text,
+            t("limit_of", { wager: wagerTitle(wager.wager, wager.title), limit: word.toLowerCase() }),
+            view.state.currency,
+          );
       if (minor !== null && minor !== wager[limit]) limits[wager.wager] = { ...limits[wager.wager], [limit]: minor };
     }
     const share = one(`[name="${wager.wager}.maximum_of_base"]`, HTMLInputElement, form).value.trim();

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeVar
 from rich.cells import cell_len
 from rich.text import Text
 
-from punto.baccarat.progressive.money import written
+from punto.baccarat.currency import written
 from punto.baccarat.roads.drawing import ROWS, shown_columns
 from punto.displays.words import Words
 from punto.messages import models
@@ -116,7 +116,7 @@ class Drawing:
         each = [
             Text.assemble(
                 f"{printable(self._words.wager(limit.wager, limit.title))} ",
-                (_range(limit.minimum, limit.maximum), "bold"),
+                (_range(limit, state.currency), "bold"),
                 ""
                 if limit.maximum_of_base is None
                 else f", {self._words('of_base').format(share=limit.maximum_of_base)}",
@@ -127,9 +127,11 @@ class Drawing:
 
     def meter(self, progressive: models.Progressive, width: int) -> Text:
         """A progressive's title and meter, and its last award."""
-        shown = Text.assemble(printable(progressive.title), GAP, (written(progressive.meter), "bold"))
+        shown = Text.assemble(
+            printable(progressive.title), GAP, (written(progressive.meter, progressive.currency), "bold")
+        )
         award = progressive.award
-        last = f"{self._words('award.last')} {written(award.amount)}" if award else ""
+        last = f"{self._words('award.last')} {written(award.amount, progressive.currency)}" if award else ""
         return _both_ends(shown, Text(last), width)
 
     # --- roads
@@ -230,10 +232,17 @@ def _to_width(text: Text, width: int) -> Text:
     return text.append(" " * (width - text.cell_len))
 
 
-def _range(minimum: int, maximum: int | None) -> str:
-    return f"{_amount(minimum)}+" if maximum is None else f"{_amount(minimum)}-{_amount(maximum)}"
+def _range(limits: models.WagerLimits, currency: str) -> str:
+    least, most = limits.minimum, limits.maximum
+    return (
+        f"{_amount(least, currency)}+"
+        if most is None
+        else f"{_amount(least, currency)}-{_amount(most, currency)}"
+    )
 
 
-def _amount(minor: int) -> str:
-    """Two-decimal money, whole amounts without their decimals."""
-    return written(minor).removesuffix(".00")
+def _amount(minor: int, currency: str) -> str:
+    """An amount, without decimals that are nothing."""
+    amount = written(minor, currency)
+    units, _, decimals = amount.partition(".")
+    return amount if decimals.strip("0") else units

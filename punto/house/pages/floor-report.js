@@ -9,8 +9,6 @@ import { onceIn } from "./table-alarms.js";
 /** @typedef {{ errors: number | null, evidence: number | null }} Figure a figure with its difference from the expectation */
 
 const NO_EVIDENCE = 1;
-const money = moneyIn("", { whole: false }); // of tables that may have several currencies
-const signedMoney = moneyIn("", { whole: false, sign: true });
 const whole = new Intl.NumberFormat("en");
 const signed = new Intl.NumberFormat("en", { signDisplay: "exceptZero", minimumFractionDigits: 2 });
 const STATUSES = { played: "played", void: "void", correction: "corrections", dummy: "dummy" };
@@ -35,12 +33,13 @@ export function drawn({ since, until, marked_at: markedAt, tables, wagers }, nam
       ` ${outside.length === 1 ? "is" : "are"} not by chance. By chance alone, at most one such report in 31 would have any.`,
     ),
     element("h2", {}, "The floor"),
-    ...Map.groupBy(wagers, ({ game, rules }) => JSON.stringify([game, rules]))
+    ...Map.groupBy(wagers, ({ game, rules, currency }) => JSON.stringify([game, rules, currency]))
       .values()
       .map((of) =>
         wagersTable(
           of[0].game,
           of.map(({ wager }) => wager),
+          of[0].currency,
           markedAt,
         ),
       ),
@@ -64,7 +63,8 @@ const isMarked = ({ evidence }, markedAt) => evidence !== null && evidence >= ma
  * @param {string} name
  * @param {number} markedAt
  */
-function tableOf({ game, rounds, meters }, name, markedAt) {
+function tableOf({ game, currency, rounds, meters }, name, markedAt) {
+  const [money, signedMoney] = moneyOf(currency);
   const outside = figuresOf(meters).filter((each) => isMarked(each, markedAt));
   /** @param {"handle" | "win"} of */
   const sum = (of) => meters.wagers.reduce((total, each) => total + each[of], 0);
@@ -83,15 +83,23 @@ function tableOf({ game, rounds, meters }, name, markedAt) {
       element("span", { class: "mark" }, outside.length > 0 ? `${outside.length} not by chance` : ""),
     ),
   );
-  const draw = () => made.append(wagersTable("Wagers", meters.wagers, markedAt), countsTable(meters, markedAt));
+  const draw = () =>
+    made.append(wagersTable("Wagers", meters.wagers, currency, markedAt), countsTable(meters, markedAt));
   made.addEventListener("toggle", draw, { once: true });
   made.open = outside.length > 0;
   return made;
 }
 
-/** @type {(caption: string, wagers: WagerReading[], markedAt: number) => HTMLElement} */
-function wagersTable(caption, wagers, markedAt) {
+/**
+ * Amounts, and changes with their sign.
+ * @param {string} currency
+ */
+const moneyOf = (currency) => [moneyIn(currency, { whole: false }), moneyIn(currency, { whole: false, sign: true })];
+
+/** @type {(caption: string, wagers: WagerReading[], currency: string, markedAt: number) => HTMLElement} */
+function wagersTable(caption, wagers, currency, markedAt) {
   if (wagers.length === 0) return element("p", { class: "quiet" }, "No wagers were recorded.");
+  const [money, signedMoney] = moneyOf(currency);
   const made = table(
     caption,
     ["Wager", ">Wagers", ">Handle", ">Win", ">Expected win", ">Standard errors", ">By chance"],

@@ -2,7 +2,7 @@
 
 import { dayReport, reconciliation, weekReport } from "/shared/books.js";
 import { element, facts, refresh, scrolling, table } from "/shared/elements.js";
-import { change, exact } from "/shared/exact.js";
+import { change, exact, isZero } from "/shared/exact.js";
 import { moneyIn } from "/shared/money.js";
 import { dayAndClock, hourAndMinute } from "/shared/times.js";
 import { sentence, spaced } from "/shared/words.js";
@@ -204,7 +204,7 @@ function rowOf(of) {
  * An amount that is always taken, or always given; a dash for zero.
  * @param {string} text
  */
-const amount = (text) => (/[1-9]/u.test(text) ? exact(text) : element("span", { class: "nothing" }, "–"));
+const amount = (text) => (isZero(text) ? element("span", { class: "nothing" }, "–") : exact(text));
 
 /** @param {BooksDay | undefined} of */
 const verdictOf = (of) => (of === undefined || of.balanced === null ? "" : of.balanced ? "balanced" : "NOT BALANCED");
@@ -213,5 +213,5 @@ const verdictOf = (of) => (of === undefined || of.balanced === null ? "" : of.ba
 function coinsOf(coins) {
   if (coins === null || coins.taken === null) return "–";
   if (coins.difference === null) return "not counted";
-  return coins.difference === "0.00" ? "counted" : element("span", {}, "counted, ", change(coins.difference));
+  return isZero(coins.difference) ? "counted" : element("span", {}, "counted, ", change(coins.difference));
 }

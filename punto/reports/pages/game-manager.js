@@ -2,8 +2,8 @@
 
 import { dayReport, metersTable, reconciliation, weekReport } from "/shared/books.js";
 import { button, byId, element, one, put, refresh, submitted, svg, table } from "/shared/elements.js";
-import { minor } from "/shared/exact.js";
-import { readMoney } from "/shared/money.js";
+import { exact, isZero, minor } from "/shared/exact.js";
+import { decimal, readMoney } from "/shared/money.js";
 import { tellTimesBy } from "/shared/times.js";
 import { sentence } from "/shared/words.js";
 import { askOrder, say } from "/static/dialogs.js";
@@ -45,6 +45,9 @@ async function get(path) {
 /** @param {string} order */
 const may = (order) => live() && view.orders.includes(order);
 const own = () => overview?.own ?? null;
+const currency = () => overview?.currency ?? "";
+/** @param {number} units */
+const told = (units) => minor(units, currency());
 
 // --- meters
 
@@ -67,7 +70,7 @@ function showOwn() {
   refresh(shown, mine && [mine.phase, view.progressive?.meter ?? mine.shown], () =>
     mine === null || mine.phase !== "open"
       ? []
-      : [`${overview?.currency} `, element("b", {}, minor(view.progressive?.meter ?? mine.shown))],
+      : [`${currency()} `, element("b", {}, told(view.progressive?.meter ?? mine.shown))],
   );
   put("phase", mine === null ? "" : PHASES[mine.phase]);
   refresh(byId("own-orders"), [mine?.phase, may("open_meter"), may("retire")], () => [
@@ -100,7 +103,7 @@ function openMeter({ settings, advice }) {
   askOrder({
     order: "open_meter",
     view,
-    text: `The meter starts at its seed of ${minor(settings.seed)}, which the house puts up. Each wager then adds ${settings.contribution} to it and ${settings.reserve} to the reserve.`,
+    text: `The meter starts at its seed of ${told(settings.seed)}, which the house puts up. Each wager then adds ${settings.contribution} to it and ${settings.reserve} to the reserve.`,
     parts: advice.map(advised),
     preview: meterThen,
   });
@@ -109,7 +112,7 @@ function openMeter({ settings, advice }) {
 /** @param {Own} mine */
 function retire(mine) {
   const meter = overview?.meters.find(({ progressive }) => progressive === mine.progressive);
-  const nothing = "0.00000000"; // of a meter that has moved no money yet
+  const nothing = decimal(0, currency()); // of a meter that has moved no money yet
   const { primary, reserve, overflow } = meter?.accounts ?? { primary: nothing, reserve: nothing, overflow: nothing };
   askOrder({
     order: "retire",
@@ -155,13 +158,13 @@ const WAYS = {
 };
 
 submitted(byId("adjust-form", HTMLFormElement), (form) => {
-  const amount = readMoney(written(form, "amount", "Amount: say how much."), "Amount");
+  const amount = readMoney(written(form, "amount", "Amount: say how much."), "Amount", currency());
   const reason = written(form, "reason", "Say why: the reason goes on the record.");
   const cause = field(form, "cause").value;
   const dialog = askOrder({
     order: "adjust",
     view,
-    text: `${minor(amount)} ${WAYS[cause]}. Reason: ${reason}`,
+    text: `${told(amount)} ${WAYS[cause]}. Reason: ${reason}`,
     read: () => ({ cause, amount, reason }),
     why: false,
     preview: meterThen,
@@ -174,7 +177,7 @@ const meterThen = ({ meter }) => [
   element(
     "p",
     { class: "good" },
-    meter === null ? "The amount that the meter shows does not change." : `The meter will show ${minor(meter)}.`,
+    meter === null ? "The amount that the meter shows does not change." : `The meter will show ${told(meter)}.`,
   ),
 ];
 
@@ -197,7 +200,7 @@ let filled = null;
 /** @typedef {Record<string, string | number | null>} Settings the settings in force, or some of them, by name */
 
 /** @param {Settings[string]} setting */
-const settingOf = (setting) => (typeof setting === "number" ? minor(setting) : (setting ?? ""));
+const settingOf = (setting) => (typeof setting === "number" ? told(setting) : (setting ?? ""));
 
 /** @param {Own} mine */
 function fillSettings({ settings, procedure, advice }) {
@@ -218,7 +221,11 @@ function changes(form, settings) {
   const found = {};
   for (const [name, now] of Object.entries(settings)) {
     const text = field(form, name).value.trim();
-    const next = MONEY.includes(name) ? (text === "" && name !== "seed" ? null : readMoney(text, plain(name))) : text;
+    const next = MONEY.includes(name)
+      ? text === "" && name !== "seed"
+        ? null
+        : readMoney(text, plain(name), currency())
+      : text;
     if (next !== now) found[name] = next;
   }
   return found;
@@ -348,12 +355,11 @@ async function printSlip(award) {
 
 /** @param {Award} award */
 function backOut(award) {
-  const units = Number(award.amount.replace(".", ""));
   const dialog = askOrder({
     order: "back_out",
     view,
     title: `Back out award ${award.number}`,
-    text: `The amount of ${minor(units)} ${award.payer === "meter" ? "goes back on the meter" : "was paid from the tray, so the meter does not change"}. The award stays on the record as backed out. The house must recover what was paid. If a seed began the next meter, take it back by a separate adjustment.`,
+    text: `The amount of ${exact(award.amount).textContent} ${award.payer === "meter" ? "goes back on the meter" : "was paid from the tray, so the meter does not change"}. The award stays on the record as backed out. The house must recover what was paid. If a seed began the next meter, take it back by a separate adjustment.`,
     read: () => ({ award: award.number, progressive: award.progressive }),
     preview: meterThen,
   });
@@ -417,7 +423,7 @@ function offerCount(found) {
   const dropped = found.progressives.filter(({ coins }) => coins.taken !== null);
   form.hidden = !session.orders.includes("count_coins") || dropped.length === 0;
   one("[type=submit]", HTMLButtonElement, form).disabled = !may("count_coins");
-  const waits = dropped.find(({ coins }) => coins.taken !== "0.00" && coins.counted === null) ?? dropped.at(-1);
+  const waits = dropped.find(({ coins }) => !isZero(coins.taken ?? "") && coins.counted === null) ?? dropped.at(-1);
   refresh(field(form, "progressive"), [found.day, ...dropped.map(({ progressive }) => progressive)], ([, ...names]) =>
     names.map((name) => element("option", { value: name, selected: name === waits?.progressive }, name)),
   );
@@ -426,12 +432,12 @@ function offerCount(found) {
 submitted(byId("coins-form", HTMLFormElement), (form) => {
   const when = /** @type {PeriodForm} */ (one('[data-of="reconciliations"]'));
   const day = field(when, "day").value;
-  const amount = readMoney(written(form, "amount", "Amount: say what was counted."), "Amount");
+  const amount = readMoney(written(form, "amount", "Amount: say what was counted."), "Amount", currency());
   const progressive = field(form, "progressive").value;
   const dialog = askOrder({
     order: "count_coins",
     view,
-    text: `${minor(amount)} was counted for ${progressive} on the gaming day ${day}. The count moves no money. If a day has several counts, the last one is used.`,
+    text: `${told(amount)} was counted for ${progressive} on the gaming day ${day}. The count moves no money. If a day has several counts, the last one is used.`,
     read: () => ({ day, amount, progressive }),
   });
   dialog.addEventListener("close", () => {

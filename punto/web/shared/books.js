@@ -1,7 +1,7 @@
 // The drawing of a progressive's books: at the table that keeps them, and at the Game Manager of the house.
 
 import { element, facts, scrolling, table } from "/shared/elements.js";
-import { change, exact } from "/shared/exact.js";
+import { change, exact, isZero } from "/shared/exact.js";
 import { dayAndClock } from "/shared/times.js";
 import { plain, sentence } from "/shared/words.js";
 
@@ -114,7 +114,7 @@ export function dayReport(day) {
     element("div", { class: "accrual" }, scrolling(`${each.progressive}, every change`, accrual(each))),
     verdict(
       each.explained,
-      "Start and changes add up to the end, to the millionth of a cent.",
+      "Start and changes add up to the end, to the millionth of the smallest unit of the currency.",
       "Start and changes do not add up to the end, because another program changed the record.",
     ),
     ...each.settings.map((other) =>
@@ -223,8 +223,8 @@ export function weekReport(week) {
           [element("b", {}, "Start"), "", "", exact(each.start)],
           ...each.components.map((part) => [CAUSES[part.cause], change(part.to_meter), change(part.to_reserve), ""]),
           [element("b", {}, "End"), "", "", exact(each.end)],
-          ["Less than a cent, carried in", "", "", exact(each.carried_in)],
-          ["Less than a cent, carried out", "", "", exact(each.carried_out)],
+          ["Less than the smallest unit, carried in", "", "", exact(each.carried_in)],
+          ["Less than the smallest unit, carried out", "", "", exact(each.carried_out)],
         ],
       ),
     ),
@@ -238,7 +238,7 @@ export function weekReport(week) {
     element(
       "p",
       {},
-      `Gaming days ${week.first} to ${week.last}. The deposit is what is held for the players at the end, less what was held at the start, in whole cents.`,
+      `Gaming days ${week.first} to ${week.last}. The deposit is what is held for the players at the end, less what was held at the start, without fractions of the currency’s smallest unit.`,
     ),
     period(week),
     ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")]),
@@ -285,7 +285,7 @@ const amount = (text) => (text === null ? "–" : exact(text));
 
 /** @param {Coins} coins */
 function coins({ taken, counted, difference, who, ts, todo }) {
-  const off = difference !== null && difference !== "0.00";
+  const off = difference !== null && !isZero(difference);
   return element(
     "div",
     { class: off ? "coins off" : "coins" },

@@ -1,27 +1,38 @@
 // Amounts: exact decimals come from the service as text and are never converted to numbers, so nothing is rounded.
 
 import { element } from "/shared/elements.js";
+import { decimal } from "/shared/money.js";
 
-const DECIMALS = /^(-?)(\d+)\.(\d\d)(\d*)$/u;
+/** The decimals of the currency's unit, and the six that an amount on a meter has below its minor unit. */
+const DECIMALS = /^(-?)(\d+)(?:\.(\d{1,3})??(\d{6})?)?$/u;
 
 /**
  * "10000.24332900" as "10,000.24" with the fraction of a cent small beside it; negative with a minus.
  * @param {string} text
  */
 export function exact(text) {
-  const [, sign, whole, cents, rest] = DECIMALS.exec(text) ?? ["", "", text, "", ""];
-  const shown = `${sign && "−"}${grouped(whole)}.${cents}`;
+  const [, sign, whole, part, rest] = DECIMALS.exec(text) ?? ["", "", text];
+  const shown = `${sign && "−"}${grouped(whole)}${part ? `.${part}` : ""}`;
   const made = element("span", { class: "exact" }, shown);
-  if (rest) made.append(element("span", { class: /^0*$/u.test(rest) ? "rest nothing" : "rest" }, rest));
+  if (rest) {
+    const small = part ? rest : `.${rest}`;
+    made.append(element("span", { class: /[1-9]/u.test(rest) ? "rest" : "rest nothing" }, small));
+  }
   return made;
 }
+
+/**
+ * Whether an amount is zero.
+ * @param {string} text
+ */
+export const isZero = (text) => !/[1-9]/u.test(text);
 
 /**
  * A change: the same with its sign, and a dash for zero.
  * @param {string} text
  */
 export function change(text) {
-  if (/^-?0+\.0+$/u.test(text)) return element("span", { class: "nothing" }, "–");
+  if (isZero(text)) return element("span", { class: "nothing" }, "–");
   const made = exact(text);
   if (!text.startsWith("-")) made.prepend("+");
   return made;
@@ -30,11 +41,9 @@ export function change(text) {
 /**
  * Minor units as "1,234.56".
  * @param {number} units
+ * @param {string} currency
  */
-export const minor = (units) => exact(decimals(units)).textContent;
+export const minor = (units, currency) => exact(decimal(units, currency)).textContent;
 
-/** @param {number} units */
-const decimals = (units) =>
-  `${units < 0 ? "-" : ""}${Math.trunc(Math.abs(units) / 100)}.${String(Math.abs(units) % 100).padStart(2, "0")}`;
 /** @param {string} whole */
 const grouped = (whole) => whole.replace(/\B(?=(\d{3})+$)/gu, ",");

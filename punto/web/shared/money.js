@@ -1,16 +1,38 @@
-// Money in the page's language.
+// Money in the page's language. Amounts are whole minor units, as on the record.
 
 /**
- * Amounts of two-decimal money, from minor units. `whole` leaves out decimals that are nothing.
+ * The decimals of a currency's unit by ISO 4217, where they are not two, as in `punto/baccarat/currency.py`. A browser has
+ * those of CLDR, which are other ones for a dozen currencies.
+ */
+const DECIMALS = new Map([
+  ..."BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF".split(" ").map(decimals(0)),
+  ..."BHD IQD JOD KWD LYD OMR TND".split(" ").map(decimals(3)),
+]);
+
+/**
+ * @param {number} number
+ * @returns {(code: string) => [string, number]}
+ */
+function decimals(number) {
+  return (code) => [code, number];
+}
+
+/** @param {string} currency */
+export const decimalsOf = (currency) => DECIMALS.get(currency) ?? 2;
+
+/**
+ * Amounts of a currency, from minor units. `whole` leaves out decimals that are nothing.
  * @param {string} currency
  * @param {{ whole?: boolean, sign?: boolean }} [how]
  * @returns {(minor: number) => string}
  */
 export function moneyIn(currency, { whole = true, sign = false } = {}) {
   const language = document.documentElement.lang;
+  const digits = decimalsOf(currency);
   /** @type {Intl.NumberFormatOptions} */
   const style = {
-    minimumFractionDigits: 2,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
     trailingZeroDisplay: whole ? "stripIfInteger" : "auto",
     signDisplay: sign ? "exceptZero" : "auto",
   };
@@ -26,18 +48,35 @@ export function moneyIn(currency, { whole = true, sign = false } = {}) {
   } catch {
     format = new Intl.NumberFormat(language, style); // not a currency's code: the number alone
   }
-  return (minor) => format.format(minor / 100);
+  return (minor) => format.format(minor / 10 ** digits);
 }
 
 /**
- * A person's text, such as "1,234.5", in minor units.
+ * Minor units as plain decimals of the currency's unit, such as "1234.50".
+ * @param {number} minor
+ * @param {string} currency
+ */
+export function decimal(minor, currency) {
+  const digits = decimalsOf(currency);
+  const text = String(Math.abs(minor)).padStart(digits + 1, "0");
+  const point = text.length - digits;
+  return `${minor < 0 ? "-" : ""}${text.slice(0, point)}${digits > 0 ? `.${text.slice(point)}` : ""}`;
+}
+
+/**
+ * A person's text, such as "1,234.5", in minor units of the currency.
  * @param {string} text
  * @param {string} what
+ * @param {string} currency
  */
-export function readMoney(text, what) {
-  const found = /^(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d{1,2}))?$/u.exec(text.trim());
-  if (found === null) throw new Error(`${what}: write an amount such as 1,234.50.`);
-  const units = Number(found[1].replaceAll(",", "")) * 100 + Number((found[2] ?? "").padEnd(2, "0"));
+export function readMoney(text, what, currency) {
+  const digits = decimalsOf(currency);
+  const found = /^(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?$/u.exec(text.trim());
+  const part = found?.[2] ?? "";
+  if (found === null || part.length > digits) {
+    throw new Error(`${what}: write an amount such as 1,234${digits > 0 ? `.${"5".padEnd(digits, "0")}` : ""}.`);
+  }
+  const units = Number(found[1].replaceAll(",", "") + part.padEnd(digits, "0"));
   if (units > 1e12) throw new Error(`${what}: that is more than a table can have.`);
   return units;
 }

@@ -53,7 +53,7 @@ class Floor:
 
     def __init__(self, **changes: Any) -> None:
         self.settings = settings(**changes)
-        self.progressive = Progressive.new(self.settings)
+        self.progressive = Progressive.new(self.settings, "USD")
         self.effects: list[Effect] = []
         kind = Aquarius if self.settings.procedure == "aquarius" else Nexus
         stake = self.settings.wager.limits.minimum

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from punto.baccarat.progressive.money import amount, parts_per_million, share, share_of_meter, whole, written
+from punto.baccarat.progressive.money import amount, parts_per_million, share, share_of_meter, whole
 
 
 @pytest.mark.parametrize(
@@ -53,17 +53,3 @@ def test_what_is_less_than_a_cent_is_cut_off_and_not_rounded():
 )
 def test_a_share_of_the_meter_is_paid_in_whole_cents(meter, fraction, pays):
     assert share_of_meter(meter, fraction) == pays
-
-
-@pytest.mark.parametrize(
-    ("minor_units", "text"),
-    [
-        (0, "0.00"),
-        (5, "0.05"),
-        (123_456, "1,234.56"),
-        (-123_456, "-1,234.56"),
-        (100_000_000, "1,000,000.00"),
-    ],
-)
-def test_an_amount_is_written_as_people_read_it(minor_units, text):
-    assert written(minor_units) == text

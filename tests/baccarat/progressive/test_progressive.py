@@ -71,7 +71,7 @@ def test_a_meter_without_a_seed_begins_with_nothing():
 
 
 def test_before_it_is_in_service_nothing_else_can_be_done():
-    progressive = Progressive.new(settings())
+    progressive = Progressive.new(settings(), "USD")
 
     with pytest.raises(RefusedError, match="dragon is not in service yet: open its meter first"):
         progressive.handle(Contribute("t1", 1, ONE))
@@ -419,7 +419,7 @@ def test_the_same_events_give_the_same_progressive_and_the_same_entries():
         EndRound("t1", 1),
         adjusted(Cause.INCREASE, 500),
     ]
-    first, second = Progressive.new(settings()), Progressive.new(settings())
+    first, second = Progressive.new(settings(), "USD"), Progressive.new(settings(), "USD")
 
     assert [first.handle(event) for event in events] == [second.handle(event) for event in events]
     assert first.state == second.state

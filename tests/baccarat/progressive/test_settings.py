@@ -53,7 +53,7 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
         ),
         (
             {"supervisor_from": 101, "executive_from": 100, "procedure": "nexus"},
-            "supervisor_from 1.01 is above executive_from 1.00: an award between them would need an Executive card but no supervisor",
+            "supervisor_from 101 is above executive_from 100: an award between them would need an Executive card but no supervisor",
         ),
         ({"contribution": "20.00001%"}, "contribution: '20.00001%' has more than four decimals"),
         ({"reserve": "5"}, "reserve: '5' is not a percentage"),
@@ -61,7 +61,7 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
             {"contribution": "70%", "reserve": "30.0001%"},
             "contribution 70% and reserve 30.0001% are together more than the whole wager: write at most 100% for both together",
         ),
-        ({"display_limit": 999_999}, "the display limit 9,999.99 is below the seed 10,000.00: write a larger display limit or a smaller seed"),
+        ({"display_limit": 999_999}, "the display limit 999999 is below the seed 1000000: write a larger display limit or a smaller seed"),
         ({"executive_from": 0}, "executive_from is for cards, but Aquarius uses a key: leave executive_from out"),
         ({"wager_stays": True}, "the wager stays on the sensor, but two_three_four_unsuited pays '1000 for 1': use \"to\" for a wager that stays"),
         ({"pay_table": "progressive-1-five-dollar", "wager_stays": False}, "the wager is taken at the start, but two_three_four_unsuited pays '1000 to 1'"),
@@ -92,14 +92,14 @@ def test_the_whole_wager_may_go_to_meter_and_reserve():
     ],
 )
 def test_what_the_sheet_advises_against_is_reported_and_left_to_the_house(changes, codes):
-    assert [each.code for each in advice(settings(**changes))] == codes
+    assert [each.code for each in advice(settings(**changes), "USD")] == codes
 
 
 def test_advice_says_what_it_is_about():
-    low = advice(settings(reserve="2%", seed=99_999))[0]
+    low = advice(settings(reserve="2%", seed=99_999), "USD")[0]
 
     assert low.text == "the seed is 999.99, and a fixed award can be 1,000.00"
-    assert [each.code for each in advice(settings(seed=0)) if each.loud] == ["no_seed"]
+    assert [each.code for each in advice(settings(seed=0), "USD") if each.loud] == ["no_seed"]
 
 
 SHEET = Path(__file__).parent / "sheet_000_recommendations.txt"
@@ -118,7 +118,7 @@ def test_advice_is_in_the_sheets_own_words(changes):
     without_bullets = re.sub(r"^\W? ?o? ", "", SHEET.read_text(), flags=re.MULTILINE)
     printed = " ".join(without_bullets.split())
 
-    for each in advice(settings(**changes)):
+    for each in advice(settings(**changes), "USD"):
         assert each.sheet in printed
 
 

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from punto.baccarat.progressive.money import written
+from punto.baccarat.currency import written
 from punto.baccarat.wagers.definition import Game, Limits
 from punto.baccarat.wagers.settlement import check_wagers
 from punto.commands.demo import configuration
@@ -287,7 +287,7 @@ def test_an_award_is_reported_though_nothing_is_returned_for_it_yet():
     hands = {"player": ["9S", "KH"], "banker": ["KD", "KC"], "player_total": 9, "banker_total": 0}
     record = {"shoe": 1, "round": 7, **hands, "winner": "player", "settlements": settlements}
 
-    line = round_line(record, ["dragon", "progressive", "other"])
+    line = round_line(record, ["dragon", "progressive", "other"], "USD")
 
     assert line.endswith(
         "4 wagers, staked 32.00, returned 70.00: dragon +15.00, progressive -2.00 and an award"
@@ -358,7 +358,7 @@ def awarded(record: Path) -> list[tuple[int, str]]:
 
 
 def of_meter(step: str, meter: int, award: dict[str, object] | None = None) -> dict[str, object]:
-    return {"step": step, "seats": [1, 3], "meter": meter, "award": award}
+    return {"step": step, "seats": [1, 3], "meter": meter, "award": award, "currency": "USD"}
 
 
 def test_a_progressive_is_reported_once_whatever_is_published_again():
@@ -436,7 +436,9 @@ def test_a_progressive_is_played_with_sensors_a_keypad_and_a_key_and_its_tiers_a
     assert all_of_it == pytest.approx(750_000, rel=0.001)
     told = ran.stdout.splitlines()
     for amount in (quarter, all_of_it):
-        assert any(line.startswith("*** award ") and f", {written(amount)} for seat" in line for line in told)
+        assert any(
+            line.startswith("*** award ") and f", {written(amount, 'USD')} for seat" in line for line in told
+        )
     assert {payer for _, payer in awarded(record)} == {"tray", "meter"}
     sources = {source for (source,) in rows(record, "SELECT DISTINCT source FROM inputs")}
     assert {"coin spot", "keypad", "key switch", "shoe"} <= sources

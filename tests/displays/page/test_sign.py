@@ -121,6 +121,19 @@ async def test_the_meter_counts_up_to_what_is_published_and_a_smaller_one_is_the
         )
 
 
+@pytest.mark.parametrize(
+    ("currency", "shown", "wager"),
+    [("JPY", "¥9,810,146", "¥100"), ("KWD", "KWD\xa09,810.146", "KWD\xa00.100")],
+)
+async def test_a_meter_is_shown_in_the_decimals_of_its_currency(page, broker, currency, shown, wager):
+    async with display(broker) as address, publisher(broker) as out:
+        await out.send(TOPIC, Meter(9_810_146, currency=currency).message())
+        await page.goto(address + SIGN)
+        await expect(page.locator(".odometer")).to_have_attribute("aria-label", shown)
+        await expect(page.locator(".digit")).to_have_count(7)
+        await expect(page.locator("body")).to_contain_text(wager)
+
+
 @pytest.mark.punctual
 async def test_an_award_is_shown_within_a_second_for_a_minute_and_then_as_the_last_one(page, broker):
     tables = ("table-1", "vip-2")

@@ -133,7 +133,7 @@ async def test_a_day_is_chosen_and_its_books_are_opened_and_downloaded(page, tmp
             await each.locator("summary").click()
         await expect(accrual).to_contain_text("Eve, approved by Omar, “a promotion”")
         await expect(accrual).to_contain_text(
-            "Start and changes add up to the end, to the millionth of a cent."
+            "Start and changes add up to the end, to the millionth of the smallest unit of the currency."
         )
         await expect(compared).to_contain_text("There is nothing to do: the count equals")
         for sheet, column in (("Day", "staked"), ("Week", "held"), ("Reconciliation", "expected")):

@@ -68,8 +68,8 @@ async def test_a_table_that_is_not_by_chance_is_marked_and_first(page, tmp_path)
         )
         hold = next(each["wager"] for each in report["wagers"] if each["wager"]["wager"] == "player")
         await expect(page.locator("#report > .scrolling tr", has_text="Player").last).to_have_text(
-            f"Player{hold['wagers']:,}{hold['handle'] / 100:,.2f}{hold['win'] / 100:+,.2f}"
-            f"{round(hold['expected']) / 100:+,.2f}{hold['errors']:+.2f}"
+            f"Player{hold['wagers']:,}${hold['handle'] / 100:,.2f}{signed(hold['win'])}"
+            f"{signed(round(hold['expected']))}{hold['errors']:+.2f}"
         )
 
         closed = page.locator("details").last
@@ -77,6 +77,10 @@ async def test_a_table_that_is_not_by_chance_is_marked_and_first(page, tmp_path)
         await closed.locator("summary").press("Enter")
         await expect(closed.locator("table")).to_have_count(2)
         assert await page.evaluate(OUTLINE) == "solid"
+
+
+def signed(cents: int) -> str:
+    return f"{'-' if cents < 0 else '+'}${abs(cents) / 100:,.2f}"
 
 
 async def test_days_are_picked_and_the_newest_is_shown_at_first(page, tmp_path):

@@ -99,7 +99,7 @@ async def test_a_table_is_followed_from_its_first_hand_to_its_report(page, broke
             await page.locator("summary").click()
             (counted,) = of_game(here.state.history.meters, own.game).handle
             await expect(page.locator("details tr", has_text="Player").first).to_contain_text(
-                f"Player{counted.wagers}{counted.staked / 100:,.2f}"
+                f"Player{counted.wagers}${counted.staked / 100:,.2f}"
             )
 
             await page.get_by_role("link", name="Alarms").click()

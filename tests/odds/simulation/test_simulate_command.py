@@ -115,7 +115,7 @@ def test_a_meter_is_at_its_average_top_award_as_it_is_in_the_exact_odds(punto):
     assert {name for name, wager in wagers.items() if "average_top_award" in wager} == set(awards)
     for name, award in awards.items():
         assert wagers[name]["average_top_award"] == float(award)
-        assert f"{name}: its meter at the average top award, {float(award) / 100:,.2f}\n" in text
+        assert f"{name}: its meter at the average top award, {float(award):,.0f} minor units\n" in text
 
 
 def test_a_wager_whose_rare_awards_have_not_come_is_not_left_to_look_refuted(punto):

@@ -7,12 +7,13 @@ from decimal import Decimal
 import pytest
 from playwright.async_api import Page, expect
 
+from punto.baccarat.currency import DECIMALS, written
 from punto.consoles import console
 from tests.axe import faults_of
 from tests.consoles.pages.parts import at_work
 from tests.consoles.pages.test_reach import OUTLINE, OUTSIDE, TARGETS
 from tests.controller.table_in_this_process import rows
-from tests.reports.house import CALENDAR, QUARTER, Books, a_change_of_meter, a_weekend
+from tests.reports.house import CALENDAR, QUARTER, Books, a_change_of_meter, a_weekend, house
 from tests.reports.pages.office import (
     ANOTHER_EXECUTIVE,
     EXECUTIVE,
@@ -33,6 +34,20 @@ CUT_OFF = """
   .filter(each => each.checkVisibility() && each.closest(".scrolling") === null)
   .filter(each => each.scrollWidth > each.clientWidth + 1)
   .map(each => each.id || each.textContent)
+"""
+# The decimals of each currency's unit, and each amount as it is shown, without the currency's sign, and read again.
+IN_EACH_CURRENCY = """
+async ([codes, amounts]) => {
+  const { decimal, decimalsOf, moneyIn, readMoney } = await import("/shared/money.js");
+  const shown = (code) => moneyIn(code, { whole: false });
+  return codes.map((code) => [
+    decimalsOf(code),
+    ...amounts.map((amount) => [
+      shown(code)(amount).replace(/[^0-9.,]/gu, "").replace(/^[.]+/u, ""),
+      readMoney(decimal(amount, code), "amount", code),
+    ]),
+  ]);
+}
 """
 PARTS = ("meters", "awards", "day", "week", "reconcile")
 
@@ -289,3 +304,39 @@ async def test_everybody_can_use_it_in_light_and_in_dark(page, scheme, width, he
         await page.keyboard.press("Enter")
         await expect(page.locator("dialog")).to_contain_text("Second person's approval")
         assert await faults_of(page) == []
+
+
+async def test_a_table_of_yen_shows_and_reads_whole_yen(page, tmp_path):
+    async with office(tmp_path, "2026-11-20 19:00", replace(house(), currency="JPY")) as (home, here):
+        await home.open()
+        await home.game([1, 2], QUARTER, winners=[2])
+        await manage(page, here, EXECUTIVE)
+        await expect(page.locator("#shown")).to_have_text("JPY 750,030")
+
+        form, dialog = page.locator("#adjust-form"), page.locator("dialog")
+        await form.get_by_label("Reason").fill("a promotion")
+        await form.get_by_label("Amount").fill("1,234.5")
+        await form.get_by_role("button").click()
+        await expect(form.locator(".fault")).to_have_text("Amount: write an amount such as 1,234.")
+        await form.get_by_label("Amount").fill("1,234")
+        await form.get_by_role("button").click()
+        await expect(dialog).to_contain_text("1,234 is added to the meter by the house.")
+        await expect(dialog).to_contain_text("The meter will show 751,264")
+        await page.keyboard.press("Escape")
+
+        await show(page, here, "awards")
+        await expect(page.locator("#award-list tbody tr")).to_contain_text("Seat 2 250,010")
+        await show(page, here, "day")
+        await of_day(page, "day", "2026-11-20")
+        await expect(page.locator("#day-report tbody tr").last).to_contain_text("750,030.000000")
+
+
+async def test_pages_know_the_decimals_of_each_currency_and_read_what_they_show(page, tmp_path):
+    async with office(tmp_path, "2026-11-20 19:00") as (_, here):
+        await page.goto(here.address)
+        amounts = [0, 1, 999, 1_000, 123_456, 987_654_321_000]
+        told = await page.evaluate(IN_EACH_CURRENCY, [[*DECIMALS], amounts])
+
+    assert told == [
+        [DECIMALS[code], *([written(amount, code), amount] for amount in amounts)] for code in DECIMALS
+    ]

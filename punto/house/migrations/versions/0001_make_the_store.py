@@ -21,6 +21,7 @@ def upgrade() -> None:
         sa.Column("table", sa.Text(), nullable=False),
         sa.Column("record", sa.Text(), nullable=False),
         sa.Column("simulation", sa.Boolean(), nullable=False),
+        sa.Column("currency", sa.Text()),
         sa.Column("first_seen", sa.DateTime(timezone=True), nullable=False),
         sa.Column("rounds_at", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("rounds_ts", sa.DateTime(timezone=True)),
@@ -176,6 +177,6 @@ def upgrade() -> None:
     )
     for table in ("rounds", "settlements", "incidents", "counts", "handles", "hits", "edge_alarms", "books"):
         op.execute(
-            f'CREATE VIEW all_{table} AS SELECT records."table", records.record, records.simulation, own.* '  # noqa: S608 - literals
+            f'CREATE VIEW all_{table} AS SELECT records."table", records.record, records.simulation, own.*, records.currency '  # noqa: S608 - literals
             f"FROM {table} AS own JOIN records ON records.id = own.record_id"
         )
