@@ -216,7 +216,8 @@ class _Service:
             links=lambda: _health_of(parts),
             meter=lambda: link.meter if isinstance(link, TableEnd) else None,
         )
-        self._desk = Desk(engine, config.folder, equipment, gate, config.law, config.rules)
+        house = (config.law, config.rules, config.table.smallest_chip)
+        self._desk = Desk(engine, config.folder, equipment, gate, *house)
 
     def _publish(self, broker: Broker, signer: "HeadSigner | None") -> TableEnd | AuthorityEnd | None:
         """Have the broker's link send and take what devices, accounts, edges and meters do; returns the meter's link."""

@@ -28,6 +28,7 @@ from punto.controller.config.jurisdiction import NO_LAW, JurisdictionConfig, Law
 from punto.controller.config.limits import (
     LimitsConfig,
     RulesConfig,
+    in_chips,
     limit_problems,
     rule_problems,
     with_limits,
@@ -104,7 +105,7 @@ class ServiceConfig(ConfigFile):
             progressive=None
             if self.progressive is None
             else self.progressive.settings(self.table.id, self.game),
-            **self.table.model_dump(exclude={"id", "game"}),
+            **self.table.model_dump(exclude={"id", "game", "smallest_chip"}),
         )
 
     def outlawed(self, game: Game) -> str:
@@ -148,7 +149,9 @@ def config_of(file: TomlFile, path: Path) -> ServiceConfig:
         message = f"this is a game file, not a table's configuration: check it with `punto check-config --game {path}`"
         raise ConfigError([Problem(message, file.name)])
     written = typed(file, ConfigFile, context=path.parent.absolute())
-    game = _named(file, ("table", "game"), lambda: load_game(written.table.game, path.parent))
+    game_file = _named(file, ("table", "game"), lambda: load_game(written.table.game, path.parent))
+    smallest_chip = written.table.smallest_chip
+    game = _named(file, ("table", "smallest_chip"), lambda: in_chips(game_file, smallest_chip))
     law = NO_LAW
     if (named := written.jurisdiction) is not None:
         currency = written.table.currency

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import lcm
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
@@ -54,18 +55,47 @@ class RulesConfig(Section):
     """Whether a natural (8 or 9 in two cards) that wins by 9 points counts as a win by 9."""
 
 
-def house_game(game: Game, limits: dict[str, LimitsConfig], rules: dict[str, RulesConfig], law: Law) -> Game:
+def house_game(
+    game: Game, limits: dict[str, LimitsConfig], rules: dict[str, RulesConfig], law: Law, smallest_chip: int
+) -> Game:
     """Another game with the house's limits in place of the file's, and with those of its rules that fit this game too.
 
     Raises:
-        ConfigError: the limits are not within the file's or the law's, or the game does not have the wager.
+        ConfigError: the limits are not within the file's or the law's, the game does not have the wager, or a wager has no
+            amount in these chips.
     """
-    played = with_rules(
-        game, {name: each for name, each in rules.items() if not [*_not_left(game, name, each)]}
-    )
+    fitting = {name: each for name, each in rules.items() if not [*_not_left(game, name, each)]}
+    played = with_rules(in_chips(game, smallest_chip), fitting)
     if problems := list(limit_problems(played, limits, law)):
         raise ConfigError(problems)
     return with_limits(played, limits)
+
+
+def in_chips(game: Game, smallest_chip: int) -> Game:
+    """The game with wagers in multiples of the house's smallest chip, and with pays and commissions rounded to it.
+
+    Raises:
+        ConfigError: no amount of a wager is a multiple of the chip.
+    """
+    wagers = tuple(
+        replace(each, limits=_limits_in_chips(each, game.title, smallest_chip)) for each in game.wagers
+    )
+    rounding = replace(game.rounding, unit=lcm(game.rounding.unit, smallest_chip))
+    return replace(game, wagers=wagers, rounding=rounding)
+
+
+def _limits_in_chips(wager: Wager, title: str, chip: int) -> Limits:
+    limits = wager.limits
+    step = lcm(limits.step, chip)
+    least = -(-limits.minimum // step) * step
+    most = None if limits.maximum is None else limits.maximum // step * step
+    if most is not None and most < least:
+        message = (
+            f"{title} takes {limits.minimum} to {limits.maximum} on {wager.name}, and none of these amounts is a multiple of {chip}: "
+            "copy the game file, and write limits for these chips"
+        )
+        raise ConfigError([Problem(message)])
+    return replace(limits, minimum=least, maximum=most, step=step)
 
 
 def rule_problems(game: Game, rules: dict[str, RulesConfig]) -> Iterator[Problem]:
@@ -147,7 +177,12 @@ def _outside(house: LimitsConfig, sheet: Limits) -> list[tuple[str, str]]:
     if house.maximum is not None and sheet.maximum is not None and house.maximum > sheet.maximum:
         found.append(("maximum", f"{house.maximum} is above the game file's maximum of {sheet.maximum}"))
     if house.step is not None and house.step % sheet.step:
-        found.append(("step", f"{house.step} is not a multiple of the game file's step of {sheet.step}"))
+        found.append(
+            (
+                "step",
+                f"{house.step} is not a multiple of {sheet.step}, the step of the game file or the smallest chip",
+            )
+        )
     if house.maximum_of_base is not None and sheet.maximum_of_base is not None:
         own, most = house.maximum_of_base, sheet.maximum_of_base
         if percentage(own) > percentage(most):

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from punto.baccarat.currency import decimals_of
+from punto.baccarat.progressive.money import MOST
 from punto.baccarat.progressive.settings import LinkedTable
 from punto.baccarat.progressive.settings import Policies as ProgressivePolicies
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
@@ -43,6 +44,10 @@ class TableConfig(Section, TablePolicies):
     """The table's name on displays: one line of at most 200 characters."""
     game: str
     """The name of a game that ships with Punto (`punto games` lists them), or the path of a game file."""
+    smallest_chip: Annotated[int, Field(ge=1, le=MOST), Unit("minor units")] = 1
+    """The smallest chip of the table, such as `1000` for chips of ¥1,000. Each wager is a multiple of it, and pays and commissions
+    are rounded to it by the `rounding` of the game file. A meter pays its awards to the minor unit.
+    """
 
     @field_validator("id")
     @classmethod

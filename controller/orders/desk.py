@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 class Desk:
     """Accepts orders for one table; `folder` has the house's own game files, `equipment` is what its devices do.
 
-    `law` limits the games that the table can change to, and `rules` are the house's rules of wagers. `accounts` are the accounts that can sign; None if the table has none. Their policy decides whether a second person may
+    `law` limits the games that the table can change to, `rules` are the house's rules of wagers, and all amounts are in multiples of its `smallest_chip`. `accounts` are the accounts that can sign; None if the table has none. Their policy decides whether a second person may
     approve with a password at the first person's page; at a session of their own they always may.
 
     Each method that carries out or refuses an order raises RecordError if that could not be recorded.
@@ -61,11 +61,13 @@ class Desk:
         accounts: "Gate | None" = None,
         law: Law = NO_LAW,
         rules: dict[str, RulesConfig] | None = None,
+        smallest_chip: int = 1,
     ) -> None:
         self.engine = engine
         self.folder = folder
         self.law = law
         self.rules = rules or {}
+        self.smallest_chip = smallest_chip
         self.equipment = equipment
         self.accounts = accounts
         self._at_page = (
@@ -235,7 +237,8 @@ class Desk:
             )
         try:
             game = load_game(name, self.folder)
-            return ChangeGame(who, house_game(game, read.get("limits", {}), self.rules, self.law))
+            limits = read.get("limits", {})
+            return ChangeGame(who, house_game(game, limits, self.rules, self.law, self.smallest_chip))
         except ConfigError as error:
             raise UnreadableError(f"change_game: {error}") from error
 

@@ -1,5 +1,6 @@
 """The games that a table can change to: the shipped games, and the house's own in its configuration's folder."""
 
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from punto.baccarat.wagers.definition import Game
 from punto.configs.game_files import SUFFIX, load_game, shipped_games
 from punto.configs.problems import ConfigError
 from punto.configs.toml_file import read
+from punto.controller.config.limits import in_chips
 
 
 def game_names(folder: Path) -> list[str]:
@@ -14,14 +16,13 @@ def game_names(folder: Path) -> list[str]:
     return [*shipped_games(), *_own(folder)]
 
 
-def games_on_offer(folder: Path) -> dict[str, Game]:
-    """The valid games among them, by name. The first call takes half a second."""
-    games = {name: _shipped_game(name) for name in shipped_games()}
-    for name in _own(folder):
-        try:
-            games[name] = load_game(name, folder)
-        except ConfigError:
-            continue
+def games_on_offer(folder: Path, smallest_chip: int) -> dict[str, Game]:
+    """The valid games among them, by name and in the table's chips. The first call takes half a second."""
+    games = {}
+    for name in game_names(folder):
+        with suppress(ConfigError):
+            game = _shipped_game(name) if name in shipped_games() else load_game(name, folder)
+            games[name] = in_chips(game, smallest_chip)
     return games
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
+from math import lcm
 from pathlib import Path
 from typing import Final
 
@@ -147,6 +148,8 @@ def _checked(name: str, folder: Path | None) -> Game:
 def _config(config: ServiceConfig) -> Iterator[str]:
     table, shoe, mqtt = config.table, config.shoe, config.mqtt
     yield f"table     {table.id}, {table.name!r}, {table.seats} seats, amounts in minor units of {table.currency}"
+    if table.smallest_chip > 1:
+        yield f"chips     from {written(table.smallest_chip, table.currency)} {table.currency}"
     yield f"cards     {'keyed by the dealer' if shoe is None else f'read by the shoe at {shoe.port}'}"
     if config.jurisdiction is None:
         yield 'law       not checked: name a jurisdiction, such as law = "washington" in [jurisdiction]'
@@ -308,8 +311,22 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
                     f"warning: {wager.name} pays from a meter, but the table has no meter: write [progressive]. Without this "
                     "section, awards are settled without books"
                 )
+    yield from _rounding_warnings(config.game)
     if config.mqtt is not None:
         yield from config.mqtt.warnings()
+
+
+def _rounding_warnings(game: Game) -> Iterator[str]:
+    """Wagers that cannot be paid exactly in the table's chips, so that their house edge is not that of the odds."""
+    unit = game.rounding.unit
+    for wager in game.wagers if unit > 1 else ():
+        shares = {rule.pay.odds * (rule.pay.commission or 1) for rule in wager.rules}
+        exact = lcm(wager.limits.step, *(unit * each.denominator for each in shares))
+        if any(wager.limits.step * each % unit for each in shares):
+            yield (
+                f"warning: {wager.name} is paid in multiples of {unit}, and pays or commissions of its amounts are not, so they are "
+                f"rounded and its house edge changes: write step = {exact} in [limits.{wager.name}]"
+            )
 
 
 def _device_warnings(config: ServiceConfig) -> Iterator[str]:

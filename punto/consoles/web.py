@@ -314,7 +314,7 @@ def _add_reports(app: FastAPI, parts: Parts, callers: Callers) -> None:
 
     @app.get("/api/games", summary="The games that the table can change to", responses=answers(403))
     async def games(_: Annotated[Session, Depends(callers.reader("games"))]) -> tuple[api.GameOnOffer, ...]:
-        return await asyncio.to_thread(_offered, parts.desk.folder)
+        return await asyncio.to_thread(_offered, parts.desk)
 
 
 async def _read(parts: Parts, report: Callable[[Reports], _Report]) -> _Report:
@@ -322,10 +322,10 @@ async def _read(parts: Parts, report: Callable[[Reports], _Report]) -> _Report:
     return await asyncio.to_thread(report, parts.reports)
 
 
-def _offered(folder: Path) -> tuple[api.GameOnOffer, ...]:
+def _offered(desk: Desk) -> tuple[api.GameOnOffer, ...]:
     return tuple(
         api.GameOnOffer(name=name, title=game.title, dealt=game.dealt, wagers=wager_limits(game))
-        for name, game in games_on_offer(folder).items()
+        for name, game in games_on_offer(desk.folder, desk.smallest_chip).items()
     )
 
 

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from punto.baccarat.wagers.definition import Limits
 from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, settle
 from punto.commands.cli import main
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError
 from punto.controller.config.file import load_config
 from punto.controller.config.jurisdiction import Law
-from punto.controller.config.limits import RulesConfig, house_game
+from punto.controller.config.limits import LimitsConfig, RulesConfig, house_game, in_chips
+from punto.controller.orders.games import games_on_offer
 from tests.baccarat.wagers.coups import coup
 
 TABLE = """version = 1
@@ -231,9 +233,61 @@ def test_another_game_has_those_of_the_rules_that_its_sheet_leaves_to_the_house(
         "progressive": RulesConfig(natural_nine=True),
     }
 
-    played = house_game(load_game("dragon-bonus-2"), {}, rules, Law())
+    played = house_game(load_game("dragon-bonus-2"), {}, rules, Law(), 1)
 
     assert played.wager("dragon_bonus_player").requires_base == "none"
-    assert house_game(load_game("progressive-2"), {}, rules, Law()).wager("progressive") == load_game(
+    assert house_game(load_game("progressive-2"), {}, rules, Law(), 1).wager("progressive") == load_game(
         "progressive-2"
     ).wager("progressive")
+
+
+def test_wagers_and_commissions_are_in_the_houses_smallest_chip():
+    game = in_chips(load_game("dragon-bonus-1"), 1000)
+
+    assert game.wager("banker").limits == Limits(minimum=1000, maximum=None, step=1000)
+    assert game.wager("dragon_bonus_player").limits == Limits(minimum=1000, maximum=10_000, step=1000)
+    paid = {
+        stake: settle(game, coup("KS 9S 2S KD"), [PlacedWager(1, "banker", stake)])[0].returned
+        for stake in (1000, 20_000, 21_000)
+    }
+    assert paid == {1000: 1000, 20_000: 39_000, 21_000: 40_000}  # 5%, in whole chips upwards
+    with pytest.raises(WagerRefusedError, match="1500 on player is not a multiple of its step of 1000"):
+        check_wagers(game, [PlacedWager(1, "player", 1500)])
+
+
+def test_a_game_that_cannot_be_played_in_these_chips_is_refused_and_not_on_offer(written, tmp_path):
+    path = written("progressive-2")
+    path.write_text(path.read_text().replace("game =", "smallest_chip = 1000\ngame ="), encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load_config(path)
+    (problem,) = refused.value.problems
+    assert problem.key == "table.smallest_chip"
+    assert problem.message.endswith(
+        "takes 100 to 100 on progressive, and none of these amounts is a multiple of 1000: copy the game file, and write limits "
+        "for these chips"
+    )
+
+    offered = games_on_offer(tmp_path, 1000)
+    assert "progressive-2" not in offered
+    assert offered["mini-baccarat"].wager("player").limits.step == 1000
+    other = house_game(load_game("mini-baccarat"), {}, {}, Law(), 1000)
+    assert other == offered["mini-baccarat"]
+    with pytest.raises(
+        ConfigError, match="500 is not a multiple of 1000, the step of the game file or the smallest chip"
+    ):
+        house_game(load_game("mini-baccarat"), {"tie": LimitsConfig(step=500)}, {}, Law(), 1000)
+
+
+def test_check_config_names_the_step_with_which_commissions_are_whole_chips(written, capsys):
+    path = written("mini-baccarat")
+    path.write_text(path.read_text().replace("game =", "smallest_chip = 1000\ngame ="), encoding="utf-8")
+    assert main(["check-config", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "chips     from 10.00 USD" in said
+    (warning,) = [line for line in said.splitlines() if "house edge changes" in line]
+    assert warning.startswith("warning: banker is paid in multiples of 1000")
+    assert warning.endswith("write step = 20000 in [limits.banker]")
+
+    path.write_text(f"{path.read_text()}[limits.banker]\nstep = 20000\nminimum = 20000\n", encoding="utf-8")
+    assert main(["check-config", str(path)]) == 0
+    assert "house edge changes" not in capsys.readouterr().out

@@ -305,8 +305,8 @@ def test_a_step_that_is_not_one_of_the_sheets(config_file):
     changed(config_file, "minimum = 1000", "step = 750")
     (problem,) = problems(config_file)
 
-    assert (
-        problem == "7: limits.dragon_bonus_player.step: 750 is not a multiple of the game file's step of 500"
+    assert problem == (
+        "7: limits.dragon_bonus_player.step: 750 is not a multiple of 500, the step of the game file or the smallest chip"
     )
 
 
