@@ -29,6 +29,7 @@ from punto.baccarat.progressive.events import BackOut, BookAward, DenyAward, Loc
 from punto.baccarat.progressive.ledger import Account, Cause, Line, Reference
 from punto.baccarat.progressive.money import amount, share_of_meter, whole
 from punto.baccarat.progressive.orders import refuse_unreasoned, table_round
+from punto.baccarat.progressive.people import refuse_too_few
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.baccarat.progressive.settings import Payer
 from punto.baccarat.progressive.shares import Share, order_of_paying, split
@@ -45,14 +46,14 @@ def lock(turn: Turn, event: LockAward) -> None:
 
     Raises:
         RefusedError: the round is not open, the tier wins no award, a seat has no wager, the award was
-            confirmed before, `who` may not confirm it, or the meter does not hold the amount.
+            confirmed before, the people who confirmed may not, or the meter does not hold the amount.
     """
     award = _claimed(turn, event)
     before = _backed_out(turn, event.table, event.round)
     _refuse_again(turn, event)
     if award.payer == "meter":
         _refuse_unpayable(turn, award)
-    _refuse_level(turn, award)
+    refuse_too_few(turn.state.settings, turn.currency, event, award.amount)
     missing = amount(award.amount) - turn.state.available
     if award.payer == "meter" and missing > 0:
         # The amount that the display limit kept off the meter also belongs to the players. Before the next
@@ -75,10 +76,10 @@ def deny(turn: Turn, event: DenyAward) -> None:
     """Record that nobody won an award, with the confirmation that the award would need. It moves no money.
 
     Raises:
-        RefusedError: the round is not open, the tier wins no award, or `who` may not confirm this.
+        RefusedError: the round is not open, the tier wins no award, or the people who confirmed may not.
     """
     award = _claimed(turn, event)
-    _refuse_level(turn, award)
+    refuse_too_few(turn.state.settings, turn.currency, event, award.amount)
     turn.emit(
         NobodyWonLogged(
             table=award.table,
@@ -265,31 +266,6 @@ def _refuse_unpayable(turn: Turn, award: Award) -> None:
             "meter_dry",
             f"the award is {written(award.amount, turn.currency)}, but the meter has only {written(held, turn.currency)}: add at least "
             f"{written(award.amount - held, turn.currency)} to the meter by a manual adjustment, then repeat the order",
-        )
-
-
-def _refuse_level(turn: Turn, award: Award) -> None:
-    """Nexus Command, 7e: "a Supervisor or Executive card (depending on jackpot level) swipe is required"."""
-    settings = turn.state.settings
-    if settings.procedure == "aquarius" or award.by == "dealer":
-        return
-    if award.level is None:
-        raise RefusedError(
-            "no_card",
-            "an award is completed by a card or a signature: swipe a Supervisor or an Executive card, or sign",
-        )
-    if settings.executive_from is None or award.amount < settings.executive_from:
-        return
-    if award.level != "executive":
-        raise RefusedError(
-            "executive_needed",
-            f"an award of {written(award.amount, turn.currency)} needs an executive: swipe an Executive card, or have an executive sign",
-        )
-    if award.confirmed_by == award.who:
-        raise RefusedError(
-            "second_person_needed",
-            f"an award of {written(award.amount, turn.currency)} needs two people. {award.who} pressed CONFIRM, so another executive must complete "
-            "the award",
         )
 
 

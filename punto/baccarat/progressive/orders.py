@@ -8,6 +8,7 @@ from punto.baccarat.currency import written
 from punto.baccarat.progressive import effects, events
 from punto.baccarat.progressive.ledger import HOLDINGS, Account, Cause, Line, Reference
 from punto.baccarat.progressive.money import MOST, amount, share, whole
+from punto.baccarat.progressive.people import refuse_too_few
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.baccarat.progressive.state import TableRound
 from punto.baccarat.progressive.turn import Turn
@@ -102,11 +103,12 @@ def reopen_round(turn: Turn, event: events.ReopenRound) -> None:
     """Reopen a table's last round: its cards were corrected, or a person ordered it.
 
     Raises:
-        RefusedError: it is not the table's last round, or is not over.
+        RefusedError: it is not the table's last round, is not over, or no second person approved a person's order.
     """
     played = table_round(turn, event.table, event.round)
     if not played.over:
         raise RefusedError("round_open", f"round {event.round} of {event.table} is not over")
+    refuse_too_few(turn.state.settings, turn.currency, event)
     turn.change(rounds=turn.rounds_with(replace(played, over=False)))
     if event.by is not None:
         turn.emit(

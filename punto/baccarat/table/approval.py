@@ -1,7 +1,7 @@
 """The orders that a second person must approve.
 
-If `second_person_needed` gives a reason, an order is carried out only if `approved_by` is not `who`. No other
-module asks for a second person.
+If `second_person_needed` gives a reason, an order is carried out only if `approved_by` is not `who`. Beside this
+module, only `progressive.people` asks for people: those who confirm an award, and again those who reopen a game.
 """
 
 from typing import Final
@@ -9,6 +9,7 @@ from typing import Final
 from punto.baccarat.currency import written
 from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, OpenMeter, Retire
 from punto.baccarat.progressive.game_events import ReopenGame
+from punto.baccarat.progressive.people import REOPENED_BY_TWO
 from punto.baccarat.table.events import Event
 from punto.baccarat.table.meter_link import when_answered
 from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound, VoidCoup, VoidRound
@@ -18,7 +19,7 @@ from punto.baccarat.table.state import TablesProgressive, TableState
 from punto.baccarat.table.turn import RefusedError, Turn
 
 _ALWAYS: Final[dict[type, str]] = {
-    ReopenGame: "a second person must approve each order to reopen a game",
+    ReopenGame: REOPENED_BY_TWO,
     ChangeSettings: "each setting of a progressive can move money, so a second person must approve a change",
 }
 

@@ -26,6 +26,7 @@ from punto.baccarat.progressive.events import Event as BooksEvent
 from punto.baccarat.progressive.money import MOST
 from punto.baccarat.progressive.nexus import Nexus
 from punto.baccarat.progressive.nexus import State as NexusState
+from punto.baccarat.progressive.people import KNOWN_AT_A_TABLE
 from punto.baccarat.progressive.progressive import Progressive
 from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.progressive.state import AwardState, Extract
@@ -62,7 +63,7 @@ SECOND: Final = "second_meter"
 REFUSED: Final = "meter_refused"
 """Code of the alarm for what the authority refused."""
 NOT_SERVED: Final = "table_refused"
-"""Code of the authority's alarm for a table that it does not serve."""
+"""Code of the authority's alarm for a table that it does not serve, or for a request that no table makes."""
 
 
 def of(turn: Turn) -> TablesProgressive:
@@ -321,7 +322,7 @@ def objection_to_request(settings: Settings, asked: TableAsked, seats: int) -> s
     """Why no table of the progressive, with at most so many seats, can ask this; None if one can.
 
     A table is another machine, so its authority derives again what it can: the amount of a wager from the settings, and an award
-    from the cards. It cannot know which cards were dealt, nor who was there. What it answers has no text of the table, because
+    from the cards; the books ask for the people. It cannot know which cards were dealt, nor who was there. What it answers has no text of the table, because
     it becomes an alarm.
     """
     confirms = asked.orders and isinstance(asked.orders[0], LockAward | DenyAward)
@@ -378,6 +379,9 @@ def serve(turn: Turn, event: TableAsked) -> None:
         books, entries = _carried_out(books, event.orders, turn.state.settings.currency)
     except RefusedError as refusal:
         refused = Refused(refusal.code, str(refusal))
+        if refusal.code in KNOWN_AT_A_TABLE:
+            what = f"{event.table} confirms an award, or reopens a game, without the people that this needs"
+            turn.alarm(NOT_SERVED, what)
     turn.change(progressive=replace(progressive, books=books))
     _keep_served(turn, ServedTable(event.table, event.record, event.number, tuple(entries), refused))
     _record(turn, entries)

@@ -21,7 +21,9 @@ from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 
 ANYBODY: Final = "anybody"
-"""Name of the person who gives an order that is only tried. The order does not need approval."""
+"""Name of the person who gives an order that is only tried."""
+SOMEBODY_ELSE: Final = "somebody else"
+"""Name of the second person who approves such an order."""
 
 _WHATEVER_IT_SAYS: Final = frozenset({"not_now", "award_open"})
 """Refusals that concern the table's current activity: other field values would not help."""
@@ -39,10 +41,16 @@ def verdict(state: TableState, *events: Any) -> Verdict:
     """What the table would answer to these events now, one after the other, as if a second person had approved them."""
     table = Table(state)
     try:
-        effects = [effect for event in events for effect in table.handle(event, tried=True)]
+        effects = [effect for event in events for effect in table.handle(_approved(event))]
     except RefusedError as error:
         return Verdict(state, refusal=error)
     return Verdict(table.state, effects)
+
+
+def _approved(event: Any) -> Any:
+    if getattr(event, "approved_by", event) not in {None, getattr(event, "who", None)}:
+        return event
+    return replace(event, approved_by=SOMEBODY_ELSE)
 
 
 def refusal(state: TableState, event: Any) -> RefusedError | None:

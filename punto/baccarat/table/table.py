@@ -189,8 +189,8 @@ class Table:
         """A table on its first day: locked, without a shoe."""
         return cls(TableState(settings=settings, configured=settings, progressive=progressive.new(settings)))
 
-    def handle(self, event: events.Event, *, tried: bool = False) -> list[Effect]:
-        """Handle one event and return its effects, in order. If it is only `tried`, it needs no second person's approval.
+    def handle(self, event: events.Event) -> list[Effect]:
+        """Handle one event and return its effects, in order.
 
         Raises:
             RefusedError: an order, a wager or a start that is not allowed now; nothing has changed.
@@ -203,8 +203,7 @@ class Table:
                 "betting_closed" if isinstance(event, events.SetWager) else "not_now",
                 f"not now: {_WHEN[before]}",
             )
-        if not tried:  # first, because other refusals of an order can disclose hidden cards
-            refuse_unapproved(self.state, event)
+        refuse_unapproved(self.state, event)  # first, because other refusals can disclose hidden cards
         turn = Turn(self.state)
         handler(turn, event)
         if self.state.award_waits and not turn.state.award_waits:

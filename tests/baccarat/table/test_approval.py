@@ -12,6 +12,7 @@ from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.table.approval import second_person_needed
 from punto.baccarat.table.events import DayBegan
 from punto.baccarat.table.order_kinds import CloseTable, CorrectCard, CorrectRound, VoidCoup, VoidRound
+from punto.baccarat.table.possible import refusal
 from punto.baccarat.table.progressive import awards_in_reach
 from punto.baccarat.table.turn import RefusedError
 from tests.baccarat.table.croupier import LONG, Croupier, cards
@@ -88,9 +89,8 @@ def test_an_order_that_cannot_be_given_in_the_phase_says_that_first():
 
 def test_a_trial_asks_for_nobodys_approval():
     croupier = Croupier.at_betting("draw KS", approval=("void_coup",))
-    croupier.table.handle(VoidCoup("bob", "misdeal"), tried=True)
 
-    assert croupier.state.round.coup is None
+    assert refusal(croupier.state, VoidCoup("bob", "misdeal")) is None
 
 
 # --- what moves money

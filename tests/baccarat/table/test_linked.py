@@ -183,6 +183,68 @@ def test_the_cards_of_an_award_are_those_that_win_it(floor):
     assert floor.authority.refusals == []
 
 
+def confirmed(
+    by: books.ConfirmedBy, level: books.CardLevel | None = None, confirmed_by: str | None = None
+) -> books.Confirmation:
+    return books.Confirmation("mallory", by, level, confirmed_by)
+
+
+@pytest.mark.parametrize("order", ["lock", "deny"])
+@pytest.mark.parametrize(
+    ("procedure", "confirmation", "code"),
+    [
+        ("aquarius", confirmed("dealer"), "supervisor_needed"),
+        ("aquarius", confirmed("card", "executive", "bob"), "no_key"),
+        ("nexus", confirmed("dealer"), "supervisor_needed"),
+        ("nexus", confirmed("key", "executive", "bob"), "no_card"),
+        ("nexus", confirmed("card", None, "bob"), "no_card"),
+        ("nexus", confirmed("card", "executive"), "not_confirmed"),
+        ("nexus", confirmed("signature", "supervisor", "bob"), "executive_needed"),
+        ("nexus", confirmed("signature", "executive", "mallory"), "second_person_needed"),
+    ],
+)
+def test_the_authority_asks_again_who_confirmed_an_award(procedure, confirmation, code, order):
+    executive_from = 1000_00 if procedure == "nexus" else None
+    floor = LinkedFloor(1, {"procedure": procedure, "executive_from": executive_from})
+    floor.settle()
+    floor.do("t1", "spot 1", "start game")
+    before = floor.authority.progressive.books
+    asked = (
+        books.LockAward("t1", 1, WHOLE, confirmation)
+        if order == "lock"
+        else books.DenyAward("t1", 1, WHOLE, "a reason", "bob", confirmation)
+    )
+
+    floor.take_ask(TableAsked("t1", "record of t1", 2, (asked,)))
+
+    assert floor.authority.progressive.books == before
+    (served,) = floor.authority.progressive.served
+    assert (served.number, served.refused and served.refused.code) == (2, code)
+    assert refused_at(floor.authority) == (code not in {"executive_needed", "second_person_needed"})
+
+
+@pytest.mark.parametrize("approved_by", [None, "mallory"])
+def test_the_authority_asks_again_who_approved_a_reopened_game(floor, approved_by):
+    floor.do("t1", "spot 1", "start game")
+    floor.take_ask(TableAsked("t1", "record of t1", 2, (books.EndRound("t1", 1),)))
+    before = floor.authority.progressive.books
+    by = books.ReopenedBy("mallory", "a reason", approved_by)
+
+    floor.take_ask(TableAsked("t1", "record of t1", 3, (books.ReopenRound("t1", 1, by),)))
+
+    assert floor.authority.progressive.books == before
+    (served,) = floor.authority.progressive.served
+    assert (served.number, served.refused and served.refused.code) == (3, "needs_approval")
+    assert refused_at(floor.authority)
+
+
+def refused_at(authority: Node) -> bool:
+    """Whether the authority has an alarm for what no table asks: by the procedure there, a table knows all but the amount."""
+    return [(alarm.code, alarm.text) for alarm in authority.state.alarms] == [
+        ("table_refused", "t1 confirms an award, or reopens a game, without the people that this needs")
+    ]
+
+
 def false_award(changes):
     """An award of the books of `t1` with some other values."""
     award = Award(
