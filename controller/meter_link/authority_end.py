@@ -9,7 +9,7 @@ import structlog
 
 from punto.baccarat.progressive.events import Contribute
 from punto.baccarat.table.events import MeterAnswered, MeterClaimed, MeterHeard, TableAsked, TableRefused
-from punto.baccarat.table.meter_link import served_table
+from punto.baccarat.table.meter_link import replaced, served_table
 from punto.baccarat.table.state import TableState
 from punto.baccarat.table.terms import Terms, unlike
 from punto.controller.engine import Engine
@@ -29,7 +29,7 @@ from punto.controller.outbox import Outbox
 from punto.messages import topics
 from punto.messages.building import progressive_message, timestamp
 from punto.messages.linked import MeterAnswer, MeterRequest
-from punto.messages.models import Message, Progressive
+from punto.messages.models import Availability, Message, Progressive
 from punto.runtime import clock
 from punto.runtime.broker_link import Received
 from punto.runtime.bucket import Bucket
@@ -45,6 +45,14 @@ GAMES_AT_ONCE: Final = 12
 starts no game while its authority does not answer, and waits for each answer before it asks again.
 """
 _LONGEST_NAME: Final = 200
+_KEEPS_ONE: Final = (
+    "{table} keeps a meter of {progressive} itself: write the authority in [progressive] of {table}, or find out what sends a meter in "
+    "its name"
+)
+_OTHER_RECORD: Final = (
+    "{table} asks from another record than that of the {table} that is connected: find out which services have this id, and stop all "
+    "but one"
+)
 _TOO_FAST: Final = (
     "{} starts games faster than a table can deal, which is one in {:g} seconds: find out what sends requests in its name at the "
     "broker, and give the table another password"
@@ -87,6 +95,9 @@ class AuthorityEnd:
         if said.kept_by.split(" ")[0] != table or len(said.kept_by) > _LONGEST_NAME:
             _log.warning("meter in the name of another service ignored", topic=message.topic)
             return
+        if self._tables is not None and table in self._tables.names:
+            await self._tables.take_meter(table, said.ts)
+            return
         self._rival_at = clock.monotonic()
         before, self._rival_ts = self._rival_ts, said.ts
         if before in {"", said.ts}:
@@ -120,14 +131,20 @@ class _LinkedTables:
         self._outbox = outbox
         self._own = topic.table
         settings = progressive_of(engine.state).books.settings
-        self._tables = [each.table for each in settings.tables]
+        self.names = [each.table for each in settings.tables]
+        self._online: dict[str, Availability] = {}
+        """The tables that are connected."""
+        self._meters: dict[str, tuple[str, float]] = {}
+        """Of each table that has sent a meter of its own: the time that it wrote into the last one, and when the last new one came."""
         self._refusals: dict[str, str] = {}
         self._games = {
-            table: Bucket(GAMES_AT_ONCE, 1 / GAME_SECONDS, clock.monotonic()) for table in self._tables
+            table: Bucket(GAMES_AT_ONCE, 1 / GAME_SECONDS, clock.monotonic()) for table in self.names
         }
         self._seen = progressive_of(engine.state)
-        for table in self._tables:
-            broker.listen(topics.Topics(topic.base, table)(topics.METER_REQUEST), partial(self._take, table))
+        for table in self.names:
+            takes = (self._take, self._take_availability)
+            for name, take in zip(topics.of_linked(topics.Topics(topic.base, table)), takes, strict=True):
+                broker.listen(name, partial(take, table))
             broker.retain(topics.meter_answer(table), partial(self._answer, table))
         engine.watch(self._watch)
 
@@ -141,12 +158,18 @@ class _LinkedTables:
         ):
             await self._refuse(table, UNREAD.format(table))
             return
-        if asked is not None and asked.table != table:
+        if asked is not None and (asked.table, asked.record) != (table, said.record):
             _log.warning("request of another table ignored", topic=message.topic)
             return
         terms = Terms(table, said.simulation, said.currency, said.seats, said.rules)
         state = self._engine.state
-        objection = unlike(terms, Terms.of(state.settings), progressive_of(state).books.settings.progressive)
+        known = progressive_of(state)
+        settings = known.books.settings
+        objection = (
+            unlike(terms, Terms.of(state.settings), settings.progressive)
+            or self._not_alone(table, said.record)
+            or replaced(known, table, said.record)
+        )
         if objection is not None:
             await self._refuse(table, objection)
         elif asked is None:
@@ -154,6 +177,43 @@ class _LinkedTables:
             self._outbox.snapshot_due(topics.meter_answer(table))
         else:
             await self._serve(table, asked)
+
+    async def _take_availability(self, table: str, message: Received) -> None:
+        said, known = read(Availability, message), self._online.get(table)
+        if said is None:
+            return
+        if said.state == "offline":
+            if known is not None and said.record == known.record:
+                del self._online[table]
+        elif known is None or said.ts >= known.ts:  # a node of the house's broker may send an old one
+            self._online[table] = said
+
+    async def take_meter(self, table: str, ts: str) -> None:
+        """Raise an alarm for a table that keeps a meter too, and do not serve it. The other tables play on.
+
+        A rival of which the authority knows nothing stops all games, because it may pay the same money. This table is known, and
+        one table, or one stolen password, must not stop the others.
+        """
+        before, at = self._meters.get(table, ("", float("-inf")))
+        lives = before not in {"", ts}
+        self._meters[table] = (ts, clock.monotonic() if lives else at)
+        reason = self._keeps_one(table)
+        if lives and reason is not None:
+            await self._refuse(table, reason)
+
+    def _keeps_one(self, table: str) -> str | None:
+        _, at = self._meters.get(table, ("", float("-inf")))
+        if clock.monotonic() - at > RIVAL_SECONDS:
+            return None
+        progressive = progressive_of(self._engine.state).books.settings.progressive
+        return _KEEPS_ONE.format(table=table, progressive=progressive)
+
+    def _not_alone(self, table: str, record: str) -> str | None:
+        """Why a request from this record of a table may be of another service than the table, None if there is no sign of it."""
+        online = self._online.get(table)
+        if online is not None and (online.record not in {None, record} or online.other_record is not None):
+            return _OTHER_RECORD.format(table=table)
+        return self._keeps_one(table)
 
     async def _serve(self, table: str, asked: TableAsked) -> None:
         last = served_table(progressive_of(self._engine.state), table)
@@ -227,4 +287,4 @@ class _LinkedTables:
             self._seen.books.settings,
             public(self._seen.books),
         ):
-            self._outbox.snapshot_due(*map(topics.meter_answer, self._tables))
+            self._outbox.snapshot_due(*map(topics.meter_answer, self.names))

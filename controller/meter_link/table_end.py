@@ -100,6 +100,7 @@ class TableEnd:
             currency=state.settings.currency,
             seats=state.settings.seats,
             rules=state.settings.game.rules_by_part,
+            record=self._engine.record_name,
             asked=None if request is None else written(request),
         )
 

@@ -14,7 +14,7 @@ from punto.commands.access_lists import HouseTable, bridges, house_access_list, 
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs
-from punto.messages.topics import METER_REQUEST, Topics, house_accounts, of_authority
+from punto.messages.topics import Topics, house_accounts, of_authority, of_linked
 from punto.messages.topics import progressive as meter
 
 HELP: Final = (
@@ -105,7 +105,8 @@ def _read_of_others(config: ServiceConfig, own: Topics) -> Iterator[str]:
         yield from of_authority(Topics(own.base, progressive.authority), own.table, progressive.id)
         return
     yield Topics(own.base, "+")(meter(progressive.id))  # whoever else keeps this meter
-    yield from (Topics(own.base, table)(METER_REQUEST) for table in progressive.tables)
+    for table in progressive.tables:
+        yield from of_linked(Topics(own.base, table))
 
 
 def _password(path: Path) -> str:

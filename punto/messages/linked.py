@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from punto.baccarat.table.meter_link import MOST_SEATS
-from punto.messages.models import Message
+from punto.messages.models import Message, RecordName
 
 Input = dict[str, Any]
 """An input, as it is on a record."""
@@ -37,6 +37,7 @@ class MeterRequest(Message):
     currency: Currency
     seats: Seats
     rules: Rules
+    record: RecordName
     asked: Input | None = Field(
         description="the request, as it will be on the authority's record; null if the table waits for no answer"
     )

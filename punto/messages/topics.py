@@ -90,6 +90,11 @@ def of_authority(authority: Topics, table: str, name: str) -> tuple[str, str, st
     return authority(meter_answer(table)), authority(AVAILABILITY), authority(progressive(name))
 
 
+def of_linked(table: Topics) -> tuple[str, str]:
+    """What an authority reads of a table that is linked to it: its requests, and whether it is online."""
+    return table(METER_REQUEST), table(AVAILABILITY)
+
+
 User = Literal["display", "terminal", "game-manager"]
 """A user of the broker. The Game Manager also reads all that is not restricted. The table's service and surveillance have rights of their own."""
 

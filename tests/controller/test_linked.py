@@ -248,7 +248,7 @@ def test_a_request_that_is_refused_again_and_again_is_recorded_once(floor, tmp_p
         t1.bet(1)
         wait_until(lambda: any(each.payload["asked"] for each in listener.heard()), "the request is heard")
         asked = next(each.payload for each in listener.heard() if each.payload["asked"])
-        asked["asked"]["record"] = "another"
+        asked["record"] = asked["asked"]["record"] = "another"
     t1.kill()  # or its own messages, in between, would say that all is well again
     with Listener(tmp_path, broker.port, "punto/meter-1/meter/answer/t1") as listener:
         for _ in range(2):
@@ -292,9 +292,74 @@ def test_a_service_that_is_not_named_in_its_meter_is_not_a_rival(floor, tmp_path
     assert len(inputs(authority.record, "meter_claimed")) == 1
 
 
-def asked_for(number: int, currency: str = "USD", **order: Any) -> dict[str, Any]:
+def test_a_table_of_the_list_that_keeps_a_meter_itself_is_an_alarm_and_stops_no_other_table(floor, tmp_path):
+    broker, (authority, t1, t2) = floor
+    with Listener(tmp_path, broker.port, "punto/meter-1/progressive/dragon") as listener:
+        wait_until(listener.heard, "the meter")
+        other = listener.heard()[-1].payload
+    for number in range(3):
+        ts = f"{other['ts'][:20]}{number:06}+00:00"
+        broker.publish("punto/t1/progressive/dragon", {**other, "ts": ts, "kept_by": "t1 elsewhere"})
+    wait_until(lambda: alarms_of(authority), "the authority hears the meter of its table")
+
+    assert refused_tables(authority) == [
+        "t1: t1 keeps a meter of dragon itself: write the authority in [progressive] of t1, or find out what sends a meter in its name"
+    ]
+    assert authority.progressive.rival is None
+    t2.bet(2)
+    assert authority.contributions == CONTRIBUTED
+    wait_until_served_again(t1, "keeps a meter of dragon itself")  # ten seconds after its last meter
+    t1.bet(1)
+
+
+def test_a_request_of_a_table_whose_other_record_is_connected_is_refused(floor):
+    broker, (authority, t1, t2) = floor
+    broker.publish("punto/t1/meter/request", asked_for(1, record="made up"))
+    wait_until(lambda: alarms_of(authority), "the authority refuses the request")
+
+    assert refused_tables(authority) == [
+        "t1: t1 asks from another record than that of the t1 that is connected: find out which services have this id, and stop all but one"
+    ]
+    t2.bet(2)
+    wait_until_served_again(t1, "the t1 that is connected")
+    t1.bet(1)
+    assert authority.contributions == 2 * CONTRIBUTED
+
+
+def test_a_table_with_another_record_than_before_is_refused_before_it_asks(floor, tmp_path):
+    broker, (authority, t1, _) = floor
+    t1.bet(1)
+    t1.kill()
+    wait_until(
+        lambda: broker_has(tmp_path, broker, "punto/t1/availability")["state"] == "offline", "t1 is away"
+    )
+    broker.publish("punto/t1/meter/request", {**in_the_name_of_t1(0, record="made up"), "asked": None})
+
+    wait_until(lambda: alarms_of(authority), "the authority refuses the table")
+    assert "t1 asks from another record than before" in alarms_of(authority)[0][1]
+
+
+def wait_until_served_again(table: Service, reason: str) -> None:
+    """Wait until a table has heard that it is not served, and why, and is served."""
+
+    def refused() -> bool:
+        return any(reason in each["reason"] for each in inputs(table.record, "meter_heard"))
+
+    wait_until(refused, f"{table.name} hears that it is not served")
+    wait_until(lambda: table.linked, f"{table.name} is served again")
+
+
+def broker_has(folder: Path, broker: Broker, topic: str) -> dict[str, Any]:
+    """The last retained message of a topic."""
+    with Listener(folder, broker.port, topic) as listener:
+        wait_until(listener.heard, topic)
+        found: dict[str, Any] = listener.heard()[-1].payload
+        return found
+
+
+def asked_for(number: int, currency: str = "USD", record: str = "made up", **order: Any) -> dict[str, Any]:
     """A request in the name of `t1` to count the wagers of a game."""
-    return in_the_name_of_t1(number, {**wagers_of(number), **order}, currency=currency)
+    return in_the_name_of_t1(number, {**wagers_of(number), **order}, record=record, currency=currency)
 
 
 def wagers_of(round_: int, seats: Iterable[int] = (1,)) -> dict[str, Any]:
@@ -303,17 +368,20 @@ def wagers_of(round_: int, seats: Iterable[int] = (1,)) -> dict[str, Any]:
     return {"kind": "contribute", "table": "t1", "round": round_, "wagers": wagers}
 
 
-def in_the_name_of_t1(number: int, *orders: dict[str, Any], **others: Any) -> dict[str, Any]:
-    asked = {"kind": "table_asked", "table": "t1", "record": "made up", "number": number, "orders": orders}
+def in_the_name_of_t1(
+    number: int, *orders: dict[str, Any], record: str = "made up", **others: Any
+) -> dict[str, Any]:
+    asked = {"kind": "table_asked", "table": "t1", "record": record, "number": number, "orders": orders}
     head = {
         "schema": "punto/meter-request/1",
         "id": "x",
         "seq": number,
         "ts": "2026-11-25T12:00:00.000000+00:00",
+        "record": record,
     }
     rules = load_game("progressive-2").rules_by_part
-    terms = {"simulation": True, "currency": "USD", "seats": 7, "rules": rules, **others}
-    return {**head, **terms, "asked": asked}
+    own = {"simulation": True, "currency": "USD", "seats": 7, "rules": rules}
+    return {**head, **own, **others, "asked": asked}
 
 
 def alarms_of(service: Service) -> list[tuple[str, str]]:
@@ -327,8 +395,9 @@ def refused_tables(authority: Service) -> list[str]:
     return [f"{each['table']}: {each['reason']}" for each in inputs(authority.record, "table_refused")]
 
 
-def test_what_a_stolen_table_asks_neither_moves_the_meter_nor_ends_its_authority(floor):
+def test_what_a_stolen_table_asks_neither_moves_the_meter_nor_ends_its_authority(floor, tmp_path):
     broker, (authority, _, t2) = floor
+    record = broker_has(tmp_path, broker, "punto/t1/availability")["record"]
     for false in (
         {"wagers": [{"seat": 1, "amount": 5_000_000_000}]},
         {"wagers": [{"seat": 1, "amount": 10**30}]},
@@ -337,13 +406,13 @@ def test_what_a_stolen_table_asks_neither_moves_the_meter_nor_ends_its_authority
         {"round": 10**30},
         {"table": "x" * 100_000},
     ):
-        broker.publish("punto/t1/meter/request", asked_for(1, **false))
+        broker.publish("punto/t1/meter/request", asked_for(1, record=record, **false))
     several = [
         order
         for game in range(1, 29)
         for order in (wagers_of(game), {"kind": "end_round", "table": "t1", "round": game})
     ]
-    broker.publish("punto/t1/meter/request", in_the_name_of_t1(1, *several))
+    broker.publish("punto/t1/meter/request", in_the_name_of_t1(1, *several, record=record))
     t2.bet(2)
 
     assert (authority.running, authority.contributions) == (True, CONTRIBUTED)

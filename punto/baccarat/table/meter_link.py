@@ -358,13 +358,10 @@ def serve(turn: Turn, event: TableAsked) -> None:
     objection = objection_to_request(settings, event, turn.state.settings.seats)
     if objection is not None:
         raise RefusedError("not_possible", objection)
+    objection = replaced(progressive, event.table, event.record)
+    if objection is not None:
+        raise RefusedError("another_record", objection)
     before = served_table(progressive, event.table)
-    if before is not None and before.record != event.record:
-        raise RefusedError(
-            "another_record",
-            f"{event.table} asks from another record than before: have a supervisor take the table out of tables and put it "
-            "back, if its record was replaced",
-        )
     last = 0 if before is None else before.number
     if event.number <= last:
         return  # its answer is sent again
@@ -385,6 +382,17 @@ def serve(turn: Turn, event: TableAsked) -> None:
     turn.change(progressive=replace(progressive, books=books))
     _keep_served(turn, ServedTable(event.table, event.record, event.number, tuple(entries), refused))
     _record(turn, entries)
+
+
+def replaced(progressive: TablesProgressive, table: str, record: str) -> str | None:
+    """Why a table is not served from this record: it has asked from another one before. None if it has not."""
+    before = served_table(progressive, table)
+    if before is None or before.record == record:
+        return None
+    return (
+        f"{table} asks from another record than before: have a supervisor take the table out of tables and put it back, if its record "
+        "was replaced"
+    )
 
 
 def serve_failed(turn: Turn, event: TableAsked, refused: Refused) -> None:
