@@ -3,10 +3,12 @@
 The ledger enforces its rules itself. The audit proves them for a record with its own sums over the entries.
 """
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 from punto.baccarat.progressive.effects import (
     AwardBackedOut,
@@ -16,15 +18,24 @@ from punto.baccarat.progressive.effects import (
     Posted,
     table_of,
 )
+from punto.baccarat.progressive.events import Contribute
 from punto.baccarat.progressive.ledger import SOURCES, Account, Cause, Posting
 from punto.baccarat.progressive.money import amount
+from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.progressive.state import Award, AwardState
 from punto.baccarat.table.effects import MeterMoved
+from punto.baccarat.table.events import TableAsked
+from punto.baccarat.table.meter_link import objection_to_request
 from punto.controller.journal.books import ACCOUNTS
 from punto.controller.journal.entries import Head
 from punto.controller.journal.execution import Step
 from punto.controller.journal.recovery import Replayed, replay
 from punto.controller.journal.schema import RecordError
+
+MOST_GAMES_AN_HOUR: Final = 250
+"""No table plays more games of the progressive in an hour. Mini baccarat with one player reaches 200 hands; with the coins of a
+progressive, which players lift and place again for each game, a table deals some 70.
+"""
 
 
 @dataclass(slots=True)
@@ -41,6 +52,8 @@ class Audited:
     """The entries in the books of each progressive that has an authority: all of them on its record, and a linked table's own.
     Each has the number of its input.
     """
+    pumped: dict[str, str] = field(default_factory=dict)
+    """The linked tables in whose name somebody asked for what no table can play, each with the first such request."""
 
     @property
     def difference(self) -> str | None:
@@ -56,6 +69,7 @@ def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ())
     """
     auditors = dict[str, _Auditor]()
     found = Audited(Replayed())
+    games = _Games(found.pumped)
 
     def see(step: Step) -> None:
         state = step.state.progressive
@@ -67,6 +81,7 @@ def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ())
         if books.settings.authority is not None:
             entries = found.shared.setdefault(books.settings.progressive, [])
             entries += [(step.seq, entry) for entry in moved]
+            games.see(step, books.settings)
         if state.link is not None:
             return
         auditor = auditors.setdefault(books.settings.progressive, _Auditor())
@@ -110,6 +125,34 @@ def difference_between(authority: Audited, table: Audited) -> str | None:
                 f"on its record; the first is input {unknown[0]} of the authority"
             )
     return None
+
+
+class _Games:
+    """The games that linked tables have begun within the last hour. Simulated tables may play as fast as people like."""
+
+    def __init__(self, pumped: dict[str, str]) -> None:
+        self._pumped = pumped
+        self._begun: dict[str, deque[datetime]] = defaultdict(deque)
+
+    def see(self, step: Step, progressive: Settings) -> None:
+        """Note a request that was carried out if no table can have made it. An earlier version may have accepted it."""
+        settings, asked = step.state.settings, step.event
+        if not isinstance(asked, TableAsked) or not step.effects:
+            return
+        objection = objection_to_request(progressive, asked, settings.seats)
+        if objection is None and not settings.simulation and self._begins_too_many(step, asked):
+            objection = f"{asked.table} begins more than {MOST_GAMES_AN_HOUR} games in an hour, which no table can deal"
+        if objection is not None:
+            self._pumped.setdefault(asked.table, f"input {step.seq}: {objection}")
+
+    def _begins_too_many(self, step: Step, asked: TableAsked) -> bool:
+        if not any(isinstance(order, Contribute) and order.wagers for order in asked.orders):
+            return False
+        begun, now = self._begun[asked.table], datetime.fromisoformat(step.entry.ts)
+        begun.append(now)
+        while begun[0] <= now - timedelta(hours=1):
+            begun.popleft()
+        return len(begun) > MOST_GAMES_AN_HOUR
 
 
 class _Auditor:

@@ -17,7 +17,8 @@ __all__ = ["HELP", "add_arguments", "main"]
 HELP = (
     "Compute the whole record again and check the books after every input. The sum of seed money, contributions and adjustments "
     "must equal the sum of the balances of the meter's accounts and the payments from the meter. No award may be paid twice or "
-    "lost. Every row on the record must be the row that the inputs give. The exit status is 1 if a check fails, and 2 if the record "
+    "lost. Every row on the record must be the row that the inputs give. No linked table may have asked for more games in an hour, or for other "
+    "seats, than a table can have. The exit status is 1 if a check fails, and 2 if the record "
     "cannot be opened."
 )
 
@@ -54,10 +55,17 @@ def main(args: argparse.Namespace) -> int:
     if replayed.difference is not None:
         print(f"first difference: {replayed.difference}")
         return 1
+    for objection in found.pumped.values():
+        print(f"no table can have asked for this: {objection}")
     for path in args.linked:
         status = _linked(found, path)
         if status:
             return status
+    if found.pumped:
+        print(
+            "compare the records of these tables with --linked, and find out which program asked in their names"
+        )
+        return 1
     print_proof(replayed, args.head)
     print(f"the books are correct after each of the {replayed.inputs} inputs")
     return 0

@@ -5,9 +5,14 @@ from dataclasses import replace
 import pytest
 
 from punto.baccarat.progressive import awards, shares
+from punto.baccarat.progressive.events import Contribute, EndRound, OpenMeter, SeatWager
 from punto.baccarat.progressive.ledger import Cause, Ledger
+from punto.baccarat.table import meter_link
+from punto.baccarat.table.events import TableAsked
 from punto.commands.cli import main
-from punto.controller.journal.audit import audit
+from punto.controller.journal.audit import MOST_GAMES_AN_HOUR, audit
+from tests.baccarat.table import linked_floor
+from tests.baccarat.table.croupier import settings as table_settings
 from tests.controller.table_in_this_process import edited, table
 from tests.controller.test_progressive_record import AWARD, settings, to_the_win
 
@@ -116,3 +121,53 @@ async def test_a_record_without_a_progressive_has_nothing_to_prove(tmp_path, cap
 def test_what_is_not_a_record_is_reported(tmp_path, capsys):
     assert main(["progressive", "audit", str(tmp_path / "no.db")]) == 2
     assert "there is no record at" in capsys.readouterr().err
+
+
+async def pump(record, games, *, seats=(1,), **settings):
+    """An authority that a program asks for games in the name of `t1`."""
+    own = table_settings(
+        game_name="progressive-2", table="meter-1", progressive=linked_floor.linked(1), **settings
+    )
+    async with table(record, own) as here:
+        await here.order(OpenMeter("eve", "bob"))
+        for game in range(1, games + 1):
+            wagers = tuple(SeatWager(seat, 100) for seat in seats)
+            asked = [
+                TableAsked("t1", "made up", 2 * game - 1, (Contribute("t1", game, wagers),)),
+                TableAsked("t1", "made up", 2 * game, (EndRound("t1", game),)),
+            ]
+            await here.engine.submit(asked, "table t1")
+
+
+async def test_games_faster_than_a_table_can_deal_are_found_without_the_tables_record(tmp_path, capsys):
+    await pump(tmp_path / "m.db", MOST_GAMES_AN_HOUR + 1)
+
+    assert main(["progressive", "audit", str(tmp_path / "m.db")]) == 1
+    said = capsys.readouterr().out
+    assert "t1 begins more than 250 games in an hour, which no table can deal" in said
+    assert "find out which program asked in their names" in said
+
+
+@pytest.mark.parametrize(
+    ("games", "own"),
+    [
+        (MOST_GAMES_AN_HOUR, {}),
+        (MOST_GAMES_AN_HOUR + 1, {"simulation": True}),
+        (MOST_GAMES_AN_HOUR + 1, {"seats_of_wagers": ()}),
+    ],
+)
+async def test_games_that_tables_and_simulations_play_are_not_found(games, own, tmp_path):
+    seats = own.pop("seats_of_wagers", (1,))
+    await pump(tmp_path / "m.db", games, seats=seats, **own)
+
+    assert main(["progressive", "audit", str(tmp_path / "m.db")]) == 0
+
+
+async def test_wagers_of_seats_that_no_table_has_are_found_if_an_earlier_version_counted_them(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(meter_link, "objection_to_request", lambda *_: None)
+    await pump(tmp_path / "m.db", 1, seats=(98, 99))
+
+    assert main(["progressive", "audit", str(tmp_path / "m.db")]) == 1
+    assert "t1 counts wagers that its seats cannot have placed" in capsys.readouterr().out
