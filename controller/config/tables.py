@@ -154,8 +154,24 @@ def _doubles(
 def link_problems(configs: Sequence[ServiceConfig]) -> Iterator[tuple[int, str]]:
     """The tables that the authority of their meter refuses, if it is here too: the number of each, from 0, and why."""
     services = {config.table.id: config.settings() for config in configs}
+    shared = {
+        (kept.progressive, each.table): kept.authority
+        for service in services.values()
+        if (kept := service.progressive) is not None and kept.authority == service.table
+        for each in kept.tables
+    }
     for number, config in enumerate(configs):
         table = services[config.table.id]
+        own = table.progressive
+        listed = (
+            None if own is None or own.authority is not None else shared.get((own.progressive, table.table))
+        )
+        if own is not None and listed is not None:
+            message = (
+                f"{listed} has {table.table} in tables, but {table.table} keeps a meter of {own.progressive} itself: write "
+                f'authority = "{listed}" in [progressive] of {table.table}, or another id'
+            )
+            yield number, message
         authority = services.get("" if table.progressive is None else table.progressive.authority or "")
         if table.progressive is None or authority is None or authority is table:
             continue
@@ -167,10 +183,12 @@ def link_problems(configs: Sequence[ServiceConfig]) -> Iterator[tuple[int, str]]
                 number,
                 f"{table.table} is not linked to {here.progressive}: add it to tables of {authority.table}",
             )
-        elif (objection := unlike(Terms.of(table), Terms.of(authority), here.progressive)) is not None:
+        elif (
+            objection := unlike(Terms.of(table, here), Terms.of(authority, kept), here.progressive)
+        ) is not None:
             yield number, objection
         elif fixed(here) != fixed(kept):
-            message = f"{authority.table} has another pay table, game or procedure for {here.progressive}: configure both alike"
+            message = f"{authority.table} has another pay table or game for {here.progressive}: configure both alike"
             yield number, message
 
 

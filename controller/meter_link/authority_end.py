@@ -161,12 +161,12 @@ class _LinkedTables:
         if asked is not None and (asked.table, asked.record) != (table, said.record):
             _log.warning("request of another table ignored", topic=message.topic)
             return
-        terms = Terms(table, said.simulation, said.currency, said.seats, said.rules)
+        terms = Terms(table, said.simulation, said.currency, said.seats, said.rules, said.procedure)
         state = self._engine.state
         known = progressive_of(state)
         settings = known.books.settings
         objection = (
-            unlike(terms, Terms.of(state.settings), settings.progressive)
+            unlike(terms, Terms.of(state.settings, settings), settings.progressive)
             or self._not_alone(table, said.record)
             or replaced(known, table, said.record)
         )
@@ -272,6 +272,7 @@ class _LinkedTables:
             currency=state.settings.currency,
             seats=state.settings.seats,
             rules=state.settings.game.rules_by_part,
+            procedure=books.settings.procedure,
             last_input=self._engine.seq,
             heard=written(heard),
             answered=None if answered is None else written(answered),

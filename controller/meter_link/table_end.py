@@ -100,6 +100,7 @@ class TableEnd:
             currency=state.settings.currency,
             seats=state.settings.seats,
             rules=state.settings.game.rules_by_part,
+            procedure=self._settings.procedure,
             record=self._engine.record_name,
             asked=None if request is None else written(request),
         )
@@ -155,7 +156,9 @@ class TableEnd:
             self._terms, self._heard = None, _UNREAD_ANSWER
         else:
             service = self._settings.authority or ""
-            self._terms = Terms(service, said.simulation, said.currency, said.seats, said.rules)
+            self._terms = Terms(
+                service, said.simulation, said.currency, said.seats, said.rules, said.procedure
+            )
             if self._unlike() is None:
                 await self._take_answered(said, message)
             self._heard = self._heard_in(input_of(said.heard, message))
@@ -165,7 +168,7 @@ class TableEnd:
         """Why the authority cannot keep the meter of the table, None if it can: a supervisor may have changed the game since."""
         if self._terms is None:
             return None
-        return unlike(Terms.of(self._engine.state.settings), self._terms, self._name)
+        return unlike(Terms.of(self._engine.state.settings, self._settings), self._terms, self._name)
 
     def _heard_in(self, heard: Event | None) -> MeterHeard:
         """What the authority tells, or why it is not used."""

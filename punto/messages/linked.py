@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from punto.baccarat.progressive import settings
 from punto.baccarat.table.meter_link import MOST_SEATS
 from punto.messages.models import Message, RecordName
 
@@ -29,6 +30,11 @@ Rules = Annotated[
     ),
 ]
 
+Procedure = Annotated[
+    settings.Procedure,
+    Field(description="the procedure by which awards are confirmed; both sides have the same"),
+]
+
 
 class MeterRequest(Message):
     """What a linked table asks the authority of its meter, until the answer is on the table's record. `seq` is the request's number."""
@@ -37,6 +43,7 @@ class MeterRequest(Message):
     currency: Currency
     seats: Seats
     rules: Rules
+    procedure: Procedure
     record: RecordName
     asked: Input | None = Field(
         description="the request, as it will be on the authority's record; null if the table waits for no answer"
@@ -53,6 +60,7 @@ class MeterAnswer(Message):
     currency: Currency
     seats: Seats
     rules: Rules
+    procedure: Procedure
     last_input: int = Field(
         0,
         ge=0,

@@ -380,7 +380,7 @@ def in_the_name_of_t1(
         "record": record,
     }
     rules = load_game("progressive-2").rules_by_part
-    own = {"simulation": True, "currency": "USD", "seats": 7, "rules": rules}
+    own = {"simulation": True, "currency": "USD", "seats": 7, "rules": rules, "procedure": "aquarius"}
     return {**head, **own, **others, "asked": asked}
 
 
@@ -534,6 +534,21 @@ def test_a_table_in_another_currency_is_refused_by_both_sides(tmp_path):
         assert inputs(authority.record, "table_asked") == []
         assert refused_tables(authority) == [f"t1: {says}"]
         assert alarms_of(authority) == [("table_refused", f"t1 is not served: {says}")]
+
+
+def test_a_table_with_the_other_procedure_is_refused_by_both_sides(tmp_path):
+    says = (
+        "t1 confirms awards by the procedure nexus, but meter-1 keeps the meter of dragon for aquarius: write the same procedure in "
+        "[progressive] of both"
+    )
+    with configured(tmp_path, 'authority = "meter-1"\n', 'authority = "meter-1"\nprocedure = "nexus"\n') as (
+        _,
+        authority,
+        t1,
+    ):
+        wait_until(lambda: t1.link.reason == says, "the table says why it is not linked")
+        wait_until(lambda: refused_tables(authority), "the authority has refused the table")
+        assert refused_tables(authority) == [f"t1: {says}"]
 
 
 def six_decks(folder: Path) -> str:

@@ -1,9 +1,11 @@
-"""What a table and the authority of its meter must have alike, beside the settings of the progressive."""
+"""What a table and the authority of its meter must have alike, beside the pay table."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from punto.baccarat.progressive.settings import Procedure
+from punto.baccarat.progressive.settings import Settings as Progressive
 from punto.baccarat.table.settings import Settings
 
 MOST_NAMED: Final = 5
@@ -24,16 +26,18 @@ class Terms:
     currency: str
     seats: int
     rules: Mapping[str, str]
+    procedure: Procedure
 
     @classmethod
-    def of(cls, settings: Settings) -> "Terms":
-        """The terms of a table, or of an authority, with these settings."""
+    def of(cls, settings: Settings, progressive: Progressive) -> "Terms":
+        """The terms of a table, or of an authority, with these settings of its own and of its progressive."""
         return cls(
             settings.table,
             settings.simulation,
             settings.currency,
             settings.seats,
             settings.game.rules_by_part,
+            progressive.procedure,
         )
 
 
@@ -45,6 +49,11 @@ def unlike(table: Terms, authority: Terms, progressive: str) -> str | None:
         return (
             f"{table.service} plays in {table.currency}, but {authority.service} keeps the meter of {progressive} in "
             f"{authority.currency}: write the same currency in [table] of both"
+        )
+    if table.procedure != authority.procedure:
+        return (
+            f"{table.service} confirms awards by the procedure {table.procedure}, but {authority.service} keeps the meter of "
+            f"{progressive} for {authority.procedure}: write the same procedure in [progressive] of both"
         )
     if table.seats > authority.seats:
         return (

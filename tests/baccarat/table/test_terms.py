@@ -9,6 +9,7 @@ from punto.baccarat.table.terms import MOST_NAMED, Terms, unlike
 from punto.baccarat.wagers.definition import Game, Limits
 from punto.baccarat.wagers.pay import Rounding
 from tests.baccarat.table.croupier import game, settings
+from tests.baccarat.table.linked_floor import linked
 
 PLAYED = game("progressive-2")
 NO_COMMISSION = tuple(
@@ -18,7 +19,7 @@ NINE_TO_ONE = tuple(replace(each, pays="9 to 1") if each.wins else each for each
 
 
 def terms(played: Game, table: str = "t1", currency: str = "USD") -> Terms:
-    return Terms.of(replace(settings(table=table, currency=currency), game=played))
+    return Terms.of(replace(settings(table=table, currency=currency), game=played), linked(1))
 
 
 def with_wager(name: str, **changes: Any) -> Game:
@@ -77,9 +78,16 @@ def test_a_simulation_and_another_currency_share_no_meter():
     )
 
 
+def test_a_table_with_the_other_procedure_shares_no_meter():
+    assert unlike(replace(terms(PLAYED), procedure="nexus"), terms(PLAYED, "meter-1"), "dragon") == (
+        "t1 confirms awards by the procedure nexus, but meter-1 keeps the meter of dragon for aquarius: write the same procedure in "
+        "[progressive] of both"
+    )
+
+
 def test_a_table_has_no_more_seats_than_its_authority_takes_wagers_of():
     def seats(number: int, table: str = "t1") -> Terms:
-        return Terms.of(replace(settings(table=table, seats=number), game=PLAYED))
+        return Terms.of(replace(settings(table=table, seats=number), game=PLAYED), linked(1))
 
     assert [unlike(seats(number), seats(9, "meter-1"), "dragon") for number in (1, 9)] == [None, None]
     assert unlike(seats(10), seats(9, "meter-1"), "dragon") == (

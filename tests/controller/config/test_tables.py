@@ -307,7 +307,10 @@ authority = "meter-1"
         (
             'authority = "meter-1"\n',
             'authority = "meter-1"\nprocedure = "nexus"\n',
-            "meter-1 has another pay table, game or procedure for dragon: configure both alike",
+            (
+                "t1 confirms awards by the procedure nexus, but meter-1 keeps the meter of dragon for aquarius: write the same procedure "
+                "in [progressive] of both"
+            ),
         ),
         (
             'cards = "keyed"',
@@ -336,6 +339,21 @@ def test_a_table_that_its_authority_refuses_is_found_in_the_configuration_of_a_h
     line = text[: text.rindex("authority =")].count("\n") + 1
     table = "t3" if "t3" in bad else "t1"
     assert problems(house) == [f"{line}: {table}: progressive.authority: {said}"]
+
+
+def test_a_table_that_keeps_the_meter_of_its_authority_itself_is_found(tmp_path):
+    house = tmp_path / "house.toml"
+    house.write_text(FLOOR + AUTHORITY + LINKED.replace('authority = "meter-1"\n', ""), encoding="utf-8")
+
+    (problem,) = problems(house)
+    assert problem.endswith(
+        'meter-1 has t1 in tables, but t1 keeps a meter of dragon itself: write authority = "meter-1" in [progressive] of t1, or another '
+        "id"
+    )
+
+    changed(house, 'id = "dragon"\n', 'id = "tiger"\n')  # of both: the first is the authority's
+    changed(house, 'id = "tiger"\nauthority', 'id = "dragon"\nauthority')
+    assert len(load_configs(house)) == 2
 
 
 def test_check_config_compares_the_tables_of_several_files(tmp_path):
