@@ -289,3 +289,6 @@ class _LinkedTables:
             public(self._seen.books),
         ):
             self._outbox.snapshot_due(*map(topics.meter_answer, self.names))
+        if before.books.phase is not self._seen.books.phase:
+            for table in self.names:  # where people wait for the meter to be open
+                self._outbox.snapshot_at_once(topics.meter_answer(table))

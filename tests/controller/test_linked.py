@@ -687,3 +687,12 @@ async def test_the_rules_judge_a_request_and_its_answer_once_at_each_side(tmp_pa
 
         assert carried.progressive_of(t1.state).procedure.step.value == "playing"
         assert judged == ["objection_to_request", "objection_to_answer"]
+
+
+async def test_tables_hear_at_once_that_the_meter_is_open(tmp_path):
+    own = table_settings(game_name="progressive-2", table="meter-1", progressive=linked_floor.linked(2))
+    async with in_this_process(tmp_path / "meter-1.db", own) as authority:
+        AuthorityEnd(authority.engine, InMemory(), authority.outbox, Topics("punto", "meter-1"))  # type: ignore[arg-type]
+        await authority.order(OpenMeter("eve", "bob"))
+
+        assert authority.outbox.at_once == {meter_answer("t1"), meter_answer("t2")}
