@@ -15,6 +15,7 @@ from punto.baccarat.table.effects import (
     CardDealt,
     CardHeld,
     CardsRevealed,
+    CommissionMoved,
     Effect,
     Happening,
     MeterMoved,
@@ -131,7 +132,7 @@ class Publication:
                 self.award_since = step.entry.ts
         elif isinstance(effect, RoundEnded):
             self._outbox.rounds_are_due()
-        elif isinstance(effect, CardHeld) and not self.restricted:
+        elif isinstance(effect, CommissionMoved) or (isinstance(effect, CardHeld) and not self.restricted):
             pass
         elif not self._outbox.connected:
             self._outbox.dropped += 1

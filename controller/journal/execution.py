@@ -257,7 +257,7 @@ class Execution:
         for record in rows.rounds_in(outcome):
             begins = last != (last := (game.name, game.rules_digest))
             found += rows.of_round(seq, ts, game, record, begins=begins)
-        return found + rows_of(seq, ts, self.state, outcome)
+        return found + rows.of_commissions(seq, outcome) + rows_of(seq, ts, self.state, outcome)
 
     def _step(self, entry: Entry, event: Event, outcome: _Outcome, otherwise: str | None = None) -> Step:
         if any(row.table == "rounds" for row in outcome.rows):

@@ -393,6 +393,7 @@ _DIFFER: Final = {
     "games": "the game of round {} differs",
     "decided": "the rules that decided round {} differ",
     "incidents": "the incidents of input {} differ",
+    "commissions": "the commission of input {} differs",
 }
 
 

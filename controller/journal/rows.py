@@ -9,7 +9,7 @@ from typing import Final
 
 from punto.baccarat.coup import Coup
 from punto.baccarat.table.after_settlement import as_dealt
-from punto.baccarat.table.effects import Effect, RoundEnded
+from punto.baccarat.table.effects import CommissionMoved, Effect, RoundEnded
 from punto.baccarat.table.meters import deciding
 from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.definition import Game
@@ -18,7 +18,7 @@ from punto.controller.journal.books import Row, Value
 from punto.controller.journal.entries import GAMES, ROUNDS
 from punto.controller.journal.incidents import Incident
 
-TABLES: Final = ("incidents", "rounds", "settlements", "games", "decided", *books.NEVER_EDITED)
+TABLES: Final = ("incidents", "rounds", "settlements", "games", "decided", "commissions", *books.NEVER_EDITED)
 """The tables of these rows, in the order in which an input's rows are written: a round before what refers to it."""
 _PLACE: Final = {table: place for place, table in enumerate(TABLES)}
 _SETTLEMENT_KEY: Final = 3
@@ -57,6 +57,17 @@ def of_round(seq: int, ts: str, game: Game, record: RoundRecord, *, begins: bool
     if begins:
         rows.append(Row("games", (number, game.name, game.rules_digest, GAMES.dump_json(game).decode())))
     return rows + [Row("decided", (number, *each)) for each in _decided(game, record)]
+
+
+def of_commissions(seq: int, effects: Iterable[Effect]) -> list[Row]:
+    """The entries in the seats' accounts of commission that the input `seq` made."""
+    moved = [effect.entry for effect in effects if isinstance(effect, CommissionMoved)]
+    return [
+        Row(
+            "commissions", (seq, place, each.seat, each.cause, each.amount, each.owed, each.round, each.wager)
+        )
+        for place, each in enumerate(moved)
+    ]
 
 
 def _decided(game: Game, record: RoundRecord) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """The SQLite file: its tables, the triggers that protect them, and how it is opened.
 
-Inputs, rounds, settlements, incidents, meters and a progressive's books can be added but not changed, and added only for an
+Inputs, rounds, settlements, incidents, accounts of commission, meters and a progressive's books can be added but not changed, and added only for an
 existing input or round. Triggers enforce this also in a SQLite shell. All these rows follow from the inputs; they
 have tables so that people can query them. Snapshots cannot be changed, and the last ones cannot be deleted. A cursor
 only moves forward, up to the last round. `schema_difference` checks that all this is in place.
@@ -67,6 +67,17 @@ CREATE TABLE cursors (
     name TEXT PRIMARY KEY,
     at INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE commissions (
+    input INTEGER NOT NULL REFERENCES inputs (seq),
+    place INTEGER NOT NULL,
+    seat INTEGER NOT NULL,
+    cause TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    owed INTEGER NOT NULL CHECK (owed >= 0),
+    round INTEGER,
+    wager TEXT,
+    PRIMARY KEY (input, place)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE incidents (
     input INTEGER NOT NULL REFERENCES inputs (seq),
     place INTEGER NOT NULL,
@@ -76,7 +87,7 @@ CREATE TABLE incidents (
     PRIMARY KEY (input, place)
 ) STRICT, WITHOUT ROWID;
 """
-FOLLOWING: Final = ("incidents", *books.NEVER_EDITED)
+FOLLOWING: Final = ("incidents", "commissions", *books.NEVER_EDITED)
 """The tables whose key is an input's number and the row's place among the rows of that input."""
 _KEYS: Final = {
     "inputs": ("seq",),

@@ -14,7 +14,7 @@ from punto.baccarat.progressive.events import ChangeSettings
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.approval import second_person_needed
 from punto.baccarat.table.catalogue import CATALOGUE, event_of
-from punto.baccarat.table.effects import Announced, RoundEnded
+from punto.baccarat.table.effects import Announced, CommissionMoved, RoundEnded
 from punto.baccarat.table.events import BooksOrder
 from punto.baccarat.table.order_kinds import ChangeGame, VoidCoup
 from punto.baccarat.table.possible import Trials, refusal, verdict
@@ -402,6 +402,7 @@ class Desk:
             accepted=True,
             round=public_round(rounds[0]) if rounds else None,
             meter=_meter_after(state.progressive, after.progressive),
+            marked=tuple(effect.entry for effect in effects if isinstance(effect, CommissionMoved)),
             happenings=tuple(effect.happening for effect in effects if isinstance(effect, Announced)),
         )
 

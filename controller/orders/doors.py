@@ -8,7 +8,7 @@ from pydantic import Field
 
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.effects import Happening
-from punto.baccarat.table.state import RoundRecord
+from punto.baccarat.table.state import CommissionEntry, RoundRecord
 from punto.controller.accounts.roles import Role
 from punto.controller.engine import Handled
 from punto.drivers.base import CardAnswer, LinkHealth
@@ -56,6 +56,7 @@ class Preview(Part):
     - `second`: why a second person must approve it, None if no approval is needed; `at_page`: whether the approval may be
       given with a password at the first person's page, and not only at a session of their own.
     - `meter`: the amount that the progressive's displays would show, in minor units, None if the order does not change it.
+    - `marked`: the entries in the seats' accounts of commission.
     """
 
     accepted: bool
@@ -65,6 +66,7 @@ class Preview(Part):
     at_page: bool = False
     round: RoundRecord | None = None
     meter: int | None = None
+    marked: tuple[CommissionEntry, ...] = ()
     happenings: tuple[Annotated[Happening, Field(discriminator="kind")], ...] = ()
 
 

@@ -12,7 +12,14 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.order_kinds import ChangeGame
 from punto.baccarat.table.possible import Trials
 from punto.baccarat.table.progressive import what_waits
-from punto.baccarat.table.state import Alarm, Phase, RoundRecord, TableState
+from punto.baccarat.table.state import (
+    Alarm,
+    CommissionEntry,
+    CommissionOwed,
+    Phase,
+    RoundRecord,
+    TableState,
+)
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.settlement import Outcome, PlacedWager, Settlement, settle
 from punto.consoles.game_view import GameView, game_view
@@ -89,13 +96,15 @@ class WagerDue(Part):
     """The dealer's payment of a wager: `pay` is in minor units, negative if the dealer takes it back.
 
     If `stake_stays`, the stake still lies on the table and `pay` does not include it. Otherwise the stake was taken before,
-    and `pay` includes it.
+    and `pay` includes it. `marked` is the commission to mark at the seat in place of taking it off `pay`, negative if a mark is
+    taken back.
     """
 
     wager: str
     title: str
     outcome: Outcome
     pay: int
+    marked: int
     stake_stays: bool
 
 
@@ -174,7 +183,10 @@ class WaitingOrder(Part):
 
 
 class View(Part):
-    """The table as one person's console shows it; `seq` is the number of the last input in it."""
+    """The table as one person's console shows it; `seq` is the number of the last input in it.
+
+    `commissions` are the seats that owe commission, at a table that collects it at the end of the shoe.
+    """
 
     seq: int
     ts: Timestamp
@@ -185,6 +197,7 @@ class View(Part):
     orders: tuple[str, ...]
     prompt: Prompt
     seats: tuple[Seat, ...]
+    commissions: tuple[CommissionOwed, ...]
     last: LastRound | None
     progressive: GameView | None
     alarms: tuple[StandingAlarm, ...]
@@ -231,6 +244,7 @@ def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
         orders=tuple(kind for kind, why in refused.items() if why is None and kind in allowed),
         prompt=prompt_of(state, game),
         seats=_seats(state),
+        commissions=state.commissions,
         last=_last(state),
         progressive=game,
         alarms=tuple(_alarm(each, noted.raised.get(each.number, NOT_KNOWN)) for each in state.alarms),
@@ -327,7 +341,8 @@ def _award(state: TableState, game: GameView | None) -> Prompt | None:
 def _what_waits(state: TableState) -> Prompt | None:
     """The step that must come before the next hand."""
     if state.shoe_over and state.phase in {Phase.BETTING, Phase.SETTLED}:
-        return Prompt(code="shoe_over", text="This was the last coup of the shoe: change the shoe")
+        then = "collect the commission, then change the shoe" if state.commissions else "change the shoe"
+        return Prompt(code="shoe_over", text=f"This was the last coup of the shoe: {then}")
     shoe_is_wanted = state.phase in {Phase.SHOE_CHANGE, Phase.BETTING, Phase.DEALING}
     if state.keyed_for_shoe:
         text = f"The shoe is offline: {state.link.reason}. Key the cards that end this hand, or wait for the shoe"
@@ -340,7 +355,8 @@ def _what_waits(state: TableState) -> Prompt | None:
 def _what_follows(state: TableState, game: GameView | None) -> Prompt:
     match state.phase:
         case Phase.CLOSED:
-            return Prompt(code="closed", text="The table is closed")
+            then = ": collect the commission" if state.commissions else ""
+            return Prompt(code="closed", text=f"The table is closed{then}")
         case Phase.SHOE_CHANGE:
             return _at_the_shoe(state)
         case Phase.BETTING:
@@ -437,9 +453,9 @@ def _last(state: TableState) -> LastRound | None:
     return LastRound(
         round=record,
         pays=_pays(state, record) if record.status == "played" else (),
-        seats=seat_pays(state, record.settlements),
+        seats=seat_pays(state, record.settlements, state.history.marked if entry is None else ()),
         correction=None if entry is None else public_round(entry),
-        differences=() if entry is None else seat_pays(state, entry.settlements),
+        differences=() if entry is None else seat_pays(state, entry.settlements, state.history.marked),
     )
 
 
@@ -470,12 +486,17 @@ def _pays(state: TableState, record: RoundRecord) -> tuple[WagerPay, ...]:
     )
 
 
-def seat_pays(state: TableState, settlements: Sequence[Settlement]) -> tuple[SeatPay, ...]:
-    """Each seat's settlements and their sums."""
+def seat_pays(
+    state: TableState, settlements: Sequence[Settlement], marked: Sequence[CommissionEntry] = ()
+) -> tuple[SeatPay, ...]:
+    """Each seat's settlements and their sums, with the commission of them that was `marked`."""
+    commission = {(each.seat, each.wager): each.amount for each in marked}
     found = []
     for seat in sorted({each.seat for each in settlements}):
         its = tuple(each for each in settlements if each.seat == seat)
-        due = tuple(filter(None, (_due(state, each) for each in its)))
+        due = tuple(
+            filter(None, (_due(state, each, commission.get((each.seat, each.wager), 0)) for each in its))
+        )
         found.append(
             SeatPay(
                 seat=seat,
@@ -490,7 +511,7 @@ def seat_pays(state: TableState, settlements: Sequence[Settlement]) -> tuple[Sea
     return tuple(found)
 
 
-def _due(state: TableState, settled: Settlement) -> WagerDue | None:
+def _due(state: TableState, settled: Settlement, marked: int) -> WagerDue | None:
     meter = None if state.progressive is None else state.progressive.books.settings
     was_taken = meter is not None and meter.wager.name == settled.wager and not meter.wager_stays
     is_difference = settled.stake == 0
@@ -503,6 +524,7 @@ def _due(state: TableState, settled: Settlement) -> WagerDue | None:
         wager=settled.wager,
         title=state.settings.game.wager(settled.wager).title,
         outcome=settled.outcome,
-        pay=settled.net if is_difference else beside,
+        pay=marked + (settled.net if is_difference else beside),
+        marked=marked,
         stake_stays=not (was_taken or is_difference),
     )

@@ -45,8 +45,8 @@ from punto.drivers.keypad.keys import DEFAULT
 from punto.drivers.keypad.serial_line import SerialKeypad
 from punto.runtime.pace import Pace
 from tests import cheap
-from tests.baccarat.table.croupier import Croupier, settings
-from tests.baccarat.table.test_transitions import BET, COUP, IN_PHASE, KEYED
+from tests.baccarat.table.croupier import BANKER_NATURAL, Croupier, settings
+from tests.baccarat.table.test_transitions import BET, COUP, IN_PHASE, KEYED, LAMMERS
 from tests.consoles.consoles import NOW, PASSWORD, Browser, Here, consoles
 from tests.share import ALL, soaked
 
@@ -77,6 +77,7 @@ STEPS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "another shoe": ({}, [*BET, "hello B"]),
     "another keypad": ({}, [*BET, "heard keypad A", "heard keypad B"]),
     "to be keyed": (KEYED, [*BET, "key KS"]),
+    "commission owed": (LAMMERS, [*BET, "wager 2 banker 2000", f"draw {BANKER_NATURAL}"]),
     "no meter": (AQUARIUS, ["sign on"]),
     "no meter and a seed above the threshold": (NEXUS, ["sign on"]),
     "before the start": (AQUARIUS, ["meter", *BET, "spot 2"]),

@@ -12,17 +12,20 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import CardOverdrawn, LinkNoise, SetWager
 from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting, SignOn
 from punto.baccarat.table.possible import Trials
+from punto.baccarat.table.state import CommissionOwed
 from punto.consoles.view import Moments, View, prompt_of, view_of
 from punto.controller.accounts.roles import Role
 from punto.controller.orders.doors import Equipment, Peer
 from punto.drivers.base import LinkHealth
-from tests.baccarat.table.croupier import LONG, PLAYER_NATURAL, Croupier
+from tests.baccarat.table.croupier import BANKER_NATURAL, LONG, PLAYER_NATURAL, Croupier
 from tests.consoles.consoles import Browser, Here, consoles
 from tests.controller.table_in_this_process import eventually, rows, settings, table
 from tests.deadline import DEADLINE
 from tests.share import sampled
 
 KEYED = {"cards": "keyed"}
+LAMMERS = {"commission": "shoe_end"}
+OWING = ["open", "cut card", "wager 2 banker 1000", f"draw {BANKER_NATURAL}"]
 MIDI = {"game_name": "midi-baccarat"}
 NOW = datetime(2026, 3, 14, 21, 5, 9, tzinfo=UTC)
 
@@ -32,6 +35,8 @@ NOW = datetime(2026, 3, 14, 21, 5, 9, tzinfo=UTC)
     [
         ([], {}, "locked", None, None, "The table is locked: sign on to open it"),
         (["sign on"], {}, "closed", None, None, "The table is closed"),
+        (OWING, LAMMERS, "shoe_over", None, None, "This was the last coup of the shoe: collect the commission, then change the shoe"),
+        ([*OWING, "close table"], LAMMERS, "closed", None, None, "The table is closed: collect the commission"),
         (["sign on", "change shoe"], {}, "shoe_offline", None, None, "The shoe is offline: not seen yet"),
         (["hello", "sign on", "change shoe"], {}, "load_shoe", None, None, "Load the shoe, then open betting"),
         (["hello", "sign on", "change shoe"], {"burn": "first_card"}, "turn_first_card", None, None, "Turn the first card of the shoe"),
@@ -324,6 +329,20 @@ def test_what_every_wager_of_the_game_pays_is_shown_whether_or_not_it_was_made()
         ("dragon_bonus_player", "natural_winner", "1 to 1", "win"),
         ("dragon_bonus_banker", "lose", "lose", "lose"),
     ]
+
+
+def test_what_a_dealer_pays_and_marks_is_together_what_the_settlement_says():
+    table = Croupier.at_betting("wager 2 banker 1010", f"draw {BANKER_NATURAL}", commission="shoe_end")
+    view = shown(table)
+    assert view.last is not None
+    (seat,) = view.last.seats
+
+    assert view.commissions == (CommissionOwed(2, 51),)
+    assert [(each.pay, each.marked) for each in seat.due] == [(1010, 51)]
+    assert (seat.pay, seat.net) == (1010, 959)
+    after = shown(table.do("collect 2 51", "void round"))
+    assert after.last is not None
+    assert [(each.pay, each.due[0].marked) for each in after.last.differences] == [(-959, 0)]
 
 
 def test_nothing_is_paid_on_a_void_coup():

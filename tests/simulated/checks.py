@@ -94,7 +94,14 @@ _FOLLOWING: Final = {
     f"ORDER BY ended.round, {_OF_ROUNDS[table]}"
     if table in _OF_ROUNDS
     else f"SELECT input, * FROM {table} WHERE input > ? ORDER BY input, place"  # noqa: S608 - literals
-    for table in ("incidents", *_OF_ROUNDS, "postings", "progressive_rounds", "progressive_log")
+    for table in (
+        "incidents",
+        *_OF_ROUNDS,
+        "commissions",
+        "postings",
+        "progressive_rounds",
+        "progressive_log",
+    )
 }
 """The tables of the rows that follow from inputs, in the order in which an input's digest covers them, each with its query."""
 _REFUSED_ON_RECORD: Final = Order | GameOrder | BooksOrder | Sensed

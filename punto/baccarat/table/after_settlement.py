@@ -10,6 +10,7 @@ from itertools import zip_longest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, SurplusCardError
+from punto.baccarat.table.commission import mark
 from punto.baccarat.table.dealing import return_wagers, road_round
 from punto.baccarat.table.effects import RoundCorrected, RoundEnded
 from punto.baccarat.table.meters import Meters, of_hand, with_hands
@@ -151,6 +152,7 @@ def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right
     )
     turn.change(round=Round(number=entry.round + 1))
     turn.change_history(last=right, correction=entry)
+    mark(turn, entry.round, right.settlements, before=last.settlements)
     _count_again(turn, last, right)
     if turn.state.phase is Phase.BETTING:
         turn.enter(Phase.BETTING)  # of another round

@@ -7,6 +7,7 @@ from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
 from punto.baccarat.roads.rounds import RoadRound
 from punto.baccarat.table import effects
+from punto.baccarat.table.commission import mark
 from punto.baccarat.table.events import CardDrawn, CardOverdrawn, CardUnread, CutCardSeen
 from punto.baccarat.table.meters import of_hand, with_hands
 from punto.baccarat.table.order_kinds import VoidCoup
@@ -382,6 +383,7 @@ def _close_round(turn: Turn, record: RoundRecord) -> None:
     turn.emit(effects.RoundEnded(record))
     turn.change(round=Round(number=record.round + 1))
     turn.change_history(last=record)
+    mark(turn, record.round, record.settlements)
     turn.enter(Phase.SETTLED)
     if turn.state.shoe_over:
         discard_carried(turn)

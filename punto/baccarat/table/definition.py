@@ -115,7 +115,7 @@ FIELDS: Final[dict[str, Field]] = {
 _NOT_WRITTEN: Final = frozenset({"kind", "who", "approved_by"})
 """Fields that are not in requests: the interface sets who gives and who approves an order."""
 
-Group = Literal["play", "shoe", "mistakes", "games", "help", "alarms", "game", "award", "meter"]
+Group = Literal["play", "shoe", "mistakes", "games", "help", "commission", "alarms", "game", "award", "meter"]
 """The place of an order on consoles."""
 
 

@@ -12,7 +12,7 @@ from punto.baccarat.coup import Side, Winner
 from punto.baccarat.progressive.effects import Effect as MeterEntry
 from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.table.events import DeviceName
-from punto.baccarat.table.state import Phase, RoundRecord
+from punto.baccarat.table.state import CommissionEntry, Phase, RoundRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,4 +250,11 @@ class MeterMoved:
     progressive: str | None = None
 
 
-Effect = Announced | CardHeld | RoundEnded | MeterMoved
+@dataclass(frozen=True, slots=True)
+class CommissionMoved:
+    """An entry in a seat's account of commission."""
+
+    entry: CommissionEntry
+
+
+Effect = Announced | CardHeld | RoundEnded | MeterMoved | CommissionMoved

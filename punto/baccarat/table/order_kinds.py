@@ -346,6 +346,44 @@ class HoldPlay:
 
 
 @order(
+    label="Collect commission",
+    sentence="collect the commission that this seat owes; the seat then owes nothing",
+    roles=DEALERS,
+    group="commission",
+    anywhere=True,
+)
+@dataclass(frozen=True, slots=True)
+class CollectCommission:
+    """The commission that the seat owes was paid: `amount`, which must be all of it, so that no win since is collected unseen."""
+
+    who: str
+    seat: int
+    amount: int
+    kind: Literal["collect_commission"] = "collect_commission"
+
+
+@order(
+    label="Waive commission",
+    sentence="write off the commission that this seat owes, because it cannot be collected",
+    roles=SUPERVISORS,
+    group="commission",
+    report="waived the commission of seat {seat}: {reason}",
+    anywhere=True,
+    usual=("The player left without paying", "The seat has too few chips", "A decision of the house"),
+)
+@dataclass(frozen=True, slots=True)
+class WaiveCommission:
+    """The house renounces the commission that the seat owes: `amount`, which must be all of it."""
+
+    who: str
+    seat: int
+    amount: int
+    reason: str
+    approved_by: str | None = None
+    kind: Literal["waive_commission"] = "waive_commission"
+
+
+@order(
     label="Acknowledge",
     sentence="acknowledge an alarm after its cause has been resolved",
     roles=OF_DEVICES,
@@ -367,4 +405,5 @@ _OfCards = VoidCoup | CorrectCard | CorrectRound | VoidRound | KeyCard
 _OfTheTable = (
     ResumePlay | AcceptShoe | AcceptDevice | ChangeGame | CallSupervisor | HoldPlay | AcknowledgeAlarm
 )
-Order = _OfPlay | _OfCards | _OfTheTable
+_OfCommission = CollectCommission | WaiveCommission
+Order = _OfPlay | _OfCards | _OfTheTable | _OfCommission

@@ -5,7 +5,7 @@ from typing import Final
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, SurplusCardError
-from punto.baccarat.table import dealing, events, progressive
+from punto.baccarat.table import commission, dealing, events, progressive
 from punto.baccarat.table import order_kinds as kinds
 from punto.baccarat.table.after_settlement import correct_keyed, correct_round, replace_last, void_round
 from punto.baccarat.table.devices import accept_device
@@ -77,6 +77,8 @@ def on_order(turn: Turn, order: kinds.Order) -> None:  # noqa: C901, PLR0912 - f
             _hold(turn, reason)
         case kinds.AcknowledgeAlarm(number=number):
             _acknowledge(turn, number)
+        case kinds.CollectCommission() | kinds.WaiveCommission():
+            commission.settle_account(turn, order)
         case _:
             accept(turn, order.serial)
 
@@ -88,6 +90,7 @@ def _refuse_while_stopped(turn: Turn) -> None:
 
 
 def _change_shoe(turn: Turn) -> None:
+    commission.refuse_while_owed(turn.state)
     dealing.return_wagers(turn)
     dealing.leave_the_shoe(turn)
     settings = turn.state.settings
@@ -310,6 +313,7 @@ def _change_game(turn: Turn, game: Game) -> None:
         settings = replace(turn.state.settings, game=game)
     except ValueError as error:
         raise RefusedError("game_not_allowed", str(error)) from error
+    commission.refuse_while_owed(turn.state)
     dealing.leave_the_shoe(turn)
     turn.change(settings=settings)
     compare_decks(turn)
@@ -466,7 +470,7 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
     """Handle a start of the service; its settings may differ from the previous ones only if no shoe is in play.
 
     Raises:
-        RefusedError: settings_in_play, other_table, simulation_differs, currency_differs, in_service.
+        RefusedError: settings_in_play, commission_owed, other_table, simulation_differs, currency_differs, in_service.
     """
     state = turn.state
     _refuse_another_record(state, event.settings)
@@ -486,6 +490,7 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
                     "and then start with [jurisdiction]"
                 )
             raise RefusedError("settings_in_play", text)
+        commission.refuse_while_owed(state, "start with the previous configuration, ")
         dealing.leave_the_shoe(turn)
         turn.change(settings=event.settings, link=put_aside(state.link))
         turn.change_history(last=None)

@@ -15,8 +15,13 @@ from punto.baccarat.progressive.nexus import SignAward
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Definition
 from punto.baccarat.table.effects import Effect
-from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound
-from punto.baccarat.table.state import TableState
+from punto.baccarat.table.order_kinds import (
+    CollectCommission,
+    CorrectCard,
+    CorrectRound,
+    WaiveCommission,
+)
+from punto.baccarat.table.state import CommissionOwed, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 
@@ -161,6 +166,11 @@ def _counts(state: TableState) -> Iterator[CountCoins]:
         yield CountCoins("2026-01-01", 1, ANYBODY, progressive)
 
 
+def _owed(state: TableState) -> Sequence[CommissionOwed]:
+    """What each seat owes that owes commission; of a table where no seat does, nothing at the first."""
+    return state.commissions or [CommissionOwed(1, 0)]
+
+
 def _other_cards(card: Card) -> list[Card]:
     """Every other card; cards of the same rank come first, because they do not change the deal."""
     ranks = sorted(RANKS, key=lambda rank: rank != card[0])
@@ -196,10 +206,16 @@ def _settings_changes(state: TableState) -> Iterator[ChangeSettings]:
 _TRIES: Final[dict[type, Callable[[TableState], Iterator[Any]]]] = {
     ChangeSettings: _settings_changes,
     SignAward: lambda _: iter([SignAward(ANYBODY, "executive")]),
+    CollectCommission: lambda state: (
+        CollectCommission(ANYBODY, each.seat, each.amount) for each in _owed(state)
+    ),
     CorrectCard: _card_corrections,
     CorrectRound: _round_corrections,
     CountCoins: _counts,
     StartGame: _starts,
     TurnKey: _turns,
+    WaiveCommission: lambda state: (
+        WaiveCommission(ANYBODY, each.seat, each.amount, "?") for each in _owed(state)
+    ),
 }
 """Orders that need more than a combination of values."""

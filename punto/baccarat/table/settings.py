@@ -16,6 +16,7 @@ ApprovedOrder = Literal[
     "accept_shoe",
     "accept_device",
     "change_game",
+    "waive_commission",
 ]
 """An order for which a house may require a second person's approval."""
 
@@ -54,6 +55,10 @@ class Policies:
     """How many cards are burned if `burn` is `fixed`, from 1 to 20. The key is required with `fixed`."""
     coups_after_cut_card: int = 1
     """How many more coups are dealt after the coup with the cut card, from 0 to 9. The cut card announces the end of the shoe."""
+    commission: Literal["each_win", "shoe_end"] = "each_win"  # sheet 004: "as each wager is settled"
+    """When the commission on a win is taken. `each_win`: it is kept from the pay. `shoe_end`: the whole win is paid, and the
+    commission is marked at the seat, whose account the dealer collects before the seat leaves or the shoe is changed.
+    """
     overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
     """The use of a card that was drawn by mistake, after a supervisor has resumed play. `next_coup`: the card begins the next
     coup, for which wagers are still placed: choose it only if such a card is not shown to the players. `burn`: the card is burned. `dummy`: the card begins a dummy hand, which does not count.

@@ -182,6 +182,30 @@ class RoundRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class CommissionOwed:
+    """The commission that a seat owes, in minor units, at a table where it is collected at the end of the shoe."""
+
+    seat: int
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommissionEntry:
+    """An entry in a seat's account of commission, in minor units: `amount` was added, or taken off if it is negative.
+
+    After it, the seat owes `owed`. `round` and `wager` are of the settlement that earned it, or of the correction that changed
+    this settlement; None if the commission was collected or waived.
+    """
+
+    seat: int
+    cause: Literal["earned", "corrected", "collected", "waived"]
+    amount: int
+    owed: int
+    round: int | None = None
+    wager: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A request to the authority of the meter: its number, the event that needs it, and the orders for the meter."""
 
@@ -393,11 +417,13 @@ class History(Value):
 
     - `last`: the last round, as corrected since; `correction`: the entry that last corrected or voided a
       settled round.
+    - `marked`: what the last round, or else its last correction, added to the seats' accounts of commission.
     - `meters`: those of the table's life, by game; `day`: the gaming day, None before the first.
     """
 
     last: RoundRecord | None = None
     correction: RoundRecord | None = None
+    marked: tuple[CommissionEntry, ...] = ()
     meters: tuple[Meters, ...] = ()
     day: GamingDay | None = None
 
@@ -415,6 +441,7 @@ class TableState(Value):
       the service.
     - `operator`: the person signed on at the table.
     - `retired_progressives`: the progressives whose books are closed.
+    - `commissions`: the seats that owe commission, in order.
     - `alarms`: the unacknowledged alarms, one of each code.
     - `happenings`: the number of public events so far, to number them.
     """
@@ -431,6 +458,7 @@ class TableState(Value):
     progressive: TablesProgressive | None = None
     retired_progressives: tuple[str, ...] = ()
     history: History = field(default_factory=History)
+    commissions: tuple[CommissionOwed, ...] = ()
     alarms: tuple[Alarm, ...] = ()
     happenings: int = 0
 

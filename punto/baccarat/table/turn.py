@@ -64,8 +64,10 @@ class Turn:
         self.change(happenings=number)
         self.effects.append(effects.Announced(number, happening))
 
-    def emit(self, effect: effects.CardHeld | effects.RoundEnded | effects.MeterMoved) -> None:
-        """Report a hidden card to surveillance, put a round on the record, or an entry in the books."""
+    def emit(
+        self, effect: effects.CardHeld | effects.RoundEnded | effects.MeterMoved | effects.CommissionMoved
+    ) -> None:
+        """Report a hidden card to surveillance, put a round on the record, or an entry in the books or a seat's account."""
         self.effects.append(effect)
 
     def enter(self, phase: Phase) -> None:

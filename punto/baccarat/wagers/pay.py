@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from math import floor
 from typing import Any, ClassVar, Final, Literal
 
 _PERCENTAGE: Final = re.compile(r"\d{1,3}(?:\.\d{1,9})?%")
@@ -93,6 +94,11 @@ class Pay:
         won = stake * self.odds
         return rounding(won, won * self.commission)
 
+    def kept(self, stake: int, rounding: "Rounding") -> int:
+        """The whole commission that the house keeps of the win of this stake."""
+        won = stake * self.odds
+        return rounding.kept(won, won * self.commission)
+
     def stake_kept(self, stake: int) -> int:
         """The stake that goes back to the player with a win: none if it was taken at the start."""
         return 0 if self.stake_taken else stake
@@ -125,6 +131,10 @@ class Rounding:
         if not commission:
             return _whole(won, self.unit, self.mode)
         return _whole(max(won - _whole(commission, self.unit, self.commission), Fraction(0)), 1, self.mode)
+
+    def kept(self, won: Fraction, commission: Fraction) -> int:
+        """The whole commission that the house keeps of this exact win: with it, the amount to pay is the whole win."""
+        return min(_whole(commission, self.unit, self.commission), floor(won))
 
 
 def _whole(exact: Fraction, unit: int, mode: _Mode) -> int:

@@ -203,6 +203,14 @@ def as_award(game: Game, won: Settlement) -> Settlement:
     return _award(game, PlacedWager(won.seat, won.wager, won.stake), won.rule)
 
 
+def commission_of(game: Game, settled: Settlement) -> int:
+    """The commission that the house keeps of a settled wager, in minor units; 0 if the wager did not win, or has no commission."""
+    if settled.outcome is not Outcome.WIN:
+        return 0
+    rules = game.wager(settled.wager).rules
+    return next(each for each in rules if each.name == settled.rule).pay.kept(settled.stake, game.rounding)
+
+
 def give_back(wagers: Iterable[PlacedWager]) -> tuple[Settlement, ...]:
     """Return every wager whole, as for a misdeal."""
     return tuple(_settled(placed, Outcome.VOID, placed.amount, VOIDED) for placed in wagers)

@@ -7,7 +7,7 @@ import { groupOf } from "./catalogue.js";
 import { give, say, show } from "./dialogs.js";
 import { gameSection } from "./game.js";
 import { t, translated, wagerTitle } from "./language.js";
-import { askFor, leftOut } from "./order-dialogs.js";
+import { askFor, askForCommission, leftOut } from "./order-dialogs.js";
 import { showPrompt } from "./prompt.js";
 import { byWhom, showHands, wholeRound } from "./rounds.js";
 import { active, ask, follow, live } from "./service.js";
@@ -15,7 +15,7 @@ import { begin, pageLink, showTop } from "./top.js";
 import { pressedTwice } from "./twice.js";
 import { headline, OUTCOMES, remarks } from "./words.js";
 
-/** @import { PastRound, RoundRecord, LastRound, Rounds, SeatPay, View } from "#sent/consoles" */
+/** @import { CommissionOwed, PastRound, RoundRecord, LastRound, Rounds, SeatPay, View } from "#sent/consoles" */
 
 const HANDS_SHOWN = 10;
 
@@ -163,15 +163,20 @@ function showPays() {
 }
 
 function showSeats() {
-  const { seats, last, prompt, state } = view;
+  const { seats, commissions, last, prompt, state } = view;
   const dealing = state.hands !== null;
   const over = dealing ? null : last;
-  refresh(byId("seat-list"), [seats, over, dealing, prompt.code, state.seats], () => {
+  const may = live() && view.orders.includes("collect_commission");
+  refresh(byId("seat-list"), [seats, commissions, may, over, dealing, prompt.code, state.seats], () => {
     const money = moneyIn(state.currency);
     const standing = new Map(seats.map(({ seat, wagers }) => [seat, wagers]));
+    const owing = new Set(commissions.map(({ seat }) => seat));
     const due = new Map(over?.seats.map((each) => [each.seat, owedTo(each, over)]));
     return Array.from({ length: state.seats }, (_, at) => at + 1)
-      .filter((seat) => (state.seats <= 9 && prompt.code !== "award") || standing.has(seat) || due.has(seat))
+      .filter(
+        (seat) =>
+          (state.seats <= 9 && prompt.code !== "award") || [standing, owing, due].some((each) => each.has(seat)),
+      )
       .map((seat) =>
         element(
           "article",
@@ -191,10 +196,19 @@ function showSeats() {
             ),
           ),
           due.get(seat) ?? element("div", { class: "owed" }),
+          ...commissions.filter((each) => each.seat === seat).map((each) => collecting(each, may)),
         ),
       );
   });
 }
+
+/** @type {(owed: CommissionOwed, may: boolean) => HTMLButtonElement} */
+const collecting = (owed, may) =>
+  button(
+    t("commission.collect", { amount: moneyIn(view.state.currency, { whole: false })(owed.amount) }),
+    () => askForCommission("collect_commission", view, owed),
+    { class: "commission", disabled: !may },
+  );
 
 // What is done with a wager that is paid nothing.
 /** @type {Record<string, string>} */
@@ -228,6 +242,23 @@ function owedTo(settled, { correction, differences }) {
           element("b", {}, pay === 0 ? DONE[outcome] : paid(pay)),
         ),
       ),
+      ...due
+        .filter(({ marked }) => marked !== 0)
+        .map(({ marked }) =>
+          element(
+            "li",
+            {},
+            element("span", {}, t("commission")),
+            " ",
+            element(
+              "b",
+              {},
+              marked > 0
+                ? t("commission.mark", { amount: money(marked) })
+                : t("commission.unmark", { amount: money(-marked) }),
+            ),
+          ),
+        ),
     ),
     element(
       "p",

@@ -1,6 +1,7 @@
 // What each order asks and says before it is given.
 
 import { button, changed, element, labelled, one } from "/shared/elements.js";
+import { moneyIn } from "/shared/money.js";
 import { sentence } from "/shared/words.js";
 import { cardKeys, chosenWords } from "./card-keys.js";
 import { card, cardWords } from "./cards.js";
@@ -9,7 +10,7 @@ import { counted, t, translated } from "./language.js";
 import { differences, HANDS } from "./rounds.js";
 import { headline, SIDES } from "./words.js";
 
-/** @import { RoundRecord, Side, StandingAlarm, View } from "#sent/consoles" */
+/** @import { CommissionOwed, Preview, RoundRecord, Side, StandingAlarm, View } from "#sent/consoles" */
 /** @import { Asked } from "./dialogs.js" */
 /** @typedef {{ side: Side, at: number }} Place the place of a card in its hand */
 /** @typedef {(view: View) => Partial<Asked>} Dialog */
@@ -50,15 +51,15 @@ const DIALOGS = {
   accept_device: () => accepting(t("text.accept_device")),
   void_coup: ({ state }) => ({
     text: t("text.void_coup", { hand: state.shoe.coup, shoe: state.shoe.number }),
-    preview: ({ round }) => differed(round, state),
+    preview: (answer) => differed(answer, state),
   }),
   correct_card: correctCard,
   correct_round: correctRound,
   void_round: voidRound,
 };
 
-/** @type {(round: RoundRecord | null, state: View["state"]) => Node[]} */
-const differed = (round, state) => (round === null ? [] : [differences(round, state)]);
+/** @type {(answer: Preview, state: View["state"]) => Node[]} */
+const differed = ({ round, marked }, state) => (round === null ? [] : [differences(round, state, marked)]);
 
 /**
  * Ask for an order.
@@ -81,6 +82,24 @@ export function acknowledge(view, { number, text, times }) {
     text: t("acknowledge.text", { text: times > 1 ? t("times", { text: translated(text), times }) : translated(text) }),
     read: () => ({ number }),
     confirm: t("label.acknowledge_alarm"),
+  });
+}
+
+/**
+ * Ask before the account of a seat is cleared. If the seat wins again in the meantime, the order is off.
+ * @param {"collect_commission" | "waive_commission"} order
+ * @param {View} view
+ * @param {CommissionOwed} owed
+ */
+export function askForCommission(order, view, { seat, amount }) {
+  const money = moneyIn(view.state.currency, { whole: false });
+  askOrder({
+    order,
+    view,
+    text: t("commission.owes", { seat, amount: money(amount) }),
+    read: () => ({ seat, amount }),
+    preview: () => [good(t("can_be_done"))],
+    about: ({ commissions }) => commissions.find((each) => each.seat === seat),
   });
 }
 
@@ -152,7 +171,7 @@ function correctCard({ state }) {
       if (change === undefined) throw new Error(t("choose.the_card"));
       return { position: positionOf(hands, change), card: change.card };
     },
-    preview: ({ round }) => [endOr(round, t("hand_goes_on")), ...differed(round, state)],
+    preview: (answer) => [endOr(answer.round, t("hand_goes_on")), ...differed(answer, state)],
     confirm: t("correct_the_card"),
   };
 }
@@ -167,7 +186,7 @@ function voidRound({ state, last }) {
   return {
     text: t("text.void_round", { round: round.round, headline: headline(round) }),
     read: () => ({ round: round.round }),
-    preview: (answer) => differed(answer.round, state),
+    preview: (answer) => differed(answer, state),
     confirm: t("void_round", { round: round.round }),
   };
 }
@@ -187,7 +206,7 @@ function correctRound({ state, last }) {
       if (picks.changes().length === 0) throw new Error(t("choose.a_card"));
       return { round: round.round, ...picks.hands() };
     },
-    preview: (answer) => [endOr(answer.round, ""), ...differed(answer.round, state)],
+    preview: (answer) => [endOr(answer.round, ""), ...differed(answer, state)],
     confirm: t("correct_round", { round: round.round }),
   };
 }

@@ -7,7 +7,7 @@ import { card, smallCard } from "./cards.js";
 import { t, wagerTitle } from "./language.js";
 import { headline, OUTCOMES, plain, remarks, SIDES } from "./words.js";
 
-/** @import { Card, Correction, PastRound, RoundRecord, Settlement, Side, State, Winner } from "#sent/consoles" */
+/** @import { Card, CommissionEntry, Correction, PastRound, RoundRecord, Settlement, Side, State, Winner } from "#sent/consoles" */
 
 /** @type {Side[]} */
 export const HANDS = ["player", "banker"];
@@ -148,13 +148,16 @@ function corrected({ position, side, before, after, who, reason }) {
  * What each seat is to be paid, or is to give back, by a correction or a void: a table of the differences.
  * @param {RoundRecord} round
  * @param {State} state
+ * @param {CommissionEntry[]} marked what the seats' accounts of commission take of the differences
  */
-export function differences(round, state) {
+export function differences(round, state, marked) {
   const money = moneyIn(state.currency, { whole: false });
   const title = titlesOf(state);
   const seats = Map.groupBy(round.settlements, ({ seat }) => seat);
-  /** @param {Settlement[]} all */
-  const due = (all) => all.reduce((sum, each) => sum + each.returned, 0);
+  /** @type {(seat: number, all: Settlement[]) => number} */
+  const due = (seat, all) =>
+    all.reduce((sum, each) => sum + each.returned, 0) +
+    marked.filter((each) => each.seat === seat).reduce((sum, each) => sum + each.amount, 0);
   /** @param {number} amount */
   const words = (amount) =>
     amount < 0
@@ -171,7 +174,7 @@ export function differences(round, state) {
       .map(([seat, all]) => [
         String(seat),
         all.map((each) => `${title(each.wager)}: ${OUTCOMES[each.outcome].toLowerCase()}`).join(" · "),
-        element("strong", {}, words(due(all))),
+        element("strong", {}, words(due(seat, all))),
       ]),
   );
 }

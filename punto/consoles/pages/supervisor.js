@@ -4,11 +4,11 @@ import { button, byId, element, one, put, refresh } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { sentence } from "/shared/words.js";
 import { awardOrders, showProgressive } from "./award.js";
-import { groupOf } from "./catalogue.js";
+import { groupOf, labelOf } from "./catalogue.js";
 import { showGames } from "./games.js";
 import { showHandList } from "./hands.js";
 import { t, translated, wagerTitle } from "./language.js";
-import { acknowledge, askFor } from "./order-dialogs.js";
+import { acknowledge, askFor, askForCommission } from "./order-dialogs.js";
 import { showPart } from "./parts.js";
 import { showPrompt } from "./prompt.js";
 import { showHands } from "./rounds.js";
@@ -17,7 +17,7 @@ import { showShift } from "./shift.js";
 import { begin, pageLink, showTop } from "./top.js";
 import { dayAndClock } from "./words.js";
 
-/** @import { OrderOnOffer, StandingAlarm, View } from "#sent/consoles" */
+/** @import { CommissionOwed, OrderOnOffer, StandingAlarm, View } from "#sent/consoles" */
 /** @import { GameAtTable } from "./award.js" */
 
 const session = await begin(
@@ -119,13 +119,37 @@ function showTrouble() {
 /** @param {StandingAlarm} alarm */
 const raisedBy = ({ ts, who }) => [ts && dayAndClock(ts), who && t("called_by", { who })].filter(Boolean).join(", ");
 
+/** @type {["collect_commission", "waive_commission"]} */
+const CLEARED_BY = ["collect_commission", "waive_commission"];
+
+/**
+ * What a seat owes, and the orders that clear it.
+ * @param {CommissionOwed} owed
+ * @param {string[]} may
+ */
+const account = (owed, may) =>
+  element(
+    "div",
+    { class: "commission" },
+    element("span", {}, t("commission.owed", { amount: moneyIn(view.state.currency, { whole: false })(owed.amount) })),
+    ...CLEARED_BY.map((order) =>
+      button(labelOf(order), () => askForCommission(order, view, owed), {
+        "data-order": order,
+        disabled: !may.includes(order),
+      }),
+    ),
+  );
+
 function showSeats() {
-  const { seats, last, state } = view;
+  const { seats, commissions, last, state } = view;
   const settled = state.hands === null && last !== null ? last.seats : [];
-  refresh(byId("seat-list"), [seats, settled], () => {
+  const may = CLEARED_BY.filter((order) => live() && view.orders.includes(order));
+  refresh(byId("seat-list"), [seats, commissions, may, settled], () => {
     const money = moneyIn(state.currency);
     const signed = moneyIn(state.currency, { sign: true });
-    const all = [...new Set([...seats, ...settled].map(({ seat }) => seat))].sort((first, second) => first - second);
+    const all = [...new Set([...seats, ...commissions, ...settled].map(({ seat }) => seat))].sort(
+      (first, second) => first - second,
+    );
     if (all.length === 0) return element("p", { class: "quiet" }, t("no_wagers"));
     return all.map((seat) => {
       const standing = seats.find((each) => each.seat === seat)?.wagers ?? [];
@@ -140,6 +164,7 @@ function showSeats() {
           standing.map((each) => `${wagerTitle(each.wager, each.title)} ${money(each.amount)}`).join(" · "),
         ),
         element("span", { class: "number" }, net === undefined ? "" : t("last_net", { net: signed(net) })),
+        ...commissions.filter((each) => each.seat === seat).map((each) => account(each, may)),
       );
     });
   });

@@ -57,6 +57,7 @@ from punto.baccarat.table.order_kinds import (
     ChangeShoe,
     CloseBetting,
     CloseTable,
+    CollectCommission,
     CorrectCard,
     CorrectRound,
     KeyCard,
@@ -67,6 +68,7 @@ from punto.baccarat.table.order_kinds import (
     SignOn,
     VoidCoup,
     VoidRound,
+    WaiveCommission,
 )
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import Phase, RoundRecord, TableState
@@ -310,6 +312,8 @@ COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     "call": lambda _, words: [CallSupervisor("ann", " ".join(words))],
     "order": lambda _, words: [event_of(words[0], {"reason": " ".join(words[1:])}, "ann")],
     "acknowledge": _acknowledge,
+    "collect": lambda _, words: [CollectCommission("ann", int(words[0]), int(words[1]))],
+    "waive": lambda _, words: [WaiveCommission("bob", int(words[0]), int(words[1]), "left", "eve")],
     "alone": _alone,
     "wager": _wager,
     # the progressive

@@ -24,6 +24,7 @@ from punto.baccarat.table.order_kinds import (
     AcknowledgeAlarm,
     ChangeGame,
     CloseBetting,
+    CollectCommission,
     CorrectCard,
     CorrectRound,
     KeyCard,
@@ -31,6 +32,7 @@ from punto.baccarat.table.order_kinds import (
     SignOn,
     VoidCoup,
     VoidRound,
+    WaiveCommission,
 )
 from punto.baccarat.table.possible import Trials, refusal
 from punto.baccarat.table.state import Phase, TableState
@@ -235,6 +237,12 @@ def everything(state: TableState) -> dict[type, Iterator[Any]]:
             CountCoins("2026-01-02", 1, "ann", name) for name in (None, "dragon", *state.retired_progressives)
         ),
         ChangeSettings: _changes(state),
+        CollectCommission: (
+            CollectCommission("ann", seat, amount) for seat in seats for amount in (0, 50, 100)
+        ),
+        WaiveCommission: (
+            WaiveCommission("ann", seat, amount, "r", "bob") for seat in seats for amount in (0, 50, 100)
+        ),
     }
     written = {"who": "ann", "reason": "r", "approved_by": "bob"}  # of all others
     others = {each.event for each in CATALOGUE.values()} - own.keys()

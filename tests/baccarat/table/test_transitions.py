@@ -22,7 +22,7 @@ from punto.baccarat.table.events import (
 from punto.baccarat.table.order_kinds import Order
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.table import TRANSITIONS, leads_to
-from tests.baccarat.table.croupier import COMMANDS, LONG, PLAYER_NATURAL, Croupier
+from tests.baccarat.table.croupier import BANKER_NATURAL, COMMANDS, LONG, PLAYER_NATURAL, Croupier
 
 House = dict[str, Any]
 
@@ -32,6 +32,7 @@ DUMMY: House = {"overdraw": "dummy"}
 CARRY: House = {"overdraw": "next_coup"}
 BURN: House = {"burn": "first_card"}
 KEYED: House = {"cards": "keyed"}
+LAMMERS: House = {"commission": "shoe_end"}
 METER: House = {"game_name": "progressive-2", "meter": {"base_wagers": "unseen"}}
 
 ON: list[str] = ["hello", "sign on"]
@@ -78,6 +79,9 @@ GAME: list[str] = ["meter", "start game 2"]
 WON: list[str] = [*BET, *GAME, AWARD]
 FOUND: list[str] = [*BET, *GAME, NOTHING, "game over"]
 BURNED: list[str] = [*SHOE, "draw AS 2S"]
+# Seat 2 owes 50 of commission, or does by the corrected cards.
+MARKED: list[str] = [*BET, "wager 2 banker 1000", f"draw {BANKER_NATURAL}"]
+TO_BANKER = "correct round KS 2S over 9H 9S"
 
 # The house, what happened so far, and the event: the word that says it, of which phase it is, and what it leads to.
 SCENARIOS: list[tuple[House, list[str], str, str, str]] = [
@@ -186,6 +190,19 @@ SCENARIOS: list[tuple[House, list[str], str, str, str]] = [
         )
     ),
     ({}, ON, "game canberra", "closed", "closed"),
+    # the seats' commission
+    *(
+        ({**LAMMERS, **house}, so_far, command, phase, phase)
+        for command in ("collect 2 50", "waive 2 50")
+        for house, so_far, phase in (
+            ({}, [*MARKED, "close table"], "closed"),
+            (BURN, [*BURNED, "wager 2 banker 1000", f"draw {PLAYER_NATURAL}", "change shoe", TO_BANKER], "shoe_change"),
+            ({}, MARKED, "betting"),
+            ({}, [*MARKED, "draw KS"], "dealing"),
+            (MIDI, [*MARKED, "reveal", f"draw {PLAYER_NATURAL}"], "reveal"),
+            (BY_ORDER, MARKED, "settled"),
+        )
+    ),
     # the progressive
     (METER, [], "meter", "locked", "locked"),
     *(
@@ -294,7 +311,7 @@ WHEN = {
 PERSONAL = [
     "sign on", "sign off", "change shoe", "open", "no more bets", "close table", "reveal", "void", "correct 1 QS",
     "key QS", "resume", "accept A", "accept device A", "wager 1 player 500", "start", "correct round QS 9H over 2S 3S", "void round",
-    "game canberra", "acknowledge link_noise", *ASKED,
+    "game canberra", "acknowledge link_noise", "collect 1 50", "waive 1 50", *ASKED,
 ]  # fmt: skip
 OF_THE_SHOE = [
     "draw 7C", "unsure 7C", "unread", "overdraw 7C", "overdraw ?", "cut card", "lid open", "lid closed", "push back",

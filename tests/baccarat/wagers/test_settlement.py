@@ -11,6 +11,7 @@ from punto.baccarat.wagers.settlement import (
     WagerRefusedError,
     check_one_side,
     check_wagers,
+    commission_of,
     give_back,
     settle,
 )
@@ -149,6 +150,29 @@ def test_a_commission_that_is_not_whole_is_rounded_and_not_the_win_and_never_exc
     assert settled == Settlement(
         3, "banker", Outcome.WIN, stake, returned, returned - stake, "banker_wins", remainder
     )
+    assert settled.net + commission_of(game, settled) == stake
+
+
+@pytest.mark.parametrize(
+    ("stake", "mode", "net", "commission"), [(101, "up", 48, 3), (101, "down", 47, 3), (1, "up", 0, 0)]
+)
+def test_a_win_that_is_not_whole_is_rounded_beside_its_commission(stake, mode, net, commission):
+    pays = tuple(
+        replace(each, pays="1 to 2 less 5%") if each.wins else each for each in MINI.wager("banker").rules
+    )
+    banker = replace(MINI.wager("banker"), rules=pays)
+    game = replace(MINI, wagers=(MINI.wager("player"), banker), rounding=Rounding(mode=mode))
+
+    (settled,) = settle(game, coup(BANKER_WINS), having(("banker", stake)))
+
+    assert (settled.net, commission_of(game, settled)) == (net, commission)
+
+
+def test_only_a_win_less_a_commission_has_one():
+    won = settle(MINI, coup(BANKER_WINS), having(("player", 100), ("banker", 100), ("tie", 100)))
+    returned = give_back(having(("banker", 100)))
+
+    assert [commission_of(MINI, each) for each in (*won, *returned)] == [0, 5, 0, 0]
 
 
 def test_half_on_six_of_an_odd_stake_keeps_the_half_cent_on_the_record():

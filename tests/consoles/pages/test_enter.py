@@ -15,6 +15,7 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import DeviceHeard
 from punto.baccarat.table.order_kinds import CloseBetting, OpenBetting
 from punto.baccarat.table.state import Phase
+from tests.baccarat.table.croupier import BANKER_NATURAL
 from tests.consoles.pages.parts import (
     PASSWORD,
     PLAYER_NATURAL,
@@ -85,6 +86,13 @@ async def begin_hand(here: TableWithConsoles, _: Page) -> None:
     await here.draw("KS")
 
 
+async def owe(here: TableWithConsoles, _: Page) -> None:
+    """Seat 2 owes commission, at a table whose cards lie face down."""
+    await here.table.order(OpenBetting("mei"))
+    await here.wager((2, "banker", 1000))
+    await here.table.do("no more bets", f"draw {BANKER_NATURAL}", "reveal")
+
+
 async def other_keypad(here: TableWithConsoles, _: Page) -> None:
     for serial in ("KP-1", "KP-2"):
         await here.table.order(DeviceHeard("keypad", serial))
@@ -108,13 +116,15 @@ AT_A_TABLE = (
     Case("void_coup", (REASON,), before=begin_hand),
     Case("accept_device", (("[name=serial]", "KP-2"),), before=other_keypad),
     Case("accept_shoe", (("[name=serial]", "IS-2"),), before=lambda here, _: here.another_shoe("IS-2")),
+    Case("collect_commission", before=owe),
+    Case("waive_commission", (REASON,), before=owe),
     Case("close_table"),
     Case("change_game", opened_by="#change-game"),
 )
 
 
 async def test_at_a_table(browser, tmp_path):
-    own = house("midi-baccarat", betting_closes="order", next_coup="order")
+    own = house("midi-baccarat", betting_closes="order", next_coup="order", commission="shoe_end")
     async with consoles(tmp_path, own) as here, console_of(browser) as page:
         await at_work(page, here, "omar")
         for case in AT_A_TABLE:

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable
 from punto.controller.journal import rows as following
 from punto.controller.journal.entries import Entry, Recorded
 from punto.controller.journal.recovery import replay
+from tests.baccarat.table.croupier import BANKER_NATURAL
 from tests.controller.journal.records import rewrite, take_snapshot
 from tests.controller.table_in_this_process import edited, rows, table
 from tests.controller.test_progressive_record import AWARD, settings, to_the_win
@@ -27,9 +29,9 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     record = tmp_path_factory.mktemp("full") / "table.db"
 
     async def play() -> None:
-        async with table(record, settings()) as here:
+        async with table(record, replace(settings(), commission="shoe_end")) as here:
             await to_the_win(here)
-            await here.do(*AWARD)
+            await here.do(*AWARD, "wager 2 banker 500", f"draw {BANKER_NATURAL}")
             await here.order(CallSupervisor("mei", "a dispute"))
             await take_snapshot(here)
             await here.engine.submit([CloseTable("mei"), CloseTable("mei")], "operator mei")

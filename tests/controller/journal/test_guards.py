@@ -116,6 +116,7 @@ def test_a_person_with_a_shell_cannot_set_a_cursor_back_or_beyond_the_rounds(fil
         ("games", "(999, 'mini-baccarat', '', '{}')"),
         ("decided", "(999, 'tie', 'tie')"),
         ("incidents", "(999999, 0, 'alarm', 'eve', 'eve')"),
+        ("commissions", "(999999, 0, 2, 'waived', -50, 0, NULL, NULL)"),
         ("postings", "(999999, 0, '', '', 1, '', 0, 0, 0, 0, 0, 0, 0, '', '', 0, 0, '', '', '')"),
         ("progressive_rounds", "(999999, 0, '', '', '', 1, 1, 1, '')"),
         ("progressive_log", "(999999, 0, '', '', '', NULL, '')"),
