@@ -1,15 +1,16 @@
 """Reports from the record: rounds, a round's inputs, a shift. They read the record beside its writer and change nothing."""
 
 import json
+import sqlite3
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from punto.baccarat.table.after_settlement import as_dealt
 from punto.baccarat.table.meters import of_game
-from punto.baccarat.table.state import RoundRecord, TableState
+from punto.baccarat.table.state import CommissionOwed, RoundRecord, TableState
 from punto.controller.journal import out_of_the_ordinary, schema, store
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.journal.meters import expectations_of, games_since
@@ -52,6 +53,18 @@ _SEEN_TO: Final = f"""
 SELECT ts, game, record FROM rounds WHERE round >= ? AND (
     status IN ('void', 'correction') OR json_array_length(record, '$.corrections')
 ) ORDER BY round DESC LIMIT {MOST_LISTED + 1}
+"""  # noqa: S608 - literals
+
+
+_COMMISSION: Final = """
+SELECT coalesce(sum(amount) FILTER (WHERE cause IN ('earned', 'corrected')), 0) AS earned,
+    coalesce(-sum(amount) FILTER (WHERE cause = 'collected'), 0) AS collected,
+    coalesce(-sum(amount) FILTER (WHERE cause = 'waived'), 0) AS waived FROM commissions WHERE input >= ?
+"""
+_CLEARED: Final = f"""
+SELECT ts, seat, cause, -amount, json_extract(payload, '$.who'), json_extract(payload, '$.approved_by'),
+    json_extract(payload, '$.reason') FROM commissions JOIN inputs ON seq = input
+WHERE input >= ? AND cause IN ('collected', 'waived') ORDER BY input DESC LIMIT {MOST_LISTED + 1}
 """  # noqa: S608 - literals
 
 
@@ -130,6 +143,38 @@ class VoidCoup(Part):
     reason: str | None
 
 
+class CommissionTotals(Part):
+    """The commission that was marked at the seats, with corrections, and what was collected and waived, in minor units."""
+
+    earned: int
+    collected: int
+    waived: int
+
+
+class CommissionCleared(Part):
+    """The account of a seat that was collected or waived, in minor units."""
+
+    ts: Timestamp
+    seat: int
+    cause: Literal["collected", "waived"]
+    amount: int
+    who: str
+    approved_by: str | None
+    reason: str | None
+
+
+class Commission(Part):
+    """The commission of a table that collects it at the end of the shoe, in the shift and since the gaming day began.
+
+    `owed` is what each seat owes now.
+    """
+
+    shift: CommissionTotals
+    day: CommissionTotals
+    owed: tuple[CommissionOwed, ...]
+    cleared: tuple[CommissionCleared, ...]
+
+
 class GameMeters(Part):
     """The meters of a game in the shift and over the table's life; `rules` names its rules, as on the record.
 
@@ -150,6 +195,8 @@ class Shift(Part):
 
     A hand that was voided after settlement is `void` and not `played`. The entry that took it back is a `correction`.
 
+    `commission` is null at a table that keeps the commission from each win, if none was marked in the shift.
+
     A list has its last 1000 entries at most; `more` has the names of the lists with more entries.
     """
 
@@ -159,6 +206,7 @@ class Shift(Part):
     rounds: dict[str, int]
     hands_an_hour: float | None
     wagers: tuple[WagerTotals, ...]
+    commission: Commission | None
     meters: tuple[GameMeters, ...]
     voids: tuple[VoidCoup, ...]
     corrections: tuple[Correction, ...]
@@ -244,6 +292,7 @@ class Reports:
             ]
             totals = connection.execute(_TOTALS, {"first": round_}).fetchall()
             rows = connection.execute(_SEEN_TO, (round_,)).fetchall()
+            commission, more_cleared = _commission(connection, seq, state)
             noted, entrances = (
                 out_of_the_ordinary.noted(connection, which, MOST_LISTED + 1, seq, newest=True)
                 for which in (INCIDENTS, ENTRANCES)
@@ -258,6 +307,7 @@ class Reports:
             "corrections": max(len(rows), len(corrections)) > MOST_LISTED,
             "alarms": max(len(noted), len(alarms)) > MOST_LISTED,
             "access": len(entrances) > MOST_LISTED,
+            "cleared": more_cleared,
         }
         return Shift(
             name=state.settings.title,
@@ -279,12 +329,34 @@ class Reports:
                 WagerTotals(wager=wager, wagers=made, staked=staked, returned=returned, net=returned - staked)
                 for wager, made, staked, returned in totals
             ),
+            commission=commission,
             voids=tuple(voids[-MOST_LISTED:]),
             corrections=tuple(corrections[-MOST_LISTED:]),
             alarms=tuple(alarms[-MOST_LISTED:]),
             access=tuple(access[-MOST_LISTED:]),
             more=tuple(name for name, has_more in more.items() if has_more),
         )
+
+
+def _commission(
+    connection: sqlite3.Connection, seq: int, state: TableState
+) -> tuple[Commission | None, bool]:
+    """The commission from the input `seq` on, and whether more accounts were cleared than are listed."""
+    day = state.history.day
+    first = seq if day is None else store.first_since(connection, "inputs", "seq", day.began)
+    shift, today = (_totals(connection, since) for since in (seq, first))
+    if state.settings.commission == "each_win" and not (shift.earned or shift.collected or shift.waived):
+        return None, False
+    rows = connection.execute(_CLEARED, (seq,)).fetchall()
+    names = list(CommissionCleared.model_fields)
+    cleared = [CommissionCleared(**dict(zip(names, row, strict=True))) for row in reversed(rows)]
+    found = Commission(shift=shift, day=today, owed=state.commissions, cleared=tuple(cleared[-MOST_LISTED:]))
+    return found, len(rows) > MOST_LISTED
+
+
+def _totals(connection: sqlite3.Connection, first: int) -> CommissionTotals:
+    earned, collected, waived = connection.execute(_COMMISSION, (first,)).fetchone()
+    return CommissionTotals(earned=earned, collected=collected, waived=waived)
 
 
 def _past(ts: str, game: str, record: str) -> PastRound:

@@ -36,7 +36,7 @@ from punto.controller.journal import store
 from punto.controller.journal.schema import RecordError
 from punto.reports import shift as reports
 from punto.reports.shift import MOST_LISTED, Reports
-from tests.baccarat.table.croupier import COMMANDS, LONG, PLAYER_NATURAL, TIE, Croupier
+from tests.baccarat.table.croupier import BANKER_NATURAL, COMMANDS, LONG, PLAYER_NATURAL, TIE, Croupier
 from tests.consoles.consoles import Browser, Here, consoles
 from tests.controller.table_in_this_process import edited, rows, settings
 
@@ -260,6 +260,38 @@ async def test_a_shift_has_what_the_house_took_and_paid_however_often_a_round_wa
         (2, False, -2000),
         (2, True, 1000),
     ]
+
+
+async def test_a_shift_has_the_commission_that_was_marked_collected_and_waived_in_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(reports, "MOST_LISTED", 2)
+    async with consoles(tmp_path, settings(commission="shoe_end")) as here:
+        browser = await opened(here)
+        play = [f"wager {seat} banker 1000" for seat in (1, 2, 3, 5)]
+        await here.table.do(*play, f"draw {BANKER_NATURAL}", "collect 5 50", "collect 1 50", "collect 2 50")
+        with edited(here.record) as record:
+            then = (datetime.now(UTC) - timedelta(hours=9)).isoformat(timespec="microseconds")
+            record.execute('UPDATE inputs SET ts = ? WHERE payload LIKE \'%"seat":5,"amount"%\'', (then,))
+        await here.table.do("wager 3 banker 500", f"draw {BANKER_NATURAL}", "void round", "waive 3 50")
+        await here.table.do("wager 3 banker 500", f"draw {BANKER_NATURAL}")
+        shift = (await browser.get("/api/shift?hours=8")).json
+
+    commission = shift["commission"]
+    assert commission["shift"] == {"earned": 25, "collected": 100, "waived": 50}
+    assert commission["day"] == {"earned": 225, "collected": 150, "waived": 50}
+    assert commission["owed"] == [{"seat": 3, "amount": 25}]
+    assert [(each["seat"], each["cause"], each["amount"], each["who"]) for each in commission["cleared"]] == [
+        (2, "collected", 50, "ann"),
+        (3, "waived", 50, "bob"),
+    ]
+    assert (commission["cleared"][1]["approved_by"], commission["cleared"][1]["reason"]) == ("eve", "left")
+    assert "cleared" in shift["more"]
+    assert "waived the commission of seat 3: left" in [each["text"] for each in shift["alarms"]]
+
+
+async def test_a_shift_says_nothing_of_commission_that_is_kept_from_each_win(here, mei):
+    await deal(here, PLAYER_NATURAL, seats=1)
+
+    assert (await mei.get("/api/shift")).json["commission"] is None
 
 
 async def test_a_round_of_the_shift_before_that_is_voided_in_this_one_leaves_what_was_taken_back_in_its_totals(

@@ -18,6 +18,7 @@ const LISTS = {
   corrections: t("shift.corrections").toLowerCase(),
   alarms: t("shift.alarms").toLowerCase(),
   access: t("shift.access").toLowerCase(),
+  cleared: t("shift.cleared").toLowerCase(),
 };
 /** @type {View} */
 let view;
@@ -58,7 +59,9 @@ async function report() {
 }
 
 /** @param {Shift} shift */
-function drawn({ since, until, rounds, hands_an_hour, wagers, meters, voids, corrections, alarms, access, more }) {
+function drawn(shift) {
+  const { since, until, rounds, hands_an_hour, wagers, commission, meters, voids, corrections, alarms, access, more } =
+    shift;
   const money = moneyIn(view.state.currency, { whole: false });
   const signed = moneyIn(view.state.currency, { whole: false, sign: true });
   const title = titlesOf(view.state);
@@ -104,6 +107,7 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, meters, voids, cor
           : []),
       ],
     ),
+    ...(commission === null ? [] : commissionOf(commission, by)),
     listed(
       t("shift.voids"),
       [t("round"), t("when"), t("shift.voided"), t("who"), t("why")],
@@ -152,6 +156,42 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, meters, voids, cor
       ]),
     ),
     ...meters.flatMap((each) => [counts(each), ...(each.lifetime.wagers.length > 0 ? [holds(each)] : [])]),
+  ];
+}
+
+/**
+ * What was marked, collected and waived in the shift and on the gaming day, and what the seats owe now.
+ * @param {NonNullable<Shift["commission"]>} commission
+ * @param {(entry: { who: string | null, approved_by: string | null }) => string} by
+ */
+function commissionOf({ shift, day, owed, cleared }, by) {
+  const money = moneyIn(view.state.currency, { whole: false });
+  return [
+    listed(
+      t("commission"),
+      [t("when"), `>${t("commission.earned")}`, `>${t("commission.collected")}`, `>${t("commission.waived")}`],
+      [
+        [t("shift"), money(shift.earned), money(shift.collected), money(shift.waived)],
+        [t("gaming_day"), money(day.earned), money(day.collected), money(day.waived)],
+      ],
+    ),
+    listed(
+      t("commission.owed_now"),
+      [t("heading.seat"), `>${t("due")}`],
+      owed.map((each) => [String(each.seat), money(each.amount)]),
+    ),
+    listed(
+      t("shift.cleared"),
+      [t("when"), t("heading.seat"), t("what"), `>${t("due")}`, t("who"), t("why")],
+      cleared.map((each) => [
+        dayAndClock(each.ts),
+        String(each.seat),
+        each.cause === "collected" ? t("commission.collected") : t("commission.waived"),
+        money(each.amount),
+        by(each),
+        each.reason ?? "",
+      ]),
+    ),
   ];
 }
 

@@ -63,7 +63,7 @@ async def test_an_order_to_collect_is_off_if_the_seat_wins_again(browser, tmp_pa
         await expect(dialog.get_by_role("button", name="Collect commission")).to_be_disabled()
 
 
-async def test_a_supervisor_waives_what_holds_up_the_next_shoe(browser, tmp_path):
+async def test_a_supervisor_waives_what_holds_up_the_next_shoe_and_the_shift_has_it(browser, tmp_path):
     async with consoles(tmp_path, LAMMERS) as here, console_of(browser) as page:
         await here.load()
         await at_work(page, here, "omar")
@@ -83,4 +83,10 @@ async def test_a_supervisor_waives_what_holds_up_the_next_shoe(browser, tmp_path
         await confirm(dialog, "Waive commission")
         await confirm(await order(page, "Change the shoe"), "Change the shoe")
 
-        assert (here.table.state.commissions, here.table.state.shoe.number) == ((), 2)
+        await page.keyboard.press("F8")
+        report = page.locator("#shift-report")
+        figures = report.get_by_role("table", name="Commission", exact=True).locator("tbody tr")
+        await expect(figures).to_have_text(["Shift$5.50$5.00$0.50", "Gaming day$5.50$5.00$0.50"])
+        cleared = report.get_by_role("table", name="Commission collected and waived").locator("tbody tr")
+        await expect(cleared.nth(0)).to_contain_text("Collected$5.00omar")
+        await expect(cleared.nth(1)).to_contain_text("Waived$0.50omarleft without paying")
