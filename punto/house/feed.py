@@ -20,6 +20,7 @@ from punto.messages.bounds import (
     LONGEST_PAYLOAD,
     books_in_bounds,
     incidents_in_bounds,
+    meters_in_bounds,
     round_in_bounds,
     rounds_in_bounds,
 )
@@ -68,7 +69,7 @@ _KINDS: Final[dict[str, Any]] = {
     INFO: Info,
     HEALTH: Health,
     STATE: State,
-    METERS: TableMeters,
+    METERS: Annotated[TableMeters, AfterValidator(meters_in_bounds)],
     ROUND: Annotated[Round, AfterValidator(round_in_bounds)],
     RESTRICTED_EDGE: Edge,
     device("+"): Device,
@@ -184,11 +185,12 @@ class Feed:
         try:
             message = _read(kind, name, payload)
             self._pass(table, message, retained=retained)
-        except ValueError as error:
+        except Exception as error:  # noqa: BLE001 - whatever one table sends, the other tables are followed
             why = first_fault(error) if isinstance(error, ValidationError) else str(error)
             self.refused[kind] += 1
             if self.refused[kind] == 1:
-                _log.warning("message refused", topic=topic[:200], error=why)
+                unforeseen = not isinstance(error, ValueError)
+                _log.warning("message refused", topic=topic[:200], error=why, exc_info=unforeseen)
             if kind in _ANSWERS:
                 self._intake.give_up(table, f"its answer cannot be read: {cut(why, 300)}")
 

@@ -172,13 +172,14 @@ class Known(NamedTuple):
 class _Table:
     """The last messages of a table by kind, its devices, and when the rounds of the last hour ended.
 
-    `until` is when its state, and its meter, are no longer valid.
+    `until` is when its state, and its meter, are no longer valid. `told` are the chances that it told, with the rules of their game.
     """
 
     last: dict[type[Payload], Payload] = field(default_factory=dict)
     until: dict[type[Payload], float] = field(default_factory=dict)
     devices: dict[str, Device] = field(default_factory=dict)
     played: deque[datetime] = field(default_factory=lambda: deque(maxlen=MOST_PLAYED))
+    told: dict[str, Expectations] = field(default_factory=dict)
 
     def of(self, kind: type[_M]) -> _M | None:
         """The last message of a kind."""
@@ -220,6 +221,8 @@ class Floor:
                 if not retained and message != table.of(type(message)):
                     table.until[type(message)] = self._clock() + held
                 table.last[type(message)] = message
+            case TableMeters():
+                table.told = {message.rules: told(message.lifetime)}
             case BooksResponse() if message.books.day.state != "open":
                 pass  # it is for the store
             case _:
@@ -244,11 +247,11 @@ class Floor:
 
     def told(self) -> dict[tuple[str, str], Expectations]:
         """What each table tells of the chances of the game that it plays, by its id and the game's rules."""
-        found = {}
-        for name, table in self._tables.items():
-            if (meters := table.of(TableMeters)) is not None:
-                found[name, meters.rules] = told(meters.lifetime)
-        return found
+        return {
+            (name, rules): found
+            for name, table in self._tables.items()
+            for rules, found in table.told.items()
+        }
 
     def kept(self) -> tuple[KeptMeter, ...]:
         """The meters, each at the service that keeps it, in the order of their ids."""

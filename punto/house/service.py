@@ -1,8 +1,8 @@
 """The Game Manager's parts, and the order in which they begin and end."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final, Protocol
@@ -66,29 +66,36 @@ class _Stored:
         self._rounds: Mapping[str, int] = {}
         self._deviations: Mapping[str, tuple[Deviation, ...]] = {}
         self._card_orders: Mapping[str, tuple[CardOrder, ...]] = {}
+        self._unwatched: Mapping[str, str] = {}
 
     async def look(self) -> None:
         """Look every few seconds until cancelled."""
         while True:
             since = self._calendar.day_of(datetime.now(UTC)) - LONGEST_SESSION
-            with suppress(StoreAwayError):  # the intake says it
+            with _going_on("people"):
                 self._staff = await asyncio.to_thread(signed_on, self._store, since)
                 self._rounds = newest(await asyncio.to_thread(self._store.cursors))
             await asyncio.sleep(_STORE_SECONDS)
 
     async def watch(self, floor: Floor) -> None:
-        """Look every minute for what is not by chance, until cancelled."""
+        """Look every minute for what is not by chance, until cancelled.
+
+        What a table told may make a look fail, and must not end the program that follows all the tables.
+        """
         watch, card_order = Watch(self._store), CardOrderWatch(self._store)
         while True:
-            with suppress(StoreAwayError):
-                now = datetime.now(UTC)
+            now = datetime.now(UTC)
+            with _going_on("deviations"):
                 self._deviations = await asyncio.to_thread(watch.look, now, floor.told())
+                self._unwatched = watch.unwatched
+            with _going_on("order of cards"):
                 self._card_orders = await asyncio.to_thread(card_order.look, now)
             await asyncio.sleep(_WATCH_SECONDS)
 
     def known(self, intake: Intake, feed: Feed) -> dict[str, Known]:
         """With what this program takes in itself, as of now."""
-        rounds, faults = {**self._rounds, **intake.taken()}, {**feed.faults(), **intake.faults()}
+        rounds = {**self._rounds, **intake.taken()}
+        faults = {**self._unwatched, **feed.faults(), **intake.faults()}
         return {
             name: Known(
                 rounds.get(name, 0),
@@ -163,6 +170,17 @@ async def serve(
         if entrance is not None:
             entrance.close()
         await asyncio.to_thread(store.close)
+
+
+@contextmanager
+def _going_on(looked_for: str) -> Iterator[None]:
+    """Log what made a look at the store fail, and go on. The intake reports a store that is away."""
+    try:
+        yield
+    except StoreAwayError:
+        pass
+    except Exception:  # noqa: BLE001 - logged whole, and the next look may succeed
+        _log.exception("a look at the store failed", looked_for=looked_for)
 
 
 def _kept(floor: Floor, intake: Intake) -> Kept:

@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+import structlog
 from sqlalchemy import Connection
 
 from punto.baccarat.coup import Winner
@@ -31,6 +32,11 @@ _RESULTS: Final = {
     Winner.TIE.value: "The hands tie",
     NATURAL: "A natural ends the coup",
 }
+
+_NOT_JUDGED: Final = (
+    "its figures are not watched, because they do not fit its game: find out whether it is the house's table"
+)
+_log = structlog.get_logger("punto.house")
 
 Told = Mapping[tuple[str, str], Expectations]
 """The chances that tables tell, by the table's id and the game's rules."""
@@ -62,6 +68,8 @@ class Watch:
         self._store = store
         self._read: tuple[date, int] | None = None
         self._before: dict[date, dict[Key, Meters]] = {}
+        self.unwatched: dict[str, str] = {}
+        """The tables with figures that the last look could not judge, and why."""
 
     def look(self, now: datetime, told: Told) -> dict[str, tuple[Deviation, ...]]:
         """The deviations of each table now (UTC), the strongest first, and each thing once.
@@ -78,6 +86,7 @@ class Watch:
                 self._before = _before(connection, today)
                 self._read = today, now.hour
             new = meters_between(connection, today, today)
+        self.unwatched = {}
         watched: set[_Figure] = set()
         strongest: dict[_Figure, _Found] = {}
         for since, before in self._before.items():
@@ -88,21 +97,33 @@ class Watch:
         return _alarms(strongest, alarm_at(len(watched)))
 
     def _span(self, since: date, span: Mapping[Key, Meters], told: Told) -> Iterator[tuple[_Figure, _Found]]:
-        """All figures that have an expectation, over a span of days."""
+        """All figures that have an expectation, over a span of days. What fails with those of a table is the fault of this table."""
         for key, meters in sorted(span.items(), key=itemgetter(0)):
             table, _, name, rules = key
             game = self._store.game(name, rules)
             if game is None:
                 continue
-            read = metered(meters, game, {**told.get((table, rules), {}), **shipped(game)})
-            for count in read.counts:
-                if count.expected is not None and count.evidence is not None:
-                    beside = count.hits, read.hands, count.expected, count.evidence
-                    yield _Figure(key, count.wager, count.rule), _Found(game, since, *beside)
-            for each in read.wagers:
-                if each.expected is not None and each.evidence is not None:
-                    kept = each.win, each.handle, each.expected, each.evidence
-                    yield _Figure(key, each.wager, None), _Found(game, since, *kept)
+            try:
+                yield from [*_figures(key, since, meters, game, told.get((table, rules), {}))]
+            except Exception:  # noqa: BLE001 - whatever one table told, the others are watched
+                if table not in self.unwatched:
+                    _log.exception("a table cannot be watched", table=table, game=name)
+                self.unwatched[table] = _NOT_JUDGED
+
+
+def _figures(
+    key: Key, since: date, meters: Meters, game: Game, told: Expectations
+) -> Iterator[tuple[_Figure, _Found]]:
+    """The figures of one game at a table."""
+    read = metered(meters, game, {**told, **shipped(game)})
+    for count in read.counts:
+        if count.expected is not None and count.evidence is not None:
+            beside = count.hits, read.hands, count.expected, count.evidence
+            yield _Figure(key, count.wager, count.rule), _Found(game, since, *beside)
+    for each in read.wagers:
+        if each.expected is not None and each.evidence is not None:
+            kept = each.win, each.handle, each.expected, each.evidence
+            yield _Figure(key, each.wager, None), _Found(game, since, *kept)
 
 
 def _before(connection: Connection, today: date) -> dict[date, dict[Key, Meters]]:

@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from punto.baccarat.table.state import RoundRecord
 from punto.configs.plain_text import is_plain
+from punto.configs.problems import cut
 from punto.messages.books import Books
+from punto.messages.meters import TableMeters
 from punto.messages.models import MOST_AMOUNT, MOST_NUMBER, Round
 from punto.messages.requests import BooksResponse, IncidentsResponse, RoundsResponse
 
@@ -59,6 +61,17 @@ def incidents_in_bounds(told: IncidentsResponse) -> IncidentsResponse:
     return told
 
 
+def meters_in_bounds(told: TableMeters) -> TableMeters:
+    """The message; raises ValueError if something of it is out of bounds."""
+    _check_game(told.game, told.rules)
+    for readings in (told.lifetime, told.gaming_day):
+        _check_numbers("hands", 0, MOST_NUMBER, readings.hands)
+        for each in readings.counts:
+            expected = 0 if each.expected is None else each.expected
+            _check_numbers(f"count of {cut(each.rule)}", 0, MOST_NUMBER, each.hits, expected)
+    return told
+
+
 def books_in_bounds(told: BooksResponse) -> BooksResponse:
     """The message; raises ValueError if something of it is out of bounds, or it does not have the same progressives throughout."""
     books = told.books
@@ -99,7 +112,7 @@ def _check_game(game: str, rules: str) -> None:
     _check_names("game", (game, rules))
 
 
-def _check_numbers(where: str, least: int, most: int, *numbers: int) -> None:
+def _check_numbers(where: str, least: int, most: int, *numbers: float) -> None:
     for each in numbers:
         if not least <= each <= most:
             raise ValueError(f"{where}: a number is not from {least} to {most}")

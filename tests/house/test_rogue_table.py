@@ -372,3 +372,36 @@ def test_books_whose_parts_do_not_belong_together_are_not_read(change):
     change(answer["books"])
     with pytest.raises(ValidationError):
         read(json.dumps(answer))
+
+
+@pytest.mark.parametrize(
+    "change", [{"hands": 10**400}, {"expected": 1e999}, {"expected": -1.0}, {"hits": 2**70}]
+)
+def test_meters_out_of_bounds_are_not_read(here, change):
+    count = {"wager": None, "rule": "tie", "hits": 1, "expected": 0.1, "errors": None, "evidence": None}
+    readings = {"hands": 1, "counts": [{**count, **change}], "wagers": []} | change
+    readings.pop("expected", None), readings.pop("hits", None)
+    meters = {
+        "schema": "punto/meters/1", "id": "x", "seq": 1, "ts": TS, "game": "g", "rules": "r", "day_began": TS,
+        "lifetime": readings, "gaming_day": {"hands": 0, "counts": [], "wagers": []},
+    }  # fmt: skip
+    readings["counts"][0].pop("hands", None)
+
+    here.tell("rogue", "meters", meters)
+
+    assert here.feed.refused["meters"] == 1
+    assert here.floor.told() == {}
+
+
+def test_a_message_that_the_house_fails_on_is_refused_and_other_tables_are_read(here, monkeypatch):
+    def fail(table: str, *_: object) -> None:
+        if table == "rogue":
+            raise OverflowError("integer division result too large for a float")
+
+    monkeypatch.setattr(here.intake, "meet", fail)
+    at = Told()
+    for name in ("rogue", "table-1"):
+        here.tell(name, "health", at.health())
+
+    assert here.feed.refused["health"] == 1
+    assert [view.table for view in here.floor.view(datetime.now(UTC), {})] == ["table-1"]

@@ -1,5 +1,6 @@
 """The watch over the floor: what is not by chance is one alarm in the words of the pay table, and chance is none."""
 
+import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -14,10 +15,14 @@ from punto.baccarat.wagers.definition import Game, Rule, Wager
 from punto.baccarat.wagers.settlement import PlacedWager, settle
 from punto.configs.expectations import Expectation
 from punto.configs.game_files import load_game
+from punto.house import service
+from punto.house import watch as watch_module
+from punto.house.live import Floor
 from punto.house.store import Store
 from punto.house.taken import Taken
 from punto.house.watch import Watch
 from tests.baccarat.table.croupier import cards
+from tests.controller.table_in_this_process import eventually
 from tests.house.conftest import CALENDAR
 from tests.house.tables import with_five_wagers
 
@@ -173,3 +178,41 @@ def test_a_wager_of_the_house_is_watched_by_the_chances_that_its_table_tells(sto
     told = {key: {("own", "seven"): Expectation(0.01, 0.0099)}}
     assert things(look(store, told=told)) == [("Lucky Seven", "Player has a total of 7")]
     assert look(store, told={("table-2", game.rules_digest): told[key]}) == {}
+
+
+def test_a_table_whose_figures_cannot_be_judged_does_not_hide_another(store, take, monkeypatch):
+    take(TOO_MANY_TIES, DAY)
+    take(HANDS[:5], DAY, table="table-2", game=load_game("progressive-1"))
+    figures = watch_module._figures
+
+    def fail(key, since, meters, game, told):
+        if game is not GAME:
+            raise OverflowError
+        return figures(key, since, meters, game, told)
+
+    monkeypatch.setattr(watch_module, "_figures", fail)
+    watch = Watch(store)
+    found = watch.look(DAY + timedelta(hours=20), {})
+
+    assert things(found)[0] == TIE_ALARM
+    assert [*watch.unwatched] == ["table-2"]
+
+
+async def test_a_look_that_fails_does_not_end_the_watch(store, monkeypatch):
+    looks: list[int] = []
+
+    def look(*_: object) -> dict[str, tuple[()]]:
+        looks.append(1)
+        if len(looks) == 1:
+            raise KeyError("zz")
+        return {"table-1": ()}
+
+    monkeypatch.setattr(Watch, "look", look)
+    monkeypatch.setattr(service, "_WATCH_SECONDS", 0.0)
+    stored = service._Stored(store, CALENDAR)
+    watching = asyncio.create_task(stored.watch(Floor()))
+    await eventually(lambda: watching.done() or stored._deviations, "it looks again")
+
+    assert not watching.done()
+    watching.cancel()
+    await asyncio.wait([watching])
