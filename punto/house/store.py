@@ -32,6 +32,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, SQLAlchemyError
 
 from punto.baccarat.table.events import Access, SessionEnded
+from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.definition import Game
 from punto.configs.game_files import load_game, shipped_games
 from punto.configs.problems import cut
@@ -295,6 +296,8 @@ class Store:
                 each.game if before is None else before.place.game,
                 each.rules if before is None else before.place.rules,
             )
+            if game is not None:
+                _check_wagers(game, each.round)
             counted = count(sums, place, each.round, before, game)
             if each.round.status in {"played", "correction"}:
                 new[cursor.id] = counted
@@ -532,6 +535,13 @@ class Store:
             raise StoreAwayError(_in_one_line(error.orig or error)) from error
         except SQLAlchemyError as error:  # such as no connection of the pool within its time
             raise StoreAwayError(_in_one_line(error)) from error
+
+
+def _check_wagers(game: Game, told: RoundRecord) -> None:
+    """Raise ValueError if a round has a wager that its game does not have."""
+    if unknown := {each.wager for each in told.settlements} - {each.name for each in game.wagers}:
+        wager = cut(min(unknown))
+        raise ValueError(f"round {told.round} has a wager {wager!r}, which its game does not have")
 
 
 def _move(connection: Connection, moved: list[dict[str, Any]]) -> None:

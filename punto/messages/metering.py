@@ -36,11 +36,11 @@ def metered(meters: Meters, game: Game, expectations: Expectations) -> MeterRead
 
 
 def told(readings: MeterReadings) -> Expectations:
-    """The chances of the rules and results as a table tells them."""
+    """The chances of the rules and results as a table tells them, without the win of a wager, which takes the place of a rule."""
     chances = (
         (each, each.expected / readings.hands)
         for each in readings.counts
-        if each.expected is not None and readings.hands > 0
+        if each.expected is not None and readings.hands > 0 and each.rule != WIN
     )
     return {
         (each.wager, each.rule): Expectation(chance, chance * (1 - chance))

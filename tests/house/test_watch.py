@@ -18,9 +18,11 @@ from punto.configs.game_files import load_game
 from punto.house import service
 from punto.house import watch as watch_module
 from punto.house.live import Floor
-from punto.house.store import Store
+from punto.house.store import RefusedError, Store
 from punto.house.taken import Taken
 from punto.house.watch import Watch
+from punto.messages.metering import told
+from punto.messages.meters import CountReading, MeterReadings
 from tests.baccarat.table.croupier import cards
 from tests.controller.table_in_this_process import eventually
 from tests.house.conftest import CALENDAR
@@ -216,3 +218,19 @@ async def test_a_look_that_fails_does_not_end_the_watch(store, monkeypatch):
     assert not watching.done()
     watching.cancel()
     await asyncio.wait([watching])
+
+
+def test_the_win_of_a_wager_is_not_taken_from_a_tables_meters():
+    """They have no variance of a win, and a rule has a name."""
+    count = CountReading(wager="own", rule="", hits=0, expected=0.5, errors=None, evidence=None)
+    rule = count.model_copy(update={"rule": "seven"})
+
+    assert [*told(MeterReadings(hands=1, counts=(count, rule), wagers=()))] == [("own", "seven")]
+
+
+def test_a_round_with_a_wager_that_its_game_does_not_have_is_refused(store, take):
+    hand = next(each for each in HANDS if each.settlements)
+    other = replace(hand, settlements=(replace(hand.settlements[0], wager="zz"),))
+
+    with pytest.raises(RefusedError, match="round 1 has a wager 'zz', which its game does not have"):
+        take([other], DAY)
