@@ -4,6 +4,7 @@ Each figure begins again on each gaming day, because a fault begins one day at a
 now are looked at in spans, each twice as long as the one before (`docs/explanation/watch.md`).
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, timedelta
 from operator import itemgetter
@@ -87,14 +88,12 @@ class Watch:
                 self._read = today, now.hour
             new = meters_between(connection, today, today)
         self.unwatched = {}
-        watched: set[_Figure] = set()
         strongest: dict[_Figure, _Found] = {}
         for since, before in self._before.items():
             for figure, found in self._span(since, _together(before, new), told):
-                watched.add(figure)
                 if figure not in strongest or found.evidence > strongest[figure].evidence:
                     strongest[figure] = found
-        return _alarms(strongest, alarm_at(len(watched)))
+        return _alarms(strongest)
 
     def _span(self, since: date, span: Mapping[Key, Meters], told: Told) -> Iterator[tuple[_Figure, _Found]]:
         """All figures that have an expectation, over a span of days. What fails with those of a table is the fault of this table."""
@@ -142,11 +141,14 @@ def _together(some: Mapping[Key, Meters], more: Mapping[Key, Meters]) -> dict[Ke
     return {**some, **{key: some[key].plus(each) if key in some else each for key, each in more.items()}}
 
 
-def _alarms(strongest: Mapping[_Figure, _Found], alarm: float) -> dict[str, tuple[Deviation, ...]]:
+def _alarms(strongest: Mapping[_Figure, _Found]) -> dict[str, tuple[Deviation, ...]]:
+    """The alarms of each table. The tables have equal shares of the false alarms, whatever the number of their figures is."""
+    figures = Counter(figure.key[0] for figure in strongest)
     alarms: dict[str, dict[tuple[object, ...], Deviation]] = {}
     for figure, found in sorted(strongest.items(), key=lambda item: -item[1].evidence):
-        if found.evidence >= alarm:
-            alarms.setdefault(figure.key[0], {}).setdefault(_thing(figure, found), _in_words(figure, found))
+        table = figure.key[0]
+        if found.evidence >= alarm_at(len(figures) * figures[table]):
+            alarms.setdefault(table, {}).setdefault(_thing(figure, found), _in_words(figure, found))
     return {table: tuple(found.values()) for table, found in alarms.items()}
 
 

@@ -14,7 +14,7 @@ from punto.baccarat.wagers.condition import Condition
 from punto.baccarat.wagers.definition import Game, Rule, Wager
 from punto.baccarat.wagers.settlement import PlacedWager, settle
 from punto.configs.expectations import Expectation
-from punto.configs.game_files import load_game
+from punto.configs.game_files import load_game, shipped_games
 from punto.house import service
 from punto.house import watch as watch_module
 from punto.house.live import Floor
@@ -234,3 +234,13 @@ def test_a_round_with_a_wager_that_its_game_does_not_have_is_refused(store, take
 
     with pytest.raises(RefusedError, match="round 1 has a wager 'zz', which its game does not have"):
         take([other], DAY)
+
+
+def test_the_figures_of_one_table_need_no_more_evidence_of_another(store, take):
+    take([*HANDS[:100], *TIES[:24]], DAY)
+    assert things(look(store)) == [TIE_ALARM]
+
+    for name in shipped_games():
+        take([replace(HANDS[0], settlements=())], DAY, table="table-2", game=load_game(name))
+
+    assert things(look(store)) == [TIE_ALARM]
