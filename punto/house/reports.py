@@ -103,7 +103,7 @@ def floor_report(store: Store, since: date, until: date) -> FloorReport:
         StoreAwayError: the store cannot be reached.
     """
     with store.reading() as connection:
-        counts = _counts(connection, since, until)
+        counts = counts_between(connection, since, until)
         meters = meters_between(connection, since, until)
     tables, wagers = _by_table_and_wager(store, counts, meters)
     return FloorReport(
@@ -257,7 +257,8 @@ def _as_meters(handle: Iterable[tuple[Key, Handle]], hit: Iterable[tuple[Key, Hi
     }
 
 
-def _counts(connection: Connection, since: date, until: date) -> defaultdict[Key, dict[str, int]]:
+def counts_between(connection: Connection, since: date, until: date) -> defaultdict[Key, dict[str, int]]:
+    """The rounds of each table and game on these gaming days, both included, by status."""
     found: defaultdict[Key, dict[str, int]] = defaultdict(dict)
     for key, (status,), (rounds,) in _summed(connection, schema.COUNTS, since, until):
         if rounds:

@@ -19,8 +19,9 @@ from punto.baccarat.table.meters import NATURAL, Meters
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.words import words
 from punto.configs.expectations import Expectations, shipped
+from punto.configs.problems import cut
 from punto.house.live import Deviation
-from punto.house.reports import Key, meters_between
+from punto.house.reports import Key, counts_between, meters_between
 from punto.house.store import Store
 from punto.messages.metering import metered
 
@@ -36,6 +37,10 @@ _RESULTS: Final = {
 
 _NOT_JUDGED: Final = (
     "its figures are not watched, because they do not fit its game: find out whether it is the house's table"
+)
+_UNKNOWN: Final = (
+    "it plays the game {}, which the house does not know, so it is not watched: find out why the table does not publish this game in its "
+    "topic info"
 )
 _log = structlog.get_logger("punto.house")
 
@@ -87,7 +92,12 @@ class Watch:
                 self._before = _before(connection, today)
                 self._read = today, now.hour
             new = meters_between(connection, today, today)
-        self.unwatched = {}
+            played = counts_between(connection, today, today)
+        self.unwatched = {
+            table: _UNKNOWN.format(cut(name))
+            for table, _, name, rules in played
+            if self._store.game(name, rules) is None
+        }
         strongest: dict[_Figure, _Found] = {}
         for since, before in self._before.items():
             for figure, found in self._span(since, _together(before, new), told):

@@ -244,3 +244,17 @@ def test_the_figures_of_one_table_need_no_more_evidence_of_another(store, take):
         take([replace(HANDS[0], settlements=())], DAY, table="table-2", game=load_game(name))
 
     assert things(look(store)) == [TIE_ALARM]
+
+
+def test_a_game_that_the_house_does_not_know_is_a_fault_of_its_table_until_it_is_known(store, take):
+    watch, unknown = Watch(store), replace(GAME, name="unknown")
+    take([replace(each, settlements=()) for each in TOO_MANY_TIES], DAY, game=unknown)
+    take(HANDS[:5], DAY, table="table-2")
+
+    assert watch.look(DAY + timedelta(hours=20), {}) == {}
+    assert [*watch.unwatched] == ["table-1"]
+    assert "it plays the game unknown, which the house does not know" in watch.unwatched["table-1"]
+
+    store.learn(unknown)
+    assert things(watch.look(DAY + timedelta(hours=20), {}))[0] == TIE_ALARM
+    assert watch.unwatched == {}
