@@ -42,8 +42,6 @@ _TYPES: Final = {
     DateTime: pa.timestamp("us", "UTC"),
     Text: pa.string(),
 }
-_PEOPLES: Final = frozenset({"who", "approved_by", "reason", "text", "where", "source"})
-"""The columns with texts of people and devices, which a spreadsheet must not take for formulas."""
 
 
 def export_month(store: Store, month: date, folder: Path, kind: Format) -> list[Path]:
@@ -132,7 +130,10 @@ def _end_of(month: date) -> date:
 
 
 def _write(connection: Connection, table: Table, month: date, path: Path, kind: Format) -> int:
-    """Write the rows in the order of their keys, and return how many they are. An unfinished file has another name."""
+    """Write the rows in the order of their keys, and return how many they are. An unfinished file has another name.
+
+    A stolen table PC can write anything in each text, which a spreadsheet must not take for a formula.
+    """
     types = pa.schema(
         [
             ("table", pa.string()),
@@ -149,8 +150,8 @@ def _write(connection: Connection, table: Table, month: date, path: Path, kind: 
         for batch in _batches(connection, table, month):
             rows += len(batch)
             columns = [
-                [said(cell) for cell in column] if kind == "csv" and name in _PEOPLES else column
-                for name, column in zip(types.names, zip(*batch, strict=True), strict=True)
+                [said(cell) for cell in column] if kind == "csv" and each.type == pa.string() else column
+                for each, column in zip(types, zip(*batch, strict=True), strict=True)
             ]
             arrays = [pa.array(column, each.type) for column, each in zip(columns, types, strict=True)]
             writer.write_batch(pa.record_batch(arrays, schema=types))

@@ -1,9 +1,10 @@
 """Months as files, and the end of what was exported."""
 
+import csv
 import re
 import subprocess
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,9 @@ import pytest
 from punto.house.export import drop_month, export_month
 from punto.house.reports import floor_report
 from punto.house.store import StoreError
+from punto.house.taken import TakenIncidents
+from punto.messages.building import timestamp
+from punto.messages.requests import RecordedIncident
 from tests.bitflips.flips import FOUND, bits_of, flip_each
 from tests.command import punto
 from tests.house.house import stored
@@ -137,3 +141,20 @@ def test_each_flip_of_a_bit_of_an_export_is_found_or_changes_nothing(filled, tmp
 
     assert tally.missed == []
     assert tally.counts[FOUND] > 0
+
+
+def test_no_text_of_a_table_is_a_formula_in_a_spreadsheet(open_store, tmp_path):
+    store, formula, at = open_store(), '=HYPERLINK("http://x")', played(9, 60)
+    one = next(each for each in at.rounds if each.settlements)
+    settlement = replace(one.settlements[0], wager=formula, rule=formula, remainder=formula)
+    (taken,) = told([replace(one, round=1, settlements=(settlement,))], at)
+    incident = RecordedIncident(
+        seq=1, place=0, ts=timestamp(taken.ts), kind=formula, source=formula, who=None, text="", where=None
+    )
+    store.take([taken._replace(game=formula, rules=formula)])
+    store.take_incidents([TakenIncidents(taken.table, taken.record, False, 0, 5, (incident,))])
+
+    for file in export_month(store, NOVEMBER, tmp_path, "csv"):
+        with file.open(encoding="utf-8", newline="") as rows:
+            cells = [cell for row in csv.DictReader(rows) for cell in row.values()]
+        assert not [cell for cell in cells if cell.startswith("=")]
