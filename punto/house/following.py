@@ -41,6 +41,7 @@ _SHARED: Final = (
     "two services publish as this table, with the records {}: stop the one that is not the table, and run `punto house choose-record "
     "--table {} --record NAME` with the table's record, which its console shows in the alarm"
 )
+_MOST_NAMES: Final = 4
 _BACK: Final = (
     "its record has not the {} that was taken in: if a backup of the record was restored, let the table begin a new "
     "record, and keep both files for surveillance"
@@ -92,10 +93,7 @@ class Following:
         """The tables whose rounds cannot be taken in, and why."""
         return {
             **{name: table.fault for name, table in self._tables.items() if table.fault},
-            **{
-                name: _SHARED.format(" and ".join(sorted(records)), name)
-                for name, records in self._disputed().items()
-            },
+            **{name: _SHARED.format(_names(records), name) for name, records in self._disputed().items()},
         }
 
     # --- two services with one table's id
@@ -342,6 +340,12 @@ class Following:
                     )
                 )
         return taken
+
+
+def _names(records: list[str]) -> str:
+    """The names of records, with the number of those above some."""
+    first, more = sorted(records)[:_MOST_NAMES], len(records) - _MOST_NAMES
+    return " and ".join([*first, f"{more} more"] if more > 0 else first)
 
 
 def _id(number: int) -> str:

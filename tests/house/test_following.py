@@ -243,3 +243,14 @@ def test_a_table_that_is_heard_of_while_requests_are_sent_holds_up_none():
         following.meet(f"{name} too", 1, 1)
 
     assert set(asked) >= {"t1", "t2"}
+
+
+def test_the_fault_of_many_disputed_records_is_short():
+    following = Following({})
+    for number in range(50):
+        following.dispute("table-1", [f"record-{number:02}", f"other-{number:02}"])
+
+    fault = following.faults()["table-1"]
+
+    assert "other-00 and other-01 and other-02 and other-03 and 96 more" in fault
+    assert len(fault) < 400
