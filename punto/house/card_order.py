@@ -82,7 +82,8 @@ class CardOrderWatch:
                 if cursor.rounds > table.round:
                     for row in _rounds(connection, cursor.id, table.round, today):
                         self._deal(table, row)
-        alarm = alarm_at(SHOES_A_DAY * ORDERS * len(self._tables))
+        playing = {name for (name, _), table in self._tables.items() if table.reached}
+        alarm = alarm_at(SHOES_A_DAY * ORDERS * len(playing))
         found: dict[str, tuple[CardOrder, ...]] = {}
         for (name, _), table in self._tables.items():
             alarms = tuple(

@@ -93,6 +93,11 @@ class Heard:
         """The store has these."""
         self._alarms.update((each.key, None) for each in alarms if each.key in self._alarms)
 
+    def forget(self, alarms: Iterable[EdgeAlarm]) -> None:
+        """These are not kept: they are new if a table tells them again."""
+        for each in alarms:
+            self._alarms.pop(each.key, None)
+
 
 def keep(store: Store, alarms: Sequence[EdgeAlarm]) -> None:
     """Add alarms that the store does not have, in one transaction.

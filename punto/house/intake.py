@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 import structlog
 
 from punto.baccarat.wagers.definition import Game
-from punto.house.edge_alarms import Heard, alarms_of, keep
+from punto.house.edge_alarms import EdgeAlarm, Heard, alarms_of, keep
 from punto.house.following import RECORDS_AT_ONCE, Ask, Following
 from punto.house.live import keeper_of
 from punto.house.store import GapError, RefusedError, Store, StoreAwayError
@@ -31,7 +31,7 @@ MOST_WAITING: Final = 4000
 GAMES_AT_ONCE: Final = 10
 ALARMS_AT_ONCE: Final = 100
 NEW_EVERY_SECONDS: Final = 60.0
-"""So many games and messages with new alarms of edges are taken of a table at once, and then one of each in this time."""
+"""So many games and new alarms of edges are taken of a table at once, and then one of each in this time."""
 _LOOK_SECONDS: Final = 1.0
 REVIEW_SECONDS: Final = 2.0
 """How often it looks whether a person has chosen one of two records of a table."""
@@ -163,10 +163,10 @@ class Intake:
         """
         if self._following is not None and self._following.is_held_back(table, told.record):
             return
-        alarms = [*alarms_of(table, told)]
-        if self._edges.has_new(alarms) and self._has_turn(table, "edges", ALARMS_AT_ONCE):
-            self._edges.take(alarms)
-            self._wake.set()
+        for alarm in alarms_of(table, told):
+            if self._edges.has_new([alarm]) and self._has_turn(table, "edges", ALARMS_AT_ONCE):
+                self._edges.take([alarm])
+                self._wake.set()
 
     def _has_turn(self, table: str, what: str, at_once: int) -> bool:
         """Whether something new of a table may be kept now. What is refused is told again by the table."""
@@ -255,8 +255,7 @@ class Intake:
                 continue
             self._wake.clear()
             if edges := self._edges.waiting():
-                await self._take_in(lambda told: keep(self._store, told), edges)
-                self._edges.stored(edges)
+                await self._keep(edges)
             while self._games:
                 await self._learn(self._games[0])
                 self._games.pop(0)
@@ -269,6 +268,15 @@ class Intake:
             if self._books:
                 books, self._books = self._books, []
                 await self._take_in(self._store.take_books, books)
+
+    async def _keep(self, edges: Sequence[EdgeAlarm]) -> None:
+        """Store alarms of edges. A table tells those again whose record has no round in the store yet, if it has such a record."""
+        cursors = await asyncio.to_thread(self._store.cursors)
+        known = [each for each in edges if (each.table, each.record) in cursors]
+        self._edges.forget(each for each in edges if each not in known)
+        if known:
+            await self._take_in(lambda told: keep(self._store, told), known)
+            self._edges.stored(known)
 
     async def _review(self) -> None:
         """Store which records are disputed, and look from time to time whether a person has chosen one."""

@@ -9,9 +9,10 @@ import pytest
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
 from punto.baccarat.table.state import RoundRecord
+from punto.house import card_order
 from punto.house.card_order import EARLIER, CardOrderWatch
 from punto.house.store import Store
-from punto.house.taken import Taken
+from punto.house.taken import Disputed, Taken
 from tests.baccarat.shoes import NEW_DECK, shuffled
 from tests.house.conftest import CALENDAR
 from tests.house.tables import with_five_wagers
@@ -136,3 +137,19 @@ def test_a_start_reads_the_rounds_of_the_day_before_too_but_no_earlier_ones(stor
     table.deal(4, shuffled(2)[:100])
 
     assert orders(CardOrderWatch(store).look(NOW)) == [(4, "shoe 2")]
+
+
+def test_records_without_a_round_do_not_raise_the_evidence_that_is_needed(store, table, monkeypatch):
+    asked: list[int] = []
+
+    def alarm_at(figures: int) -> float:
+        asked.append(figures)
+        return 1e9
+
+    monkeypatch.setattr(card_order, "alarm_at", alarm_at)
+    table.deal(1, shuffled(1)[:300])
+    CardOrderWatch(store).look(NOW)
+    store.dispute([Disputed("table-2", f"record-{number}", False) for number in range(50)])
+    CardOrderWatch(store).look(NOW)
+
+    assert asked == [card_order.SHOES_A_DAY * card_order.ORDERS] * 2

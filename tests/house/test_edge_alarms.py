@@ -18,9 +18,11 @@ from punto.messages.building import timestamp
 from punto.messages.restricted import Edge, PositionEdge
 from punto.reports.sheets import csv_lines
 from tests.controller.table_in_this_process import eventually
+from tests.house.conftest import CALENDAR
 from tests.house.tables import BEGAN, played, told
 
 DAY = date(2026, 11, 24)
+AT = played(1, 5)
 
 
 def edges(round_: int, shoe: int = 1, record: str = "aa", minute: int = 100, **of: float) -> Edge:
@@ -135,6 +137,7 @@ def test_a_shoe_is_in_the_report_with_the_coup_of_each_wagers_first_alarm(open_s
 
 async def test_an_alarm_that_is_heard_while_the_store_is_away_is_kept(open_store, monkeypatch):
     store: Store = open_store()
+    store.take(told(AT.rounds[:1], AT, table="t1"))
     intake = Intake(store)
     away = True
 
@@ -161,3 +164,47 @@ async def test_an_alarm_that_is_heard_while_the_store_is_away_is_kept(open_store
     finally:
         running.cancel()
         await asyncio.wait([running])
+
+
+async def test_an_alarm_of_a_record_without_a_round_in_the_store_is_not_kept_until_it_has_one(open_store):
+    store: Store = open_store()
+    store.take(told(AT.rounds[:1], AT, table="t2"))
+    intake = Intake(store)
+    running = asyncio.create_task(intake.run())
+
+    def kept() -> list[str]:
+        with store.reading() as connection:
+            return list(connection.execute(select(schema.EDGE_ALARMS.c.wager)).scalars())
+
+    try:
+        await eventually(lambda: not intake.reason, "it takes in")
+        intake.hear_edges("t1", edges(12, tie=-0.02))
+        intake.hear_edges("t2", edges(12, panda=-0.02))
+        await eventually(lambda: kept() == ["panda"], "the other table's alarm is there")
+        assert [*store.cursors()] == [("t2", "aa")]
+        store.take(told(AT.rounds[:1], AT, table="t1"))
+        intake.hear_edges("t1", edges(12, tie=-0.02))
+        await eventually(lambda: sorted(kept()) == ["panda", "tie"], "it is kept when it is told again")
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+
+
+async def test_a_table_has_few_alarms_in_a_time_however_many_are_in_a_message(tmp_path):
+    store = Store(f"sqlite:///{tmp_path}/store.db", CALENDAR)
+    store.take(told(AT.rounds[:1], AT, table="t1"))
+    intake = Intake(store, lambda: 0.0)
+    running = asyncio.create_task(intake.run())
+    await eventually(lambda: not intake.reason, "it takes in")
+    for shoe in range(3):
+        many = [f"w{number}" for number in range(80)]
+        position = PositionEdge(wager="w", edge=-1, favourable=True, alarm=True)
+        told_now = {
+            "positions": tuple(position.model_copy(update={"wager": each}) for each in many),
+            "alarms": (*many,),
+        }
+        intake.hear_edges("t1", edges(1, shoe=shoe).model_copy(update=told_now))
+    assert len(intake._edges.waiting()) == intake_module.ALARMS_AT_ONCE
+    running.cancel()
+    await asyncio.wait([running])
+    store.close()
