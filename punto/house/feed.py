@@ -178,7 +178,7 @@ class Feed:
         """Pass a message on, if it is one of a table; count it and discard it if it cannot be read."""
         table, _, name = topic.removeprefix(f"{self._base}/").partition("/")
         if name == AVAILABILITY and not payload:
-            self._floor.forget(table)
+            self._floor.clear(table)
         kind = name if name in _READ else f"{name.rpartition('/')[0]}/+"
         if kind not in _READ or not payload or not self._knows(table) or not self._has_room(table, payload):
             return

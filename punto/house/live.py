@@ -173,6 +173,8 @@ class _Table:
     """The last messages of a table by kind, its devices, and when the rounds of the last hour ended.
 
     `until` is when its state, and its meter, are no longer valid. `told` are the chances that it told, with the rules of their game.
+
+    `cleared` is true if the broker's messages of the table were cleared, and none has come since.
     """
 
     last: dict[type[Payload], Payload] = field(default_factory=dict)
@@ -180,6 +182,7 @@ class _Table:
     devices: dict[str, Device] = field(default_factory=dict)
     played: deque[datetime] = field(default_factory=lambda: deque(maxlen=MOST_PLAYED))
     told: dict[str, Expectations] = field(default_factory=dict)
+    cleared: bool = False
 
     def of(self, kind: type[_M]) -> _M | None:
         """The last message of a kind."""
@@ -206,6 +209,7 @@ class Floor:
             ValueError: it has an invalid time, or is of a device that no table has; it is not kept.
         """
         table = self._tables.setdefault(name, _Table())
+        table.cleared = False
         match message:
             case Device():
                 if message.device not in KNOWN_DEVICES:
@@ -230,9 +234,10 @@ class Floor:
                 if isinstance(message, Availability) and message.state == "offline":
                     table.until.clear()
 
-    def forget(self, name: str) -> None:
+    def clear(self, name: str) -> None:
         """The broker keeps nothing of this table any more, because somebody has retired it."""
-        self._tables.pop(name, None)
+        if name in self._tables:
+            self._tables[name].cleared = True
 
     def view(self, now: datetime, known: Mapping[str, Known], accounts: int = 0) -> tuple[TableView, ...]:
         """The tables in the order of their ids; `known` is what the store has of them.
@@ -243,6 +248,7 @@ class Floor:
             self._view(name, self._tables[name], now, known.get(name, Known()), accounts)
             for name in sorted(self._tables, key=_as_people_count)
             if not self._tables[name].keeps_a_meter_for_others(name)
+            and not _is_retired(self._tables[name], now, known.get(name, Known()))
         )
 
     def told(self) -> dict[tuple[str, str], Expectations]:
@@ -259,7 +265,7 @@ class Floor:
         for name in sorted(self._tables, key=_as_people_count):
             table = self._tables[name]
             told, meter, state = table.of(Progressive), self._meter(table), table.of(State)
-            if told is None or meter is None or keeper_of(told)[0] != name:
+            if table.cleared or told is None or meter is None or keeper_of(told)[0] != name:
                 continue
             found.append(
                 KeptMeter(
@@ -347,6 +353,15 @@ def keeper_of(told: Progressive) -> tuple[str, str]:
     """The service that keeps a meter, and the name of its record; both are empty if they are not known."""
     keeper, _, record = told.kept_by.partition(" ")
     return keeper, record
+
+
+def _is_retired(table: _Table, now: datetime, known: Known) -> bool:
+    """Whether a table was cleared from the broker and nothing of it is to be seen any more.
+
+    A stolen table PC can clear its own messages, so a fault, an alarm of the watch and a table that played in the last hour stay.
+    """
+    played = bool(table.played) and table.played[-1] >= now - _AN_HOUR
+    return table.cleared and not (played or known.fault or known.deviations or known.card_orders)
 
 
 def _is_recent(state: State | None, now: datetime) -> bool:

@@ -23,10 +23,11 @@ from punto.house.config import FloorConfig
 from punto.house.feed import Feed
 from punto.house.following import Ask
 from punto.house.intake import Intake
-from punto.house.live import Floor
+from punto.house.live import CardOrder, Floor, Known
 from punto.house.store import RefusedError, Store
 from punto.house.taken import TakenIncidents
 from punto.messages.bounds import MOST_PAYMENT, rounds_in_bounds
+from punto.messages.building import timestamp
 from punto.messages.models import MOST_AMOUNT, Device, Message
 from punto.messages.requests import (
     BooksRequest,
@@ -405,3 +406,27 @@ def test_a_message_that_the_house_fails_on_is_refused_and_other_tables_are_read(
 
     assert here.feed.refused["health"] == 1
     assert [view.table for view in here.floor.view(datetime.now(UTC), {})] == ["table-1"]
+
+
+def test_an_empty_availability_hides_only_a_table_of_which_nothing_is_to_be_seen(here):
+    at = Told()
+    now = datetime.now(UTC)
+
+    def cards(known: dict[str, Known] | None = None) -> list[str]:
+        return [view.table for view in here.floor.view(now, known or {})]
+
+    here.tell("rogue", "health", at.health())
+    here.feed.take("punto/rogue/availability", b"", retained=False)
+    assert cards() == []
+    assert cards({"rogue": Known(fault="it sends more than a table does")}) == ["rogue"]
+    assert cards({"rogue": Known(card_orders=(CardOrder(shoe=1, order="new decks", evidence=1e9),))}) == [
+        "rogue"
+    ]
+
+    here.tell("rogue", "health", at.health())
+    assert cards() == ["rogue"]
+
+    here.tell("rogue", "round", at.play(Random(1)).model_copy(update={"ts": timestamp(now)}))
+    here.tell("rogue", "round", at.play(Random(1)).model_copy(update={"ts": timestamp(now)}))
+    here.feed.take("punto/rogue/availability", b"", retained=False)
+    assert cards() == ["rogue"]
