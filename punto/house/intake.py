@@ -83,6 +83,7 @@ class Intake:
         self._books: list[TakenBooks] = []
         self._games: list[Game] = []
         self._disputed: list[Disputed] = []
+        self._heard: dict[str, deque[str | None]] = {}
         self._review_at = 0.0
         self._edges = Heard()
         self._known: set[tuple[str, str]] = set()
@@ -106,9 +107,17 @@ class Intake:
             self._following.meet(table, rounds, inputs)
 
     def hear_availability(self, table: str, told: Availability, *, retained: bool) -> None:
-        """A table's service, which may not be the only one that publishes as this table."""
+        """A table's service, which may not be the only one that publishes as this table.
+
+        A record that only a message about another one names may be invented, so both must have been heard.
+        """
         self.meet(table)
-        records = sorted(each for each in {told.record, told.other_record} if each is not None)
+        heard = self._heard.setdefault(table, deque(maxlen=RECORDS_AT_ONCE))
+        if told.record not in heard:
+            heard.append(told.record)
+        records = sorted(
+            each for each in {told.record, told.other_record} if each is not None and each in heard
+        )
         if self._following is None or retained or len(records) < 2:
             return
         new = self._following.is_new_dispute(table, records)

@@ -28,7 +28,7 @@ from punto.house.store import RefusedError, Store
 from punto.house.taken import TakenIncidents
 from punto.messages.bounds import MOST_PAYMENT, rounds_in_bounds
 from punto.messages.building import timestamp
-from punto.messages.models import MOST_AMOUNT, Device, Message
+from punto.messages.models import MOST_AMOUNT, Availability, Device, Message
 from punto.messages.requests import (
     BooksRequest,
     BooksResponse,
@@ -430,3 +430,24 @@ def test_an_empty_availability_hides_only_a_table_of_which_nothing_is_to_be_seen
     here.tell("rogue", "round", at.play(Random(1)).model_copy(update={"ts": timestamp(now)}))
     here.feed.take("punto/rogue/availability", b"", retained=False)
     assert cards() == ["rogue"]
+
+
+async def test_a_record_that_the_house_has_not_heard_itself_makes_no_dispute(house):
+    """The table may be right and the message not its own."""
+    own, other = "61d3df3f324db981", "0000000000000000"
+
+    def say(record: str, beside: str | None) -> None:
+        house.tell(
+            "rogue",
+            "availability",
+            Availability(
+                id="x", seq=0, ts=TS, state="online", reason="", since=TS, cause=None, record=record, other_record=beside
+            ),
+        )  # fmt: skip
+
+    say(own, None)
+    say(own, other)
+    assert house.intake.faults() == {}
+
+    say(other, own)
+    assert "two services publish as this table" in house.intake.faults()["rogue"]
