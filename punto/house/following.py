@@ -41,6 +41,10 @@ _SHARED: Final = (
     "two services publish as this table, with the records {}: stop the one that is not the table, and run `punto house choose-record "
     "--table {} --record NAME` with the table's record, which its console shows in the alarm"
 )
+_REJECTED: Final = (
+    "the record {0}, which was rejected, is still published with rounds: stop its service, or choose this record with `punto house "
+    "choose-record --table {1} --record {0}` if it is the table's"
+)
 _MOST_NAMES: Final = 4
 _BACK: Final = (
     "its record has not the {} that was taken in: if a backup of the record was restored, let the table begin a new "
@@ -84,6 +88,7 @@ class Following:
     def __init__(self, cursors: Cursors) -> None:
         self._cursors = cursors
         self._held_back: dict[tuple[str, str], str] = {}
+        self._rejected: dict[str, str] = {}  # the record of each table that is rejected and was heard
         self._hold_back(cursors)
         self._tables: dict[str, _Table] = {}
         self._books: dict[str, BookDays] = {}
@@ -92,6 +97,7 @@ class Following:
     def faults(self) -> dict[str, str]:
         """The tables whose rounds cannot be taken in, and why."""
         return {
+            **{name: _REJECTED.format(record, name) for name, record in self._rejected.items()},
             **{name: table.fault for name, table in self._tables.items() if table.fault},
             **{name: _SHARED.format(_names(records), name) for name, records in self._disputed().items()},
         }
@@ -127,6 +133,11 @@ class Following:
     def _hold_back(self, cursors: Cursors) -> None:
         held = ((key, cursor.held_back) for key, cursor in cursors.items())
         self._held_back = {key: why for key, why in held if why is not None}
+        self._rejected = {
+            name: record
+            for name, record in self._rejected.items()
+            if self._held_back.get((name, record)) == REJECTED
+        }
 
     def _disputed(self) -> dict[str, list[str]]:
         """The records of each table with two services, of which nobody has chosen one."""
@@ -144,6 +155,7 @@ class Following:
 
     def compare_again(self) -> None:
         """Messages may have been lost: compare each table again."""
+        self._rejected.clear()
         for table in self._tables.values():
             table.compared, table.behind, table.asked, table.fault = False, True, None, ""
             table.after, table.after_at = None, float("-inf")
@@ -179,6 +191,8 @@ class Following:
         self.meet(name)
         table = self._tables[name]
         if self.is_held_back(name, told.record):
+            if self._held_back[name, told.record] == REJECTED:
+                self._rejected[name] = told.record
             return []
         if not table.compared or table.fault or told.record != table.record or told.seq > table.next:
             table.behind = True

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from punto.house.following import ASKS_AT_ONCE, Following
-from punto.house.taken import Cursor, Taken, TakenIncidents
+from punto.house.taken import REJECTED, Cursor, Taken, TakenIncidents
 from punto.messages.building import timestamp
 from punto.messages.models import Health, Message, Round
 from punto.messages.requests import (
@@ -254,3 +254,16 @@ def test_the_fault_of_many_disputed_records_is_short():
 
     assert "other-00 and other-01 and other-02 and other-03 and 96 more" in fault
     assert len(fault) < 400
+
+
+def test_a_rejected_record_that_still_publishes_is_a_fault_until_it_is_chosen():
+    """A person may have chosen the wrong one."""
+    table, held = Told("aa"), Cursor(1, 0, None, 0, held_back=REJECTED)
+    following = Following({("table-1", "aa"): held})
+    assert following.faults() == {}
+
+    assert following.hear("table-1", table.play(Random(1))) == []
+    assert "the record aa, which was rejected, is still published" in following.faults()["table-1"]
+
+    following.review({("table-1", "aa"): held._replace(held_back=None)})
+    assert following.faults() == {}
