@@ -65,8 +65,8 @@ class Policies:
     marks the seats that won.
     """
     approval_above: Annotated[int, Unit("minor units")] | None = 0
-    """A seed, adjustment, back-out or retirement of more than this amount needs a second person. The adjustments and back-outs of a
-    gaming day that nobody approved count together.
+    """A seed, adjustment, back-out or retirement of more than this amount needs a second person. What is moved in a gaming day
+    without approval counts together.
     """
     seat_one: DealersSide = "right"
     """The side of the dealer where seat 1 is. This side decides the order in which the seats are paid."""

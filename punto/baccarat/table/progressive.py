@@ -103,7 +103,7 @@ def keep_books(turn: Turn, event: BooksEvent) -> None:
             return
     progressive = of(turn)
     carry_out(turn, event)
-    if isinstance(event, Adjust | BackOut) and event.approved_by in {None, event.who}:
+    if isinstance(event, OfMoney) and event.approved_by in {None, event.who}:
         alone = progressive.alone + moved_by(progressive.books, event)
         turn.change(progressive=replace(of(turn), alone=alone))
     if isinstance(event, BackOut):

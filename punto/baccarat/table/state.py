@@ -249,7 +249,7 @@ class TablesProgressive:
     game's award, if a supervisor has resumed play before it is complete. `link` is None if the table keeps the
     meter itself; the books are then its own, and else what the authority last told. `served` are the tables
     that the authority has answered. `rival` is a service that keeps a meter of this progressive too. `late` is the round whose hand had begun before its game was confirmed.
-    `alone` is the money, in minor units, that adjustments and back-outs without a second person have moved since the gaming day began.
+    `alone` is the money, in minor units, that orders without a second person have moved since the gaming day began.
     """
 
     books: Books

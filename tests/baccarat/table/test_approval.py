@@ -149,6 +149,15 @@ def test_what_nobody_approved_counts_together_until_the_gaming_day_ends():
     assert is_asked_for_a_second(croupier, add)
 
 
+def test_the_seed_of_a_meter_that_one_person_opens_counts_with_what_is_moved_later():
+    croupier = Croupier.at_betting(game_name="progressive-2", meter={"approval_above": 1_000_000})
+
+    croupier.handle(OpenMeter("eve"))
+    assert is_asked_for_a_second(croupier, Adjust(Cause.INCREASE, 1, "test", "eve"))
+    croupier.handle(DayBegan("2026-11-22T06:00:00.000000+00:00"))
+    assert not is_asked_for_a_second(croupier, Adjust(Cause.INCREASE, 1_000_000, "test", "eve"))
+
+
 @pytest.mark.parametrize(
     ("threshold", "asked"), [(999_999, True), (1_000_000, False), (None, False), (0, True)]
 )
