@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from punto.commands.arguments import checked
 from punto.configs.problems import ConfigError, cut
 from punto.configs.toml_file import read, typed
+from punto.controller.journal.evidence_verifier import plain
 from punto.messages.topics import STATE, Topics
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import Connection, Link, LinkError, Sender
@@ -88,7 +89,7 @@ def main(args: argparse.Namespace) -> int:
     login = typed(file, _File, context=args.config.parent.absolute()).mqtt
     try:
         for topic in asyncio.run(retire(login, args.table)):
-            print(topic)
+            print(plain(topic))
     except (_RefusedError, LinkError, ConfigError) as error:
         sys.stderr.write(f"punto retire-table: {error}\n")
         return 1
@@ -119,7 +120,7 @@ async def retire(broker: BrokerConfig, table: str) -> list[str]:
     async with link.connection() as connection:
         if left := await _retained(connection, topics):
             raise _RefusedError(
-                f"the broker did not let this user clear {', '.join(left)}: set --username to the table's user"
+                f"the broker did not let this user clear {', '.join(map(plain, left))}: set --username to the table's user"
             )
     return found
 

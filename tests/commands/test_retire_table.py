@@ -64,7 +64,7 @@ async def beat(here) -> None:
 async def test_only_a_user_with_the_tables_rights_retires_it(tmp_path):
     with HousesBroker(tmp_path) as guarded:
         async with ear(guarded.port, **guarded.login("table-1")) as service:
-            for name in ("availability", "state", "progressive/dragon"):
+            for name in ("availability", "state", "progressive/\u202edragon"):
                 await service.publish(name, {}, retain=True)
         found = {}
         for user in ("surveillance", "table-2", "table-1"):
@@ -76,6 +76,8 @@ async def test_only_a_user_with_the_tables_rights_retires_it(tmp_path):
     assert [found[user].returncode for user in ("surveillance", "table-2", "table-1")] == [1, 1, 0]
     assert "did not let this user clear punto/table-1/availability" in found["surveillance"].stderr
     assert "keeps nothing of a table 'table-1'" in found["table-2"].stderr
+    assert found["table-1"].stdout.splitlines()[1] == r"punto/table-1/progressive/\u202edragon"
+    assert r"punto/table-1/progressive/\u202edragon" in found["surveillance"].stderr
     assert len(found["table-1"].stdout.splitlines()) == 3
 
 
