@@ -67,6 +67,10 @@ LONGEST_TAKEN_OVER_SECONDS: Final = 60.0
 """The longest pause of a client that is taken over. The other client may pause as long, so only a connection that holds for twice
 this time ends the report.
 """
+HELD_SECONDS: Final = 30.0
+"""After a connection that has held for this time, the pause is the usual one, also while TAKEN_OVER is reported: otherwise anyone
+who ends a connection every two minutes would keep the client away for up to a minute each time.
+"""
 
 _HINTS: Final = {
     REFUSED: {
@@ -172,7 +176,8 @@ class Link:
                 was_refused = refused
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 raise asyncio.CancelledError
-            await asyncio.sleep((self._long_pauses if taken_over else self._backoff).pause())
+            held = began is not None and clock.monotonic() - began >= HELD_SECONDS
+            await asyncio.sleep((self._long_pauses if taken_over and not held else self._backoff).pause())
 
     def _is_taken_over(self, began: float | None, error: BaseException) -> bool:
         """Whether the broker probably accepts another client in the place of this one, again and again.

@@ -281,6 +281,38 @@ async def test_only_a_broker_that_ends_connections_and_accepts_the_next_has_anot
     assert (TAKEN_OVER in lost) is reported
 
 
+async def test_a_connection_that_has_held_is_made_again_after_the_usual_pause_although_it_is_reported(
+    monkeypatch,
+):
+    """Otherwise anyone who ends a connection each two minutes would keep the client away for a minute each time."""
+    now, lives = [0.0], iter([1, 1, 1, 1, 31, 119, 31])
+
+    class Scripted(Link):
+        @asynccontextmanager
+        async def connection(self) -> AsyncIterator[Connection]:
+            yield None  # type: ignore[misc]
+
+    async def session(_: Connection) -> None:
+        if (lived := next(lives, None)) is None:
+            over.set()
+            await asyncio.sleep(DEADLINE)
+        else:
+            now[0] += lived
+            raise aiomqtt.MqttError("Disconnected")
+
+    monkeypatch.setattr(broker_link.clock, "monotonic", lambda: now[0])
+    over, lost = asyncio.Event(), list[str]()
+    link = Scripted(BrokerConfig(), Backoff(0.01, 0.01), lost=lost.append)
+    link._long_pauses = Backoff(0.01, 0.01)
+    running = asyncio.create_task(link.run(session))
+    await asyncio.wait_for(over.wait(), DEADLINE)
+    running.cancel()
+    await asyncio.wait([running])
+
+    assert lost == ["Disconnected"] * 2 + [TAKEN_OVER] * 5
+    assert link._long_pauses.failures == 2  # those of the connections that held for 1 s
+
+
 async def test_what_a_session_raises_ends_the_link(tmp_path):
     async def play(_: Connection) -> None:
         raise LookupError("not the broker's fault")
