@@ -55,6 +55,10 @@ the meantime would fill the queue that the broker has for the table, and would c
 DEAF_SECONDS: Final = 10.0
 SHARED_SECONDS: Final = 2.5 * health.EVERY_SECONDS
 """Another service with this table's id is there as long as its availability, which it sends with its health, keeps coming."""
+MOST_OTHERS: Final = 8
+"""So many other services with this table's id are known at the same time."""
+ANSWER_EVERY_SECONDS: Final = 1.0
+"""Another service is answered at most this often, because messages with records that do not exist cost their sender nothing."""
 ECHO_SECONDS: Final = 12.0
 """If the table does not hear its own availability within this time, the broker discards what this user publishes: it does not tell a
 client that the access list keeps its messages back. A broker that answers nothing is given up earlier.
@@ -115,9 +119,9 @@ class Broker:
             lost=self._set_health,
         )
         self._listened: dict[str, Take] = {self.topic(topics.AVAILABILITY): self._hear_another}
-        self._other: str | None = None
-        """The record of another service that has this table's id."""
-        self._other_until = self._other_again = float("-inf")
+        self._others: dict[str, float] = {}
+        """The records of other services that have this table's id, the last heard last, and until when each is known."""
+        self._other_again = self._answer_at = float("-inf")
         self._echo = asyncio.Event()
         self._left_out: set[int] = set()
         """The seats that flood."""
@@ -205,8 +209,13 @@ class Broker:
             since=timestamp(self._since if state == "online" else now),
             cause=cause,
             record=self._engine.record_name,
-            other_record=self._other if clock.monotonic() < self._other_until else None,
+            other_record=self._other(),
         )
+
+    def _other(self) -> str | None:
+        """The record of the other service with this table's id that was heard last, None if there is none now."""
+        now = clock.monotonic()
+        return next((record for record, until in reversed(self._others.items()) if now < until), None)
 
     async def _hear_another(self, message: Received) -> None:
         """Note that another service has this table's id, such as one with a copied configuration.
@@ -224,15 +233,24 @@ class Broker:
             self._echo.set()
         if other is None or other == own:
             return
-        online = told.state == "online"
-        known = self._other == other and now < self._other_until
-        self._other, self._other_until = other, now + SHARED_SECONDS if online else float("-inf")
-        if not known or not online:
-            self._outbox.snapshot_due(topics.AVAILABILITY)
+        online, until = told.state == "online", self._others.pop(other, float("-inf"))
+        if online:
+            self._others[other] = now + SHARED_SECONDS
+            if len(self._others) > MOST_OTHERS:
+                self._others.pop(next(iter(self._others)))
+        if now >= until or not online:
+            self._answer(now)
         if online and now >= self._other_again:
             self._other_again = now + SHARED_AGAIN_SECONDS
             _log.error("two tables have this id", own_record=own, other_record=other)
             await self._engine.submit([SharedId(own, other)], "service")
+
+    def _answer(self, now: float) -> None:
+        """Send the availability, now or when the last answer is old enough."""
+        if self._answer_at <= now:  # else an answer is due already
+            self._answer_at = max(now, self._answer_at + ANSWER_EVERY_SECONDS)
+            wait = self._answer_at - now
+            asyncio.get_running_loop().call_later(wait, self._outbox.snapshot_due, topics.AVAILABILITY)
 
     async def _serve(self, connection: Connection) -> None:
         self._set_health("")

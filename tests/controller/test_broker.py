@@ -240,6 +240,45 @@ async def test_two_tables_with_one_id_are_an_alarm_at_both_until_one_is_stopped(
     )
 
 
+async def test_three_tables_with_one_id_do_not_answer_each_other_without_end(tmp_path, mosquitto):
+    async with (
+        ear(mosquitto.port) as listening,
+        table(tmp_path / "table.db") as here,
+        table(tmp_path / "copy.db") as copy,
+        table(tmp_path / "third.db") as third,
+        connected(here, mosquitto.port),
+        connected(copy, mosquitto.port),
+        connected(third, mosquitto.port),
+    ):
+        await eventually(
+            lambda: all(each.state.alarms for each in (here, copy, third)), "the alarm at each of them"
+        )
+        told = len(listening.of("availability"))
+        await asyncio.sleep(3)
+        answers = len(listening.of("availability")) - told
+
+    assert answers <= 9  # at most one a second of each, and none once they know each other
+
+
+async def test_invented_records_are_answered_at_most_once_a_second(tmp_path, mosquitto):
+    async with (
+        ear(mosquitto.port) as listening,
+        table(tmp_path / "table.db") as here,
+        connected(here, mosquitto.port),
+    ):
+        await online(listening)
+        began, invented = time.monotonic(), json.loads(availability("online", "running").wire())
+        for number in range(50):
+            await listening.publish("availability", {**invented, "record": f"invented-{number}"})
+        await asyncio.sleep(1.5)
+        own = here.engine.record_name
+        answers = [each for each in listening.of("availability") if each["record"] == own]
+        seconds = time.monotonic() - began
+
+    assert 2 <= len(answers) <= 2 + seconds  # that of the connection, the first answer, and one a second
+    assert answers[-1]["other_record"] == "invented-49"
+
+
 async def test_an_earlier_record_of_the_table_or_an_unreadable_availability_is_no_other_table(
     tmp_path, mosquitto
 ):
