@@ -6,6 +6,7 @@ and a broker that lost its retained messages gets them again.
 
 import asyncio
 import re
+from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -40,7 +41,7 @@ from punto.messages.metering import meters_message
 from punto.messages.models import Availability, Message, WagerAnswer, WagerRequest
 from punto.runtime import clock
 from punto.runtime.backoff import Backoff
-from punto.runtime.broker_link import NO_RIGHTS, Connection, Link, LinkError, Received, Sender
+from punto.runtime.broker_link import NO_RIGHTS, WINDOW, Connection, Link, LinkError, Received, Sender
 from punto.runtime.broker_login import BrokerConfig
 
 ROUNDS_AT_ONCE: Final = 50
@@ -122,6 +123,8 @@ class Broker:
         self._others: dict[str, float] = {}
         """The records of other services that have this table's id, the last heard last, and until when each is known."""
         self._other_again = self._answer_at = float("-inf")
+        self._sent = deque[bytes](maxlen=2 * WINDOW)
+        """The last availabilities of this service, which the broker sends back to it."""
         self._echo = asyncio.Event()
         self._left_out: set[int] = set()
         """The seats that flood."""
@@ -191,7 +194,8 @@ class Broker:
 
     def _will(self) -> tuple[str, bytes]:
         self._connection = timestamp(clock.now())
-        return self.topic(topics.AVAILABILITY), self._offline("lost", "the connection was lost").wire()
+        self._sent.append(self._offline("lost", "the connection was lost").wire())
+        return self.topic(topics.AVAILABILITY), self._sent[-1]
 
     def _offline(self, cause: Cause, reason: str) -> Availability:
         return self._availability("offline", reason, clock.now(), cause)
@@ -218,9 +222,11 @@ class Broker:
         return next((record for record, until in reversed(self._others.items()) if now < until), None)
 
     async def _hear_another(self, message: Received) -> None:
-        """Note that another service has this table's id, such as one with a copied configuration.
+        """Note that another service publishes as this table, with a record of its own or with this table's.
 
-        It is answered with this table's availability, by which it learns of this table, and which takes the place of its last one.
+        A copied configuration has a record of its own. This table's own record is in messages of a copy of the record, or of anyone
+        who has the table's password. Each is answered with this table's availability, by which another service learns of this
+        table, and which takes the place of the last one at the broker.
         """
         if message.retained or len(message.payload) > _LONGEST_AVAILABILITY:
             return  # what is retained can be of an earlier record of this table
@@ -231,18 +237,18 @@ class Broker:
         own, other, now = self._engine.record_name, told.record, clock.monotonic()
         if other == own:
             self._echo.set()
-        if other is None or other == own:
+        if other is None or (other == own and message.payload in self._sent):
             return
         online, until = told.state == "online", self._others.pop(other, float("-inf"))
-        if online:
+        if other != own and online:
             self._others[other] = now + SHARED_SECONDS
             if len(self._others) > MOST_OTHERS:
                 self._others.pop(next(iter(self._others)))
         if now >= until or not online:
             self._answer(now)
-        if online and now >= self._other_again:
+        if (online or other == own) and now >= self._other_again:
             self._other_again = now + SHARED_AGAIN_SECONDS
-            _log.error("two tables have this id", own_record=own, other_record=other)
+            _log.error("another service publishes as this table", own_record=own, other_record=other)
             await self._engine.submit([SharedId(own, other)], "service")
 
     def _answer(self, now: float) -> None:
@@ -316,7 +322,10 @@ class Broker:
         self._outbox.due.discard(name)
         message = self._builders[name](clock.now())
         if message is not None:
-            sender.send(self.topic(name), message.wire(), retain=True)
+            wire = message.wire()
+            if name == topics.AVAILABILITY:
+                self._sent.append(wire)
+            sender.send(self.topic(name), wire, retain=True)
 
     async def _send_rounds(self, sender: Sender) -> None:
         """Send the record's rounds in order, from the first that the broker does not have."""

@@ -279,6 +279,31 @@ async def test_invented_records_are_answered_at_most_once_a_second(tmp_path, mos
     assert answers[-1]["other_record"] == "invented-49"
 
 
+async def test_a_message_with_the_tables_own_record_that_it_did_not_send_is_answered_and_an_alarm(
+    tmp_path, mosquitto
+):
+    """Somebody has the password of the table, or runs a second service with a copy of its record."""
+    async with (
+        ear(mosquitto.port) as listening,
+        table(tmp_path / "table.db") as here,
+        connected(here, mosquitto.port),
+    ):
+        await online(listening)
+        own = listening.of("availability")[-1]
+        here.outbox.snapshot_due("availability")
+        await eventually(lambda: len(listening.of("availability")) > 1, "its next message")
+        await asyncio.sleep(0.2)
+        assert here.state.alarms == ()  # its own messages are none
+        for _ in range(3):
+            await listening.publish("availability", {**own, "other_record": "invented"}, retain=True)
+        await listening.last("availability", lambda last: last["other_record"] is None)
+        (alarm,) = here.state.alarms
+
+    assert (alarm.code, alarm.times) == ("shared_id", 1)
+    assert f"with this table's own record {own['record']}" in alarm.text
+    assert len(inputs(tmp_path / "table.db", "shared_id")) == 1
+
+
 async def test_an_earlier_record_of_the_table_or_an_unreadable_availability_is_no_other_table(
     tmp_path, mosquitto
 ):

@@ -267,7 +267,7 @@ class LogHeld:
 
 @dataclass(frozen=True, slots=True)
 class SharedId:
-    """Another service with another record, `other`, publishes with the id of this table, whose record is `own`."""
+    """Another service with the record `other` publishes with the id of this table, whose record is `own`; they can be the same."""
 
     own: str
     other: str

@@ -374,7 +374,14 @@ def on_record(turn: Turn, event: events.OfTheRecord) -> None:
             f"the log of the record grows, because {event.by} has read the record in one transaction for a long time: end that program, "
             "or the disk fills up",
         )
-    if isinstance(event, events.SharedId):
+    if isinstance(event, events.SharedId) and event.other == event.own:
+        turn.alarm(
+            "shared_id",
+            f"another program publishes as this table with this table's own record {event.own}: it is a second service with a copy of "
+            "the record, or somebody has the table's password at the broker. Find the program and stop it, and give the table a new "
+            "password at the broker",
+        )
+    elif isinstance(event, events.SharedId):
         turn.alarm(
             "shared_id",
             f"another service also publishes as this table: it has the record {event.other}, and this table has the record {event.own}. "

@@ -155,6 +155,15 @@ def test_another_table_with_this_id_is_an_alarm_that_names_both_records():
     assert "it has the record 0a7bc2d1, and this table has the record 61d3df3f" in alarm.text
 
 
+def test_a_message_of_another_service_with_the_tables_own_record_is_an_alarm():
+    croupier = Croupier.at_betting()
+    croupier.handle(SharedId("61d3df3f", "61d3df3f"))
+
+    (alarm,) = croupier.state.alarms
+    assert alarm.code == "shared_id"
+    assert "publishes as this table with this table's own record 61d3df3f" in alarm.text
+
+
 def test_a_flood_of_requests_is_one_alarm_for_each_client_however_long_it_lasts():
     croupier = Croupier.at_betting()
     for who, requests in (("seat 3", 1400), ("seat 4", 20), ("seat 3", 90)):
