@@ -293,12 +293,13 @@ async def test_a_message_with_the_tables_own_record_that_it_did_not_send_is_answ
         here.outbox.snapshot_due("availability")
         await eventually(lambda: len(listening.of("availability")) > 1, "its next message")
         await asyncio.sleep(0.2)
-        assert here.state.alarms == ()  # its own messages are none
+        quiet = not here.state.alarms  # at its own messages
         for _ in range(3):
             await listening.publish("availability", {**own, "other_record": "invented"}, retain=True)
         await listening.last("availability", lambda last: last["other_record"] is None)
         (alarm,) = here.state.alarms
 
+    assert quiet
     assert (alarm.code, alarm.times) == ("shared_id", 1)
     assert f"with this table's own record {own['record']}" in alarm.text
     assert len(inputs(tmp_path / "table.db", "shared_id")) == 1

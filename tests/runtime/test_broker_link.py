@@ -14,7 +14,7 @@ import paho.mqtt.client
 import pytest
 import structlog
 
-from punto.runtime import broker_link
+from punto.runtime import broker_link, clock
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import TAKEN_OVER, Connection, ConnectionLostError, Link, Sender
 from punto.runtime.broker_login import BrokerConfig
@@ -300,7 +300,7 @@ async def test_a_connection_that_has_held_is_made_again_after_the_usual_pause_al
             now[0] += lived
             raise aiomqtt.MqttError("Disconnected")
 
-    monkeypatch.setattr(broker_link.clock, "monotonic", lambda: now[0])
+    monkeypatch.setattr(clock, "monotonic", lambda: now[0])
     over, lost = asyncio.Event(), list[str]()
     link = Scripted(BrokerConfig(), Backoff(0.01, 0.01), lost=lost.append)
     link._long_pauses = Backoff(0.01, 0.01)
