@@ -29,6 +29,11 @@ class ConsoleUser:
         """Give an order; one that needs a second person then waits for them to `approve` it."""
         await self._signed_on("POST", "/api/orders", {"order": kind, **fields})
 
+    async def collect_commission(self) -> None:
+        """Collect what each seat owes at a table that collects it at the end of the shoe, because the shoe is not changed before."""
+        for owed in (await self.table())["commissions"]:
+            await self.order("collect_commission", **owed)
+
     async def approve(self) -> None:
         """Approve the orders of others that wait for a second person."""
         for waits in (await self.table())["waiting"]:

@@ -62,6 +62,8 @@ class NexusHands:
         user = self._supervisor if act.do in SUPERVISORS else self._dealer
         try:
             round_ = (await user.table())["state"]["round"] if act.do == "start_game" else 0
+            if act.do == "change_shoe":
+                await self._dealer.collect_commission()
             kind, fields = order_of(act, "nexus", round=round_)
             await user.order(kind, **fields)
             if act.do != "hand_button":

@@ -13,7 +13,15 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.state import Phase, TableState
 
 _OfTheDealer = Literal[
-    "sign_on", "open_betting", "start_game", "close_betting", "key_card", "reveal", "hand_button", "game_over"
+    "sign_on",
+    "open_betting",
+    "start_game",
+    "close_betting",
+    "key_card",
+    "reveal",
+    "hand_button",
+    "game_over",
+    "collect_commission",
 ]
 _OfTheSupervisor = Literal[
     "change_shoe",
@@ -34,7 +42,7 @@ SUPERVISORS: Final = frozenset(get_args(_OfTheSupervisor))
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """An act; `seat` is that of a hand button."""
+    """An act; `seat` is that of a hand button, or the one whose commission is collected."""
 
     do: Do
     seat: int = 0
@@ -48,6 +56,7 @@ class Seen:
       shoe's last hand has been dealt.
     - `stopped`: play waits for a supervisor, because of `another_shoe` or for another reason; `card_awaited`: a card must be
       keyed, because the shoe has not read it.
+    - `owing`: the seats that owe commission, which the dealer collects before the shoe is changed.
     - `keyed`: all cards are keyed; `closes`: the dealer closes betting.
     - `procedure`: that of the progressive; `step`: the step of its game, empty without a meter in service; `seats`: those with a
       wager in the game.
@@ -62,6 +71,7 @@ class Seen:
     stopped: bool = False
     another_shoe: bool = False
     card_awaited: bool = False
+    owing: tuple[int, ...] = ()
     keyed: bool = False
     closes: bool = False
     procedure: Procedure = "aquarius"
@@ -97,6 +107,7 @@ class Seen:
             stopped=bool(state.waiting.stops),
             another_shoe=state.link.offered is not None,
             card_awaited=state.waiting.card is not None,
+            owing=tuple(each.seat for each in state.commissions),
             keyed=state.settings.cards == "keyed" or state.keyed_for_shoe,
             closes=state.settings.betting_closes == "order",
             **game,
@@ -125,11 +136,11 @@ def at_the_table(seen: Seen) -> Act | None:  # noqa: PLR0911 - flat: one case a 
         case "locked":
             return Act("sign_on")
         case "closed":
-            return Act("open_betting" if seen.loaded else "change_shoe")
+            return Act("open_betting") if seen.loaded else change_shoe(seen)
         case "shoe_change" if seen.burned:
             return Act("open_betting")
         case "betting" if seen.shoe_over:
-            return Act("change_shoe")
+            return change_shoe(seen)
         case "reveal":
             return Act("reveal")
         case "shoe_change" | "dealing" if seen.keyed:
@@ -153,13 +164,18 @@ def in_a_game(seen: Seen) -> Act | None:  # noqa: PLR0911 - flat: one case a ste
             return Act("key_to_run" if seen.key == "jph" else "start_game")
     match seen.phase:
         case "settled":
-            return Act("change_shoe" if seen.shoe_over else "open_betting")
+            return change_shoe(seen) if seen.shoe_over else Act("open_betting")
         case "betting" if seen.closes:
             return Act("close_betting")
         case "betting" if seen.keyed:
             return Act("key_card")
         case _:
             return None
+
+
+def change_shoe(seen: Seen) -> Act:
+    """The act that is due when the shoe is to be changed: first the dealer collects the commission of each seat."""
+    return Act("collect_commission", seen.owing[0]) if seen.owing else Act("change_shoe")
 
 
 def _settle(seen: Seen) -> Act | None:

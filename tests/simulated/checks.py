@@ -67,11 +67,11 @@ _SUPERVISORS: Final = _EXECUTIVES | {BOB.name}
 _DEALERS: Final = _SUPERVISORS | {ANN.name}
 MAY: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(("sign_on", "open_betting", "close_betting", "reveal", "key_card"), _DEALERS),
-    **dict.fromkeys(("call_supervisor", "hold_play"), _DEALERS),
+    **dict.fromkeys(("call_supervisor", "hold_play", "collect_commission"), _DEALERS),
     **dict.fromkeys(("wager_placed", "wager_lifted", "start_game", "hand_button"), _DEALERS),
     **dict.fromkeys(("game_over", "end_game"), _DEALERS),
     **dict.fromkeys(("sign_off", "close_table", "change_shoe", "correct_card", "void_coup"), _SUPERVISORS),
-    **dict.fromkeys(("correct_round", "void_round", "change_game"), _SUPERVISORS),
+    **dict.fromkeys(("correct_round", "void_round", "change_game", "waive_commission"), _SUPERVISORS),
     **dict.fromkeys(("turn_key", "jpot", "confirm", "sign_award", "nobody_won"), _SUPERVISORS),
     **dict.fromkeys(("reopen_game", "back_out", "adjust"), _SUPERVISORS),
     **dict.fromkeys(

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from punto.baccarat.cards import STANDARD_DECK, Card
 from punto.baccarat.progressive.state import AwardState
+from punto.baccarat.table.commission import owed_by
 from punto.baccarat.table.definition import Role
 from punto.baccarat.table.progressive import awards_in_reach
 from punto.baccarat.table.state import Phase, TableState
@@ -17,7 +18,7 @@ from punto.controller.accounts.refusals import RefusalError
 from punto.controller.journal.schema import RecordError
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.requests import Order
-from punto.simulators.staff import SUPERVISORS, Act, Seen, due, in_a_game, order_of
+from punto.simulators.staff import SUPERVISORS, Act, Seen, change_shoe, due, in_a_game, order_of
 from tests.simulated.shoe import SERIAL, Shoe
 
 
@@ -182,7 +183,7 @@ class Staff:
             0.5 if seen.phase == "closed" else 0.4 if seen.phase == "betting" and self._shoe.empty else 0.0
         )
         if self.chance.random() < new_shoe:
-            return Act("change_shoe")
+            return change_shoe(seen)
         if self.chance.random() < waits or (act == Act("close_betting") and self._waits_for_start(desk)):
             return None
         return act
@@ -195,6 +196,8 @@ class Staff:
         doubtful = self._shoe.doubtful[-1:] if state.waiting.card is not None else [self._on_the_table(state)]
         card = next((each.value for each in doubtful), "")
         known = {"round": state.round.number, "serial": SERIAL, "card": card, "reason": "seen to"}
+        known["amount"] = owed_by(state, act.seat)
+        self.counted["commission collected"] += act.do == "collect_commission"
         kind, fields = order_of(act, procedure, **known)
         return kind, fields, self.chance.choice((BOB, EVE)) if act.do in SUPERVISORS else ANN
 
@@ -308,6 +311,8 @@ class Staff:
             )
         )
         reason = {"reason": "by mistake"}
+        seat = chance.randint(1, state.settings.seats)
+        account = {"seat": seat, "amount": owed_by(state, seat) or 25}
         kinds: dict[str, dict[str, Any]] = {
             "sign_on": {},
             "sign_off": {},
@@ -316,6 +321,8 @@ class Staff:
             "reveal": {},
             "close_table": {},
             "change_shoe": {},
+            "collect_commission": account,
+            "waive_commission": {**account, **reason},
             "key_card": {"card": card},
             "resume_play": reason,
             "correct_card": {"position": chance.randint(1, 6), "card": card, **reason},

@@ -45,6 +45,7 @@ burn = "{burn}"
 next_coup = "{chance.choice(("automatic", "order"))}"
 overdraw = "{chance.choice(("next_coup", "burn", "dummy"))}"
 coups_after_cut_card = {chance.randint(0, 2)}
+commission = "{chance.choice(("each_win", "shoe_end"))}"
 approval = {sorted(orders)}
 [shoe]
 port = "/dev/simulated"

@@ -27,7 +27,7 @@ for world in WORLDS:
 """
 
 
-@pytest.mark.parametrize("seed", [18, 22])
+@pytest.mark.parametrize("seed", [9, 22])
 def test_a_short_evening_full_of_faults_plays_without_an_error(seed):
     outcome = simulate(Plan.of(seed, 150.0))
 

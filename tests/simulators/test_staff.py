@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from punto.baccarat.table.catalogue import event_of
+from punto.baccarat.table.commission import owed_by
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.turn import RefusedError
 from punto.simulators.shoe.shuffle import shuffled
@@ -23,6 +24,7 @@ def do(croupier: Croupier, act: Act) -> None:
     card = shuffled("staff", max(1, state.shoe.number), 1)[len(state.shoe.drawn)]
     serial = state.link.offered.serial if state.link.offered is not None else ""
     known = {"round": state.round.number, "card": card, "serial": serial, "reason": "seen to"}
+    known["amount"] = owed_by(state, act.seat)
     kind, fields = order_of(act, Seen.of(state).procedure, **known)
     if kind == "sign_award":
         croupier.do("sign supervisor")
@@ -52,6 +54,8 @@ def attempt_mistakes(croupier: Croupier) -> None:
         {"cards": "keyed", "burn": "fixed", "coups_after_cut_card": 0},
         {"cards": "keyed", "burn": "first_card", "betting_closes": "order", "next_coup": "order"},
         {"reveal": "dealer"},
+        {"commission": "shoe_end"},
+        {"commission": "shoe_end", "betting_closes": "order", "next_coup": "order"},
         AQUARIUS,
         NEXUS,
     ],
@@ -65,6 +69,9 @@ def test_a_table_is_played_from_its_first_day_into_its_second_shoe(house):
         cards = shuffled("staff", max(1, state.shoe.number), 1)
         attempt_mistakes(croupier)
         keyed = state.settings.cards == "keyed"
+        if state.settings.commission == "shoe_end" and state.phase == "betting" and not state.round.wagers:
+            for seat in (2, 5):
+                croupier.handle(SetWager(f"w{seat}", seat, "banker", 5000, state.round.number))
         if keyed and state.phase == "betting" and len(state.shoe.drawn) + state.shoe.unknown > 38:
             croupier.do("change shoe")  # nobody sees a cut card
         elif (act := due(Seen.of(state))) is not None:

@@ -47,6 +47,8 @@ class Staff:
     def __init__(self, config: ServiceConfig, passing: Secrets) -> None:
         self._door = socket_of(config)
         self._by = {"name": SUPERVISOR, "password": passing.password}
+        self._collects = config.table.commission == "shoe_end"
+        self._console = ConsoleUser(_console_of(config), SUPERVISOR, passing.password)
 
     async def state(self) -> dict[str, Any]:
         """The public table."""
@@ -54,7 +56,12 @@ class Staff:
         return found
 
     async def do(self, act: Act, **known: Any) -> Outcome:
-        """Give the order that an act is."""
+        """Give the order that an act is, after the commission was collected if the shoe is to be changed."""
+        if act.do == "change_shoe" and self._collects:
+            try:
+                await self._console.collect_commission()
+            except ConsoleRefusedError as refused:
+                return Outcome(done=False, text=str(refused))
         order, fields = order_of(act, "aquarius", **known)
         answer = await self._ask({"order": order, **fields, "by": self._by})
         return Outcome(done=answer["accepted"], text=answer["reason"] or "done")

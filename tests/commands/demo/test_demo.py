@@ -66,6 +66,27 @@ def test_it_deals_as_many_rounds_as_were_asked_for(tmp_path, game):
     assert rows(tmp_path / "table.db", "SELECT count(*) FROM inputs WHERE source LIKE 'mqtt seat%'") != [(0,)]
 
 
+@pytest.mark.parametrize(
+    "procedure",
+    [(), pytest.param(("--procedure", "nexus"), marks=pytest.mark.soak)],
+    ids=["without a meter", "nexus"],
+)
+def test_the_commission_is_collected_before_the_shoe_is_changed(procedure, tmp_path, monkeypatch):
+    """No option of a demo asks for it, so the test writes it into the configuration."""
+    house = configuration._CONFIG.replace("[table]\n", '[table]\ncommission = "shoe_end"\n')
+    monkeypatch.setattr(configuration, "_CONFIG", house)
+    game = (
+        HERE / "configs/games" / ("progressive-2.toml" if procedure else "mini-baccarat.toml")
+    ).read_text()
+    (tmp_path / "short.toml").write_text(game.replace("decks = 8", "decks = 1", 1))
+    ran = played("--rounds", "14", *procedure, "--game", tmp_path / "short.toml", "--dir", tmp_path / "demo")
+    moved = rows(tmp_path / "demo/table.db", "SELECT cause, count(*) FROM commissions GROUP BY cause")
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "shoe 2 round " in ran.stdout
+    assert {"earned", "collected"} <= dict(moved).keys()
+
+
 @pytest.mark.soak
 def test_a_game_that_no_shoe_may_read_is_keyed_card_by_card(tmp_path):
     ran = played("--rounds", "2", "--game", "dai-bacc", "--dir", tmp_path)
