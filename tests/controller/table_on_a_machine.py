@@ -290,15 +290,27 @@ class Heard:
     payload: dict[str, Any]
 
 
+SUBSCRIBED = "Subscribed (mid: 1): 1"
+OF_DEBUG = ("Client ", "Subscribed ")
+"""What mosquitto_sub says of itself, beside the messages."""
+
+
 class Listener(Program):
     """`mosquitto_sub -v` on everything of the base, connected the whole time."""
 
     def __init__(self, folder: Path, port: int, topic: str = "punto/#", name: str = "listener") -> None:
-        super().__init__(
-            folder / f"{name}.txt", "mosquitto_sub", "-p", str(port), "-q", "1", "-v", "-t", topic
-        )
+        # `stdbuf`, because mosquitto_sub says that it is subscribed with -d alone, and keeps that in its buffer.
+        command = ("stdbuf", "-oL", "mosquitto_sub", "-d", "-p", str(port), "-q", "1", "-v", "-t", topic)
+        super().__init__(folder / f"{name}.txt", *command)
         self._heard: list[Heard] = []
         self._read = 0
+
+    def start(self) -> None:
+        """Start it and wait until the broker has its subscription, because what is published earlier is not heard."""
+        before = self.said().count(SUBSCRIBED)
+        super().start()
+        wait_until(lambda: self.said().count(SUBSCRIBED) > before or not self.running, "it is subscribed")
+        assert self.running, f"mosquitto_sub ended with {self.process.returncode}: {self.said()[-10:]}"
 
     def heard(self, name: str | None = None) -> list[Heard]:
         """Every message so far, in order; with `name` only those of this topic of the table."""
@@ -307,7 +319,7 @@ class Listener(Program):
             new = log.read()
         new = new[: new.rfind(b"\n") + 1]  # it may be in the middle of a line
         self._read += len(new)
-        self._heard += [_heard(line) for line in new.decode().splitlines()]
+        self._heard += [_heard(line) for line in new.decode().splitlines() if not line.startswith(OF_DEBUG)]
         topic = f"punto/{TABLE}/{name}"
         return [message for message in self._heard if name is None or message.topic == topic]
 
