@@ -19,7 +19,7 @@ from punto.controller.journal import books, meters, wal
 from punto.runtime.sqlite_errors import in_words, is_damage
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 _TABLES: Final = """
 CREATE TABLE inputs (

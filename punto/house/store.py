@@ -157,7 +157,7 @@ class Store:
             try:
                 command.upgrade(config, "head")
             except CommandError as error:
-                message = f"the store was made by another version of the program ({error}): install that version or a later one"
+                message = f"the store was made by another version of the program ({error}): use the version of the program that made it"
                 raise StoreError(message) from None
             for game, rules, definition in connection.execute(select(schema.GAMES)):
                 self._games[game, rules] = DEFINITIONS.validate_json(definition)

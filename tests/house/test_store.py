@@ -164,10 +164,11 @@ def _is_whole(_object: object, name: str, kind: str, *_: object) -> bool:
     return not (kind == "table" and name.rpartition("_")[2].isdecimal())
 
 
-def test_a_store_of_a_later_version_is_not_touched(open_store, url):
+@pytest.mark.parametrize("version", ["0001", "9999"])
+def test_a_store_of_another_version_is_not_touched(open_store, url, version):
     store = open_store()
     with store.engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        connection.execute(text("UPDATE alembic_version SET version_num = :version"), {"version": version})
     with pytest.raises(StoreError, match="another version"):
         Store(url, CALENDAR)
 

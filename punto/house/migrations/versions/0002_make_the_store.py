@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001"
+revision = "0002"
 down_revision = None
 
 
@@ -27,6 +27,7 @@ def upgrade() -> None:
         sa.Column("rounds_ts", sa.DateTime(timezone=True)),
         sa.Column("incidents_at", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("books_at", sa.Date(), nullable=True),
+        sa.Column("held_back", sa.Text()),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("table", "record"),
     )
