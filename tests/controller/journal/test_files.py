@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -37,10 +38,10 @@ def _other_program(path: Path) -> None:
         )
 
 
-def _newer(path: Path) -> None:
+def _of_format(number: int, path: Path) -> None:
     schema.open_for_writing(path).close()
     with closing(sqlite3.connect(path)) as shell:
-        shell.execute(f"PRAGMA user_version = {schema.FORMAT + 1}")
+        shell.execute(f"PRAGMA user_version = {number}")
 
 
 def _half_a_record(path: Path) -> None:
@@ -65,12 +66,15 @@ async def _some_inputs(path: Path) -> None:
 NO_RECORDS: list[tuple[Callable[[Path], None], str]] = [
     (_no_database, "file is not a database"),
     (_other_program, "is an SQLite file but not a record of this program: give another path"),
-    (_newer, "has record format 2, but this program reads 1: "),
+    *(
+        (partial(_of_format, number), f"has record format {number}, but this program reads {schema.FORMAT}: ")
+        for number in (schema.FORMAT - 1, schema.FORMAT + 1)
+    ),
     (_half_a_record, "no such table: inputs"),
     (_damaged, "malformed|damaged"),
     (Path.mkdir, "unable to open|Is a directory"),
 ]
-NAMES = ["no database", "another program's", "newer", "half a record", "damaged", "a directory"]
+NAMES = ["no database", "another program's", "older", "newer", "half a record", "damaged", "a directory"]
 
 
 @pytest.mark.parametrize(("make", "sentence"), NO_RECORDS, ids=NAMES)
