@@ -4,7 +4,7 @@ The procedure at a table and the consoles already ask for these people. A linked
 ask again, at a table alone and at an authority.
 """
 
-from typing import Final
+from typing import Any, Final
 
 from punto.baccarat.currency import written
 from punto.baccarat.progressive.events import DenyAward, LockAward, ReopenRound
@@ -18,6 +18,11 @@ KNOWN_AT_A_TABLE: Final = frozenset(
 """Codes of the refusals that a table makes itself, because they do not depend on the amount of the award."""
 
 
+def by_one_person(order: Any) -> bool:
+    """Whether an order that a second person can approve was approved by nobody, or only by the person who gave it."""
+    return getattr(order, "approved_by", order) in {None, getattr(order, "who", None)}
+
+
 def refuse_too_few(
     settings: Settings, currency: str, order: LockAward | DenyAward | ReopenRound, award: int = 0
 ) -> None:
@@ -27,7 +32,7 @@ def refuse_too_few(
         RefusedError: too few people, or the wrong ones, confirmed the award or approved the order.
     """
     if isinstance(order, ReopenRound):
-        if order.by is not None and order.by.approved_by in {None, order.by.who}:
+        if order.by is not None and by_one_person(order.by):
             raise RefusedError("needs_approval", REOPENED_BY_TWO)
     elif order.confirmation.by == "dealer":
         rule = settings.tier(order.won.rule)

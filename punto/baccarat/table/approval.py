@@ -9,7 +9,7 @@ from typing import Final
 from punto.baccarat.currency import written
 from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, OpenMeter, Retire
 from punto.baccarat.progressive.game_events import ReopenGame
-from punto.baccarat.progressive.people import REOPENED_BY_TWO
+from punto.baccarat.progressive.people import REOPENED_BY_TWO, by_one_person
 from punto.baccarat.table.events import Event
 from punto.baccarat.table.meter_link import when_answered
 from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound, VoidCoup, VoidRound
@@ -43,7 +43,7 @@ def second_person_needed(state: TableState, event: Event) -> str | None:
 
 def refuse_unapproved(state: TableState, event: Event) -> None:
     """Refuse an order that needs a second person's approval and does not have it; raises RefusedError (needs_approval)."""
-    if getattr(event, "approved_by", event) not in {None, getattr(event, "who", None)}:
+    if not by_one_person(event):
         return
     why = second_person_needed(state, event)
     if why is not None:

@@ -399,7 +399,7 @@ def _begin_day(turn: Turn, began: str) -> None:
     """Count the meters of another gaming day, and what is moved without approval; a start goes on with the day of the record."""
     if turn.state.history.day is None or turn.state.history.day.began != began:
         turn.change_history(day=GamingDay(began, turn.state.round.number, turn.state.history.meters))
-        progressive.day_begins(turn)
+        progressive.day_begins(turn, began)
 
 
 def _in_public(client: str) -> str:

@@ -12,6 +12,7 @@ from punto.baccarat.progressive.events import ChangeSettings, CountCoins
 from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.nexus import SignAward
+from punto.baccarat.progressive.people import by_one_person
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Definition
 from punto.baccarat.table.effects import Effect
@@ -53,9 +54,7 @@ def verdict(state: TableState, *events: Any) -> Verdict:
 
 
 def _approved(event: Any) -> Any:
-    if getattr(event, "approved_by", event) not in {None, getattr(event, "who", None)}:
-        return event
-    return replace(event, approved_by=SOMEBODY_ELSE)
+    return replace(event, approved_by=SOMEBODY_ELSE) if by_one_person(event) else event
 
 
 def refusal(state: TableState, event: Any) -> RefusedError | None:

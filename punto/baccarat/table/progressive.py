@@ -33,6 +33,7 @@ from punto.baccarat.progressive.ledger import HOLDINGS
 from punto.baccarat.progressive.money import amount
 from punto.baccarat.progressive.nexus import Nexus
 from punto.baccarat.progressive.orders import counted
+from punto.baccarat.progressive.people import by_one_person
 from punto.baccarat.progressive.procedure import BETTING, PLAYING
 from punto.baccarat.progressive.progressive import Progressive
 from punto.baccarat.progressive.state import Phase as BooksPhase
@@ -103,7 +104,7 @@ def keep_books(turn: Turn, event: BooksEvent) -> None:
             return
     progressive = of(turn)
     carry_out(turn, event)
-    if isinstance(event, OfMoney) and event.approved_by in {None, event.who}:
+    if isinstance(event, OfMoney) and by_one_person(event):
         alone = progressive.alone + moved_by(progressive.books, event)
         turn.change(progressive=replace(of(turn), alone=alone))
     if isinstance(event, BackOut):
@@ -124,10 +125,11 @@ def moved_by(books: Books, order: OfMoney) -> int:
             return -(-held // amount(1))
 
 
-def day_begins(turn: Turn) -> None:
-    """Count again what is moved at the meter without a second person."""
-    if turn.state.progressive is not None:
-        turn.change(progressive=replace(turn.state.progressive, alone=0))
+def day_begins(turn: Turn, began: str) -> None:
+    """Count again what is moved at the meter without a second person, unless a clock that was set back made the day begin again."""
+    known = turn.state.progressive
+    if known is not None and began > known.alone_since:
+        turn.change(progressive=replace(known, alone=0, alone_since=began))
 
 
 def print_win_page(turn: Turn, event: PrintWinPage) -> None:

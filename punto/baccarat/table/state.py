@@ -249,7 +249,8 @@ class TablesProgressive:
     game's award, if a supervisor has resumed play before it is complete. `link` is None if the table keeps the
     meter itself; the books are then its own, and else what the authority last told. `served` are the tables
     that the authority has answered. `rival` is a service that keeps a meter of this progressive too. `late` is the round whose hand had begun before its game was confirmed.
-    `alone` is the money, in minor units, that orders without a second person have moved since the gaming day began.
+    `alone` is the money, in minor units, that orders without a second person have moved since the last gaming day
+    began, at `alone_since`.
     """
 
     books: Books
@@ -261,6 +262,7 @@ class TablesProgressive:
     late: int | None = None
     rival: str | None = None
     alone: int = 0
+    alone_since: str = ""
 
     @property
     def game(self) -> int | None:

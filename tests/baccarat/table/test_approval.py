@@ -144,6 +144,9 @@ def test_what_nobody_approved_counts_together_until_the_gaming_day_ends():
 
     croupier.handle(DayBegan(day))  # a start on the same day
     assert is_asked_for_a_second(croupier, add)
+    for again in ("2026-11-20T06:00:00.000000+00:00", day):  # the clock is set back, and then right again
+        croupier.handle(DayBegan(again))
+        assert is_asked_for_a_second(croupier, add)
     croupier.handle(DayBegan("2026-11-22T06:00:00.000000+00:00"))
     croupier.handle(BackOut(1, "misread", "eve"))
     assert is_asked_for_a_second(croupier, add)
