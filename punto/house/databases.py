@@ -7,6 +7,10 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, event, text
 
+BUSY_SECONDS: Final = 5.0
+"""How long a transaction waits for the one that writes, in SQLite."""
+PREPARING_SECONDS: Final = 60.0
+"""How long a program that starts waits for another one that makes the same file, or brings it up to date."""
 _LEADING: Final = 0x50554E54_0002
 """The advisory lock of the program that takes in."""
 
@@ -49,15 +53,17 @@ def set_up_sqlite(engine: Engine) -> None:
     @event.listens_for(engine, "connect")
     def connected(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # SQLAlchemy's "begin" is below
-        for pragma in (
-            "journal_mode = WAL",
-            "synchronous = FULL",
-            "foreign_keys = ON",
-            "busy_timeout = 5000",
-        ):
+        connection.execute(_waiting(PREPARING_SECONDS))  # another program may be making the file
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
     def begun(connection: Connection) -> None:
-        writes = connection.get_execution_options().get("writes")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        options = connection.get_execution_options()
+        prepares = options.get("prepares", False)
+        connection.exec_driver_sql(_waiting(PREPARING_SECONDS if prepares else BUSY_SECONDS))
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes") else "BEGIN")
+
+
+def _waiting(seconds: float) -> str:
+    return f"PRAGMA busy_timeout = {1000 * seconds:.0f}"

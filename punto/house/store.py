@@ -150,7 +150,7 @@ class Store:
     def _prepare(self) -> None:
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS))
-        with self._writer.begin() as connection:
+        with self._writer.execution_options(prepares=True).begin() as connection:
             if self.is_postgresql:
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({_PREPARING})"))
             config.attributes["connection"] = connection

@@ -1,6 +1,9 @@
 """The house's store: what tables told is there once, and its sums are the tables' own meters."""
 
+import sqlite3
+import threading
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
@@ -12,7 +15,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import func, select, text
 
 from punto.baccarat.table.meters import of_game
-from punto.house import reports, schema
+from punto.house import databases, reports, schema
 from punto.house.people import signed_on
 from punto.house.reports import FloorReport, ShiftReport, floor_report, shift_report
 from punto.house.rows import TooManyRoundsError
@@ -171,6 +174,20 @@ def test_a_store_of_another_version_is_not_touched(open_store, url, version):
         connection.execute(text("UPDATE alembic_version SET version_num = :version"), {"version": version})
     with pytest.raises(StoreError, match="another version"):
         Store(url, CALENDAR)
+
+
+def test_a_start_waits_until_another_program_has_made_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(databases, "BUSY_SECONDS", 0.1)
+    path = tmp_path / "store.db"
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("PRAGMA journal_mode = WAL")
+        other.execute("BEGIN IMMEDIATE")
+        timer = threading.Timer(1.0, other.execute, ["COMMIT"])
+        timer.start()
+        store = Store(f"sqlite:///{path}", CALENDAR)
+        timer.join()
+    assert store.cursors() == {}
+    store.close()
 
 
 @pytest.mark.parametrize(
