@@ -103,3 +103,21 @@ async def test_many_clients_may_subscribe_while_others_connect(caplog):
         await asyncio.gather(*(come(broker, number) for number in range(20)))
 
     assert "Unhandled exception" not in caplog.text
+
+
+async def test_a_client_that_acknowledges_late_prints_no_error(caplog):
+    async with running() as broker, link(broker).connection() as sender:
+        reader, writer = await asyncio.open_connection("127.0.0.1", broker.port)
+        writer.write(CONNECT)
+        assert await reader.readexactly(4) == CONNACK
+        writer.write(bytes.fromhex("82 06 0001 0001 74 01"))  # subscribes to t with QoS 1
+        assert await reader.readexactly(5) == bytes.fromhex("90 03 0001 01")
+        await publish(sender, "t", b"1", retain=False)
+        assert (await reader.readexactly(8))[2:5] == bytes.fromhex("0001 74")
+        await asyncio.sleep(5.5)  # amqtt waits 5 s for what does not come
+        await publish(
+            sender, "t", b"2", retain=False
+        )  # it looks at the first message when it sends the second
+        await reader.readexactly(8)
+        writer.close()
+    assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []
