@@ -54,20 +54,23 @@ async def until(so: Callable[[], object], seconds: float = DEADLINE) -> float:
 
 
 class User:
-    """What came, in order, and how often the link changed; `busy` holds it up and `error` is raised."""
+    """What came, in order, and how often the link changed; `busy` holds it up (it is then `held`) and `error` is raised."""
 
     def __init__(self) -> None:
         self.got: list[Any] = []
         self.changes = 0
         self.error: Exception | None = None
         self.busy: asyncio.Event | None = None
+        self.held = False
 
     def link_changed(self) -> None:
         self.changes += 1
 
     async def hold(self) -> None:
         if self.busy is not None:
+            self.held = True
             await self.busy.wait()
+            self.held = False
         if self.error is not None:
             raise self.error
 

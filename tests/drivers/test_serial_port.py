@@ -14,6 +14,7 @@ from punto.drivers.framing import DELIMITER, Decoder, encode
 from punto.drivers.ishoe import frames
 from punto.drivers.serial_port import UNSENT_BYTES, Port, PortLostError
 from punto.simulators.shoe.terminal import Terminal
+from tests.deadline import DEADLINE
 
 
 @pytest.fixture
@@ -125,7 +126,7 @@ async def test_writing_to_a_port_that_is_gone_is_left_to_the_read(line):
 
     assert not port._unsent
     with pytest.raises(PortLostError, match="was disconnected"):
-        await port.read(1)
+        await port.read(DEADLINE)
     port.close()
 
 
@@ -143,7 +144,7 @@ async def test_a_read_that_fails_is_a_lost_port_unless_there_is_only_nothing_to_
     line.write(b"x")
     if lost:
         with pytest.raises(PortLostError, match="was disconnected"):
-            await port.read(1)
+            await port.read(DEADLINE)
     else:
         assert await port.read(0.1) == b""
     monkeypatch.undo()

@@ -63,7 +63,7 @@ async def test_orders_that_change_while_a_batch_is_committed_go_out_at_once(at):
     async with at.running():
         at.user.busy = asyncio.Event()
         at.far.draw(Card.NINE_S)
-        await asyncio.sleep(0.1)
+        await until(lambda: at.user.held)
         at.user.wanted = replace(at.user.wanted, locked=True)
         at.driver.send()
         await until(lambda: at.far.shoe.locked)
@@ -77,13 +77,13 @@ async def test_more_than_is_read_while_the_table_is_busy_waits_in_the_port(at):
     async with at.running():
         at.user.busy = asyncio.Event()
         at.far.draw(Card.NINE_S)
+        await until(lambda: at.user.held)
         for _ in range(3):
-            await asyncio.sleep(0.05)
             at.far._terminal.write(bytes(2000))
+            await asyncio.sleep(0.05)
         at.far.draw(Card.KH)
-        await asyncio.sleep(0.05)
 
-        assert not at.driver._served[0]._listening
+        await until(lambda: not at.driver._served[0]._listening)
         assert len(at.driver._served[0]._came) < 2 * serial_port.READ_BYTES
         at.user.busy.set()
         await until(lambda: at.user.got == ["9S", "KH"])
