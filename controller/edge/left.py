@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from punto.baccarat.table.events import CutCardSeen
 from punto.baccarat.table.state import TableState
 from punto.baccarat.wagers.definition import Game
 from punto.odds.composition import CARDS_OF_A_COUP, Composition
@@ -59,15 +58,9 @@ def left_of(state: TableState) -> Left | None:
     if state.shoe.burn_left != 0 or state.shoe_over or state.cards_left is None:
         return None
     dealt = 0 if state.round.coup is None else len(state.round.coup.cards)
-    carried = len(state.shoe.carried) + (_waiting(state) if state.round.coup is None else 0)
+    carried = len(state.shoe.carried) + (state.waiting.cards if state.round.coup is None else 0)
     out = len(state.shoe.drawn) - dealt + state.shoe.unknown + carried
     cards_left = state.settings.game.decks * 52 - out
     if cards_left < CARDS_OF_A_COUP:
         return None
     return Left(state.shoe.number, state.round.number - 1, cards_left, state.shoe.unknown, carried, state)
-
-
-def _waiting(state: TableState) -> int:
-    """The number of cards that have left the shoe and wait for a person's decision."""
-    overdrawn = sum(stop.overdrawn is not None for stop in state.waiting.stops)
-    return overdrawn + sum(not isinstance(each, CutCardSeen) for each in state.waiting.backlog)

@@ -387,6 +387,13 @@ class Waiting(Value):
         """Whether a person must act before another card counts."""
         return bool(self.stops) or self.card is not None
 
+    @property
+    def cards(self) -> int:
+        """The number of cards that have left the shoe and wait."""
+        overdrawn = sum(stop.overdrawn is not None for stop in self.stops)
+        behind = sum(not isinstance(each, events.CutCardSeen) for each in self.backlog)
+        return (self.card is not None) + overdrawn + behind
+
 
 @dataclass(frozen=True, kw_only=True)
 class Devices(Value):
@@ -481,19 +488,23 @@ class TableState(Value):
         """The number of cards in the shoe; None if it is not known how many decks they were."""
         if self.decks_differ or self.shoe.other_decks:
             return None
-        left = self.settings.game.decks * len(STANDARD_DECK) - len(self.shoe.drawn) - self.shoe.unknown
-        return max(0, left)
+        return max(0, self.settings.game.decks * len(STANDARD_DECK) - self.cards_out)
+
+    @property
+    def cards_out(self) -> int:
+        """The number of cards that have left the shoe since its change, whichever way they went."""
+        return len(self.shoe.drawn) + self.shoe.unknown + len(self.shoe.carried) + self.waiting.cards
 
     @property
     def overfull(self) -> bool:
-        """Whether more cards have left the shoe since its change than an honest shoe can give.
+        """Whether more cards, the cut card included, have left the shoe since its change than an honest shoe can give.
 
         Two shoes' cards: those of the old shoe, and all of the new one if they were drawn before the change was ordered.
         Only a device that makes cards up gives more, and each is an input on the record. No rate can bound them, because a
         shoe sends the cards of an hour at once when its cable is back.
         """
-        left = len(self.shoe.drawn) + len(self.shoe.carried) + len(self.waiting.backlog) + self.shoe.unknown
-        return left > 2 * len(STANDARD_DECK) * self.settings.game.decks
+        cut_cards = sum(isinstance(each, events.CutCardSeen) for each in self.waiting.backlog)
+        return self.cards_out + cut_cards > 2 * len(STANDARD_DECK) * self.settings.game.decks
 
     @property
     def face_down(self) -> bool:
