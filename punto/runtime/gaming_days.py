@@ -51,21 +51,22 @@ class Calendar:
 
 
 class DayChange:
-    """Notices when another gaming day has begun since `now`."""
+    """Notices when the gaming day is another one than that of `now`: the next, or an earlier one if the clock is set back."""
 
     def __init__(self, calendar: Calendar, now: datetime) -> None:
         self.calendar = calendar
-        self._ends = self._end(now)
+        self._look(now)
 
     def change(self, now: datetime) -> datetime | None:
         """When the gaming day of `now` began, if it is another one than at the last call; otherwise None."""
-        if now < self._ends:
+        if self._began <= now < self._ends:
             return None
-        self._ends = self._end(now)
-        return self.calendar.begins(self.calendar.day_of(now))
+        self._look(now)
+        return self._began
 
-    def _end(self, now: datetime) -> datetime:
-        return self.calendar.begins(self.calendar.day_of(now) + _A_DAY)
+    def _look(self, now: datetime) -> None:
+        day = self.calendar.day_of(now)
+        self._began, self._ends = self.calendar.begins(day), self.calendar.begins(day + _A_DAY)
 
 
 def by_the_clock(ts: str, zone: tzinfo) -> datetime:

@@ -75,6 +75,19 @@ async def test_a_day_without_a_hand_begins_too(tmp_path):
             assert day(here).hands == hands
 
 
+async def test_after_a_clock_that_was_a_year_ahead_each_day_begins_again(tmp_path):
+    async with table(tmp_path / "table.db", OWN) as here:
+        await here.do(*OPENED, f"key {PLAYER_NATURAL}")
+        before = Clock.at
+
+        for Clock.at, first in ((before + timedelta(days=400), 1), (before, 2), (NIGHT, 3)):
+            await here.do(f"key {TIE}")
+            assert (began(here) <= Clock.at < began(here) + timedelta(days=1), day(here).hands) == (
+                True,
+                1,
+            ), first
+
+
 async def test_the_meters_are_published_when_a_day_begins(tmp_path, monkeypatch):
     monkeypatch.setattr(heartbeat, "STATE_EVERY_SECONDS", 0.01)
     async with table(tmp_path / "table.db", OWN) as here:

@@ -11,6 +11,7 @@ goes down).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
@@ -126,10 +127,17 @@ def moved_by(books: Books, order: OfMoney) -> int:
 
 
 def day_begins(turn: Turn, began: str) -> None:
-    """Count again what is moved at the meter without a second person, unless a clock that was set back made the day begin again."""
+    """Count again what is moved at the meter without a second person, unless a clock that was set back made the day begin again.
+
+    If the clock was ahead by more than a day, the sum stays until the next day begins by the clock that is right again.
+    """
     known = turn.state.progressive
-    if known is not None and began > known.alone_since:
+    if known is None:
+        return
+    if began > known.alone_since:
         turn.change(progressive=replace(known, alone=0, alone_since=began))
+    elif datetime.fromisoformat(known.alone_since) - datetime.fromisoformat(began) > timedelta(days=1):
+        turn.change(progressive=replace(known, alone_since=began))
 
 
 def print_win_page(turn: Turn, event: PrintWinPage) -> None:

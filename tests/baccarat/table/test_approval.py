@@ -152,6 +152,18 @@ def test_what_nobody_approved_counts_together_until_the_gaming_day_ends():
     assert is_asked_for_a_second(croupier, add)
 
 
+def test_a_clock_that_was_a_year_ahead_keeps_the_sum_until_the_next_day_only():
+    croupier = metered(approval_above=300_000)
+    add = Adjust(Cause.INCREASE, 300_000, "test", "eve")
+    for began in ("2027-12-26", "2026-11-21"):
+        croupier.handle(DayBegan(f"{began}T06:00:00.000000+00:00"))
+        if began == "2027-12-26":
+            croupier.handle(add)
+    assert is_asked_for_a_second(croupier, add)
+    croupier.handle(DayBegan("2026-11-22T06:00:00.000000+00:00"))
+    croupier.handle(add)
+
+
 def test_the_seed_of_a_meter_that_one_person_opens_counts_with_what_is_moved_later():
     croupier = Croupier.at_betting(game_name="progressive-2", meter={"approval_above": 1_000_000})
 
