@@ -3,9 +3,10 @@
 import ipaddress
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from fractions import Fraction
 from importlib.util import find_spec
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
@@ -244,6 +245,10 @@ Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "satur
 """The keys of a `Calendar`."""
 
 
+_OF_THE_AUTHORITY: Final = {each.name for each in fields(ProgressivePolicies)} - {"authority", "procedure"}
+"""The keys that have no effect at a table whose meter another service keeps."""
+
+
 class ProgressiveConfig(Section, ProgressivePolicies):
     """`[progressive]`: the progressive (jackpot) of the table. Its meter has the amount that can be won."""
 
@@ -297,6 +302,11 @@ class ProgressiveConfig(Section, ProgressivePolicies):
             raise ValueError(
                 "tables: the authority needs the ids of the tables that share its meter, and no other table may have them: write "
                 "tables only in the configuration of the authority"
+            )
+        if self.authority not in {None, table} and (useless := self.model_fields_set & _OF_THE_AUTHORITY):
+            raise ValueError(
+                f"{', '.join(sorted(useless))}: {self.authority} keeps the meter and decides this for all its tables: write it in the "
+                f"configuration of {self.authority}, and remove it here"
             )
         linked = tuple(LinkedTable(each, game.name) for each in self.tables or (table,))
         return ProgressiveSettings.by_pay_table(

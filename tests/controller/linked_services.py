@@ -7,7 +7,8 @@ from punto.baccarat.table.state import AuthorityLink, TablesProgressive
 from punto.controller.journal.recovery import history
 from tests.controller.table_on_a_machine import Broker, Table, wait_until
 
-METER = '[progressive]\nid = "dragon"\nauthority = "meter-1"\napproval_above = 100000000\n'
+METER = '[progressive]\nid = "dragon"\nauthority = "meter-1"\n'
+OF_THE_AUTHORITY = "approval_above = 100000000\n"
 
 
 class Service(Table):
@@ -19,7 +20,9 @@ class Service(Table):
     def __init__(self, folder: Path, broker: Broker, name: str, without: str = "") -> None:
         self.name = name
         (folder / name).mkdir()
-        tables = 'tables = ["t1", "t2"]\n' if name == "meter-1" else ""
+        tables = OF_THE_AUTHORITY if without else ""
+        if name == "meter-1":
+            tables = f'{OF_THE_AUTHORITY}tables = ["t1", "t2"]\n'
         super().__init__(
             folder / name, broker, 'cards = "keyed"\nburn = "none"', METER.replace(without, "") + tables
         )

@@ -25,7 +25,7 @@ from punto.controller.journal.recovery import history
 from punto.simulators.shoe.faults import parse_faults
 from punto.simulators.shoe.options import ShoeOptions
 from punto.simulators.shoe.virtual_shoe import VirtualShoe
-from tests.controller.linked_services import METER
+from tests.controller.linked_services import METER, OF_THE_AUTHORITY
 from tests.controller.table_on_a_machine import Broker, Table
 from tests.soak.shim import NAME, Shim
 
@@ -39,7 +39,7 @@ BETWEEN: Final = 0.25
 NOISE: Final = ("noise=0.002", "flip=0.00002", "lose=0.002", "repeat=0.002", "deaf=0.002")
 """The line of the last table, always."""
 _NEW_MOUNTS: Final = 0x20000
-_METER: Final = f'{METER}base_wagers = "recorded"\n'
+_OF_THE_AUTHORITY: Final = f'{OF_THE_AUTHORITY}base_wagers = "recorded"\n'
 _DEALER: Final = 'betting_closes = "order"\nnext_coup = "order"\n'
 
 
@@ -129,10 +129,10 @@ class Service(Table):
         self.disk = Disk(folder)
         self.shim = Shim(folder / "shim")
         linked, authority = name in LINKED, name == AUTHORITY
-        tables = f"tables = {list(LINKED)}\n".replace("'", '"') if authority else ""
+        tables = f"{_OF_THE_AUTHORITY}tables = {list(LINKED)}\n".replace("'", '"') if authority else ""
         keyed = 'cards = "keyed"\nburn = "none"' if authority else ""
         super().__init__(
-            folder, broker, _DEALER if linked else keyed, _METER + tables if linked or authority else ""
+            folder, broker, _DEALER if linked else keyed, METER + tables if linked or authority else ""
         )
         text = self.config.read_text(encoding="utf-8").replace('id = "table-1"', f'id = "{name}"')
         text = text.replace(f'path = "{self.record}"', f'path = "{self.disk.path / "table.db"}"')

@@ -60,10 +60,9 @@ _PROGRESSIVE_CONFIG: Final = """\
 [progressive]
 id = {id}
 wager = {wager}
-reserve = "2%"
-base_wagers = "recorded"
 procedure = "{procedure}"
 """
+_METER_CONFIG: Final = 'reserve = "2%"\nbase_wagers = "recorded"\n'
 _COIN_SPOT_CONFIG: Final = "[coin_spot]\nport = {port}\nseats = [1, 2, 3, 4, 5, 6, 7]\n"
 # The devices' links in the demo's folder.
 COIN_SPOT, KEYPAD, CARD_READER = "coin-spot", "keypad", "card-reader"
@@ -140,6 +139,8 @@ def _progressive_config(wager: str, options: TableOptions) -> str:
     text = _PROGRESSIVE_CONFIG.format(id=_written(options.meter), wager=_written(wager), procedure=procedure)
     if options.authority is not None:
         text += f"authority = {_written(options.authority)}\n"
+    if options.authority in {None, options.table}:
+        text += _METER_CONFIG
     if options.linked:
         return f"{text}tables = {json.dumps(options.linked)}\n"  # nobody deals at the authority
     text += _COIN_SPOT_CONFIG.format(port=_written(options.folder / COIN_SPOT))

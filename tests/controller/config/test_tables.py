@@ -341,6 +341,19 @@ def test_a_table_that_its_authority_refuses_is_found_in_the_configuration_of_a_h
     assert problems(house) == [f"{line}: {table}: progressive.authority: {said}"]
 
 
+def test_a_setting_of_the_meter_that_its_authority_decides_is_refused_at_a_table(tmp_path):
+    house = tmp_path / "tables.toml"
+    own = LINKED.replace(
+        'authority = "meter-1"\n', 'authority = "meter-1"\nbase_wagers = "recorded"\nseed = 500\n'
+    )
+    house.write_text(FLOOR + AUTHORITY + own, encoding="utf-8")
+    (problem,) = problems(house)
+    assert problem.endswith(
+        "base_wagers, seed: meter-1 keeps the meter and decides this for all its tables: write it in the configuration of meter-1, "
+        "and remove it here"
+    )
+
+
 def test_a_table_that_keeps_the_meter_of_its_authority_itself_is_found(tmp_path):
     house = tmp_path / "house.toml"
     house.write_text(FLOOR + AUTHORITY + LINKED.replace('authority = "meter-1"\n', ""), encoding="utf-8")
