@@ -76,7 +76,7 @@ class _Expected:
                     self._must[each.input, Cause.AWARD] = Accounts(primary=-paid, paid=paid)
                 case "award_backed_out":
                     self._must[each.input, Cause.BACK_OUT] = Accounts(primary=paid, paid=-paid)
-                case _ if award.whole_meter:
+                case _ if award.begins:
                     self._seed(each.input, settings_at(timeline, each.input))
         opened = record.opened_at(name)
         if opened is not None and span.since <= opened < span.until:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from punto.baccarat.progressive.events import ChangeSettings, CountCoins, Retire
+from punto.baccarat.progressive.aquarius import GameOver, Key, TurnKey
+from punto.baccarat.progressive.events import BackOut, ChangeSettings, CountCoins, Retire
+from punto.baccarat.progressive.game_events import HandButton
 from punto.controller.journal.audit import audit
 from punto.controller.journal.recovery import replay
 from punto.messages.books import Reconciliation
@@ -17,6 +19,7 @@ from punto.reports.record import opened
 from tests.baccarat.table.croupier import settings
 from tests.reports.house import (
     CALENDAR,
+    WHOLE,
     House,
     a_change_of_meter,
     a_weekend,
@@ -55,6 +58,19 @@ async def test_books_that_nobody_touched_agree_every_day(tmp_path):
     }
     sunday = {check.what: check.expected for check in found[2].progressives[0].checks}
     assert sunday["back_outs"] == 250_025_000_000
+
+
+async def test_a_whole_meter_that_is_backed_out_and_won_again_by_the_same_hand_agrees(tmp_path):
+    async with at_the_house(tmp_path, "2026-11-20 19:00") as here:
+        await here.open()
+        await here.deal([1, 2], WHOLE)
+        await here.lock([1])
+        run = TurnKey(Key.RUN, "key switch")
+        await here.give(run, BackOut(1, "misread", "eve", "omar"), HandButton(2, "ann"))
+        await here.lock([])
+        await here.give(run, GameOver("ann"))
+
+    assert reconciled(here.record).agrees
 
 
 EDITS = [

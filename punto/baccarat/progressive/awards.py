@@ -13,9 +13,10 @@ booking feed the next meter, and an award of another table at that moment is tak
 seed.
 
 If an award is backed out and the hand is confirmed again, with other seats or another tier, the hand still wins the meter that it
-found: neither the seed of the next meter nor wagers since then are paid to it.
+found: neither the seed of the next meter nor wagers since then are paid to it. Until then the amount is on the meter, so an award of
+another table is taken from it too.
 
-The overflow returns to the meter only then, and for a fixed award that the meter cannot pay without it. The
+The overflow returns to the meter only at a 100% award, and for a fixed award that the meter cannot pay without it. The
 sheets do not cover this; if the overflow filled the gap after each smaller award, players would not see that
 award "deducted from the meter" (sheet 001, 7b).
 """
@@ -49,7 +50,6 @@ def lock(turn: Turn, event: LockAward) -> None:
             confirmed before, the people who confirmed may not, or the meter does not hold the amount.
     """
     award = _claimed(turn, event)
-    before = _backed_out(turn, event.table, event.round)
     _refuse_again(turn, event)
     if award.payer == "meter":
         _refuse_unpayable(turn, award)
@@ -62,12 +62,10 @@ def lock(turn: Turn, event: LockAward) -> None:
         turn.post(Cause.OVERFLOW_ADDED, back, _about(award))
     turn.change(awards=(*turn.state.awards, award), next_award=award.id + 1)
     turn.emit(AwardLocked(award))
-    # The seed of the next meter may be there since the first confirmation, unless another table has won it meanwhile.
-    begun = any(each.whole_meter for each in before) and turn.state.available >= amount(
-        turn.state.settings.seed
-    )
-    if award.whole_meter and not begun:
+    if award.begins:
         _begin_next_meter(turn, award)
+    elif award.whole_meter:
+        _add_overflow(turn, award)  # a back-out may have put a part of the next meter there
     if turn.state.settings.procedure == "nexus":
         _book(turn, award)
 
@@ -150,7 +148,7 @@ def back_out(turn: Turn, event: BackOut) -> None:
             (Line(Account.PAID, -put, award.rule), *turn.to_meter(put)),
             replace(_about(award), who=event.who, reason=event.reason, approved_by=event.approved_by),
         )
-    after = replace(award, state=AwardState.BACKED_OUT)
+    after = replace(award, state=AwardState.BACKED_OUT, next_award=turn.state.next_award)
     turn.put_award(after)
     turn.emit(AwardBackedOut(after, event.who, event.reason, event.approved_by))
 
@@ -193,6 +191,7 @@ def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
     if before:  # the hand wins the meter that it found, and not what came onto it since, such as the seed of the next one
         available = min(available, amount(before[0].meter))
     shares = _shares(turn, rule, won.seats, played, available)
+    whole_meter = rule.pay.meter == 1
     return Award(
         id=turn.state.next_award,
         rule=rule.name,
@@ -202,7 +201,8 @@ def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
         amount=sum(share.amount for share in shares),
         seats=won.seats,
         shares=shares,
-        whole_meter=rule.pay.meter == 1,
+        whole_meter=whole_meter,
+        begins=whole_meter and not any(_has_begun(turn, each) for each in before),
         payer=settings.payer(rule),
         who=confirmation.who,
         by=confirmation.by,
@@ -222,6 +222,15 @@ def _backed_out(turn: Turn, table: str, round_: int) -> list[Award]:
         for each in turn.state.awards
         if (each.table, each.round, each.payer, each.state) == (table, round_, "meter", AwardState.BACKED_OUT)
     ]
+
+
+def _has_begun(turn: Turn, backed_out: Award) -> bool:
+    """Whether the next meter is there beside the amount that was put back: it is, unless another hand has won both since."""
+    since = backed_out.next_award
+    return backed_out.whole_meter and not any(
+        each.whole_meter and each.id >= since and each.state is not AwardState.BACKED_OUT
+        for each in turn.state.awards
+    )
 
 
 def _refuse_seats(seats: tuple[int, ...], round_: int, played: TableRound) -> None:
@@ -287,8 +296,12 @@ def _begin_next_meter(turn: Turn, award: Award) -> None:
     seed, reserve = amount(turn.state.settings.seed), turn.state.ledger.reserve
     turn.post(Cause.SEED, (Line(Account.SEED_MONEY, -seed), *turn.to_meter(seed)), about)
     turn.post(Cause.RESERVE_ADDED, (Line(Account.RESERVE, -reserve), *turn.to_meter(reserve)), about)
+    _add_overflow(turn, award)
+
+
+def _add_overflow(turn: Turn, award: Award) -> None:
     fits, _ = turn.to_meter(turn.state.ledger.overflow)
-    turn.post(Cause.OVERFLOW_ADDED, (Line(Account.OVERFLOW, -fits.amount), fits), about)
+    turn.post(Cause.OVERFLOW_ADDED, (Line(Account.OVERFLOW, -fits.amount), fits), _about(award))
 
 
 def _book(turn: Turn, award: Award) -> None:

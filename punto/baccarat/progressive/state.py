@@ -44,8 +44,9 @@ class Award:
     """An award, fixed when it was locked; amounts in minor units.
 
     `meter` is the meter's amount for it at that time (the overflow covers a fixed award's excess), `seats`
-    the winners, `shares` the shares in the order of paying. `whole_meter` if it takes the whole meter, so
-    that the next one began. `payer` says if the tray or the meter pays. `who` confirmed it, by means of `by`;
+    the winners, `shares` the shares in the order of paying. `whole_meter` if it takes the whole meter, and `begins` if the next
+    one begins with it: not if it began with an earlier award of the same hand, which was backed out. `next_award` is the number of
+    the next award when this one was backed out, or else 0. `payer` says if the tray or the meter pays. `who` confirmed it, by means of `by`;
     `card` is the level of the swiped card, and `level` also that of a signature, if there was one.
     `confirmed_by` pressed CONFIRM, with Nexus. `side` won with the cards of `player` and `banker`.
     """
@@ -60,6 +61,8 @@ class Award:
     shares: tuple[Share, ...]
     whole_meter: bool
     who: str
+    begins: bool = False
+    next_award: int = 0
     card: CardLevel | None = None
     state: AwardState = AwardState.LOCKED
     payer: Payer = "meter"

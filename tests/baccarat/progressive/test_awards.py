@@ -13,6 +13,7 @@ from punto.baccarat.progressive.events import (
     Confirmation,
     Contribute,
     EndRound,
+    Event,
     LockAward,
     ReopenRound,
     SeatWager,
@@ -188,7 +189,9 @@ def test_a_fixed_award_from_the_tray_leaves_the_meter_and_its_books_alone():
     floor.order(BookAward("t1"))
     floor.order(BackOut(1, "misread", "eve"))
     assert (floor.postings, floor.state.ledger.paid) == ([], ())
-    assert floor.effects[-1] == AwardBackedOut(replace(locked, state=AwardState.BACKED_OUT), "eve", "misread")
+    assert floor.effects[-1] == AwardBackedOut(
+        replace(locked, state=AwardState.BACKED_OUT, next_award=2), "eve", "misread"
+    )
 
 
 def test_the_many_awards_of_the_tray_do_not_drive_out_the_few_of_the_meter():
@@ -455,6 +458,41 @@ def test_the_next_meter_has_its_seed_also_if_another_table_won_it_before_the_han
 
     assert [each.amount for each in floor.state.awards[1:]] == [2 * SEED + 40, SEED]
     assert floor.state.shown == SEED
+    assert balanced(floor)
+
+
+@pytest.mark.parametrize("limit", [SEED, SEED + 10, 2 * SEED])
+def test_with_a_display_limit_a_hand_that_is_confirmed_again_begins_no_second_meter(limit):
+    floor = opened(1, display_limit=limit)
+    floor.order(lock("all", 1))
+    floor.order(BookAward("t1"))
+    won, left = floor.state.awards[0].amount, floor.state.shown
+    for order in (BackOut(1, "misread", "eve", "ann"), lock("all", 1), BookAward("t1")):
+        floor.order(order)
+
+    assert floor.state.ledger.seed_money == amount(2 * SEED)
+    assert (floor.state.awards[1].amount, floor.state.shown) == (won, left)
+    assert balanced(floor)
+
+
+@pytest.mark.parametrize("tier", ["quarter", "all"])
+@pytest.mark.parametrize("backed_out_first", [False, True])
+def test_a_hand_that_is_confirmed_again_begins_the_next_meter_only_if_another_table_has_won_it(
+    tier, backed_out_first
+):
+    floor = opened(1, how_many=2)
+    floor.order(Contribute("t2", 1, wagers(1)))
+    back_out = BackOut(1, "misread", "eve", "ann")
+    others: list[Event] = [lock(tier, 1, table="t2"), BookAward("t2")]
+    between = [back_out, *others] if backed_out_first else [*others, back_out]
+    for order in (lock("all", 1), BookAward("t1"), *between):
+        floor.order(order)
+    before = floor.state.ledger.seed_money
+    floor.order(lock("all", 1))
+    floor.order(BookAward("t1"))
+
+    begun = floor.state.ledger.seed_money - before
+    assert begun == (amount(SEED) if tier == "all" and backed_out_first else 0)
     assert balanced(floor)
 
 
