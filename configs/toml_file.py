@@ -20,6 +20,7 @@ from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError, Va
 
 from punto.configs.faults import as_written, must_be
 from punto.configs.problems import ConfigError, Problem, nearest, not_one_line
+from punto.configs.text_file import TextError, bytes_of, text_of
 
 T = TypeVar("T")
 Path_ = tuple[str | int, ...]
@@ -69,13 +70,9 @@ class TomlFile:
             ConfigError: they are not TOML; the problem has the line.
         """
         try:
-            text = data.decode("utf-8-sig")  # some editors write a mark at the start
-        except UnicodeDecodeError as error:
-            line = error.object.count(b"\n", 0, error.start) + 1
-            raise ConfigError(
-                [Problem("the file is not UTF-8 text: save the file as UTF-8", name, line)]
-            ) from None
-        text = text.replace("\r\n", "\n")
+            text = text_of(data)
+        except TextError as error:
+            raise ConfigError([Problem(str(error), name, error.line)]) from None
         try:
             document = tomllib.loads(text, parse_float=parse_float)
         except ValueError as error:
@@ -106,9 +103,11 @@ class TomlFile:
 def read(path: Path, parse_float: Callable[[str], Any] = float) -> TomlFile:
     """Read a TOML file, as `TomlFile.parse` does; raises ConfigError if it cannot be read or is not TOML."""
     try:
-        data = path.read_bytes()
+        data = bytes_of(path)
     except OSError as error:
         raise ConfigError([Problem(f"cannot be read: {error.strerror}", str(path))]) from None
+    except TextError as error:
+        raise ConfigError([Problem(str(error), str(path))]) from None
     return TomlFile.parse(str(path), data, parse_float)
 
 

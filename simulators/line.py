@@ -15,6 +15,7 @@ from threading import Thread
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from punto.configs.problems import meant
+from punto.configs.text_file import lines
 from punto.drivers.frame import HIGHEST
 from punto.drivers.window import AnyReply
 from punto.simulators.sealed import SealedEnd
@@ -305,18 +306,18 @@ async def run_until_stopped(
 
 
 async def _type(act: Act) -> None:
-    lines: asyncio.Queue[str] = asyncio.Queue()
+    typed: asyncio.Queue[str] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 
     def read() -> None:
         with suppress(RuntimeError):  # the loop has ended in the meantime
-            for line in sys.stdin:
-                loop.call_soon_threadsafe(lines.put_nowait, line)
-            loop.call_soon_threadsafe(lines.put_nowait, "")
+            for line in lines(sys.stdin.buffer):
+                loop.call_soon_threadsafe(typed.put_nowait, line.decode(errors="backslashreplace"))
+            loop.call_soon_threadsafe(typed.put_nowait, "")
 
     Thread(target=read, daemon=True).start()
     waiting: set[asyncio.Future[None]] = set()
-    while line := await lines.get():
+    while line := await typed.get():
         for ending in act(line):
             task = asyncio.ensure_future(ending)
             waiting.add(task)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from punto.configs.text_file import read_text
 from punto.drivers.frame import Frame
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.seal import DeviceSeal
@@ -70,7 +71,7 @@ def read_key(path: Path | None) -> bytes | None:
     if path is None:
         return None
     try:
-        key = bytes.fromhex(path.read_text(encoding="ascii"))
+        key = bytes.fromhex(read_text(path))
         DeviceSeal(key)
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} has no device's key: {error}") from None

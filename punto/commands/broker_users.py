@@ -16,6 +16,7 @@ from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs
 from punto.messages.topics import Topics, house_accounts, of_authority, of_linked
 from punto.messages.topics import progressive as meter
+from punto.runtime.secret_file import read_secret
 
 HELP: Final = (
     "Make the broker's users for these tables. Each table has one user for its service, one for its displays, and one for each "
@@ -113,7 +114,7 @@ def _password(path: Path) -> str:
     """The password in this file, made if it is not there."""
     if not path.exists():
         _write(path, f"{secrets.token_urlsafe(24)}\n", 0o600)
-    return path.read_text(encoding="utf-8").strip()
+    return read_secret(path, "password", "--out")
 
 
 def _hashed(password: str) -> str:

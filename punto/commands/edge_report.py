@@ -25,9 +25,10 @@ from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
 from punto.baccarat.wagers.definition import Game
 from punto.commands.arguments import add_decks, add_game, game_with_decks, share
-from punto.commands.json_lines import LineError, check_keys, lines, parse
+from punto.commands.json_lines import LineError, check_keys, parse
 from punto.commands.score import KEYS, read_cards
 from punto.configs.problems import ConfigError, Problem, cut, nearest
+from punto.configs.text_file import TextError, lines, text_of
 from punto.controller.edge.left import Left, left_of
 from punto.controller.journal.recovery import history
 from punto.controller.journal.schema import RecordError, reading
@@ -151,7 +152,10 @@ def _of_lines(file: IO[bytes], name: str, args: argparse.Namespace) -> Shoe:
     game = game_with_decks(args)
     source = lines(file)
     first = next(source, b"")
-    columns = [each.strip('"') for each in first.decode(errors="replace").strip().split(",")]
+    try:
+        columns = [each.strip('"') for each in text_of(first).strip().split(",")]
+    except TextError as error:
+        raise ShoeError(f"{name}:1: {error}") from None
     if columns[:3] == ["shoe", "round", "cards"]:
         shoe = of_coups(_simulated(source, name, args.number), game, name, _cards_of_a_row)
         return shoe if args.number is None else replace(shoe, name=f"shoe {args.number} of {shoe.name}")
@@ -252,7 +256,7 @@ def _cards_of(line: bytes, decks: int) -> tuple[bool, tuple[Card, ...]]:
 
 def _cards_of_a_row(line: bytes, decks: int) -> tuple[bool, tuple[Card, ...]]:
     """The cards of a simulated round; they were not burned."""
-    (row,) = csv.reader([line.decode(errors="replace")])
+    (row,) = csv.reader([text_of(line)])
     if len(row) < 3:
         raise LineError("the line has no cards")
     return False, Coup.complete(read_cards(row[2].split(), decks)).cards

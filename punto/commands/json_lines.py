@@ -1,15 +1,13 @@
 """Reads JSON Lines from untrusted input: one object on each line, strictly parsed, with a limit on the length of a line."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from punto.configs.faults import json_fault
 from punto.configs.problems import nearest
-
-LONGEST_LINE: Final = 1_000_000
-"""Bytes. A coup with the wagers of a full table has about a hundredth of it."""
+from punto.configs.text_file import LONGEST_LINE, TextError, text_of
 
 
 class LineError(ValueError):
@@ -29,15 +27,6 @@ class DoubledKeyObject(dict[str, Any]):
     doubled: str = ""
 
 
-def lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """The lines of a stream, including blank lines. A line that is too long is cut one byte after the limit."""
-    while line := stream.readline(LONGEST_LINE + 1):
-        rest = line
-        while len(rest) > LONGEST_LINE and not rest.endswith(b"\n"):
-            rest = stream.readline(LONGEST_LINE + 1)
-        yield line
-
-
 def parse(line: bytes) -> dict[str, Any]:
     """The object on a line; numbers that are not plain integers are `InexactNumber`.
 
@@ -47,9 +36,9 @@ def parse(line: bytes) -> dict[str, Any]:
     if len(line) > LONGEST_LINE:
         raise LineError(f"the line is longer than {LONGEST_LINE} bytes")
     try:
-        value = _DECODER.decode(line.decode().rstrip("\r\n"))
-    except UnicodeDecodeError as error:
-        raise LineError(f"the line is not UTF-8: byte {error.start + 1} cannot be read") from None
+        value = _DECODER.decode(text_of(line).removesuffix("\n"))
+    except TextError as error:
+        raise LineError(str(error)) from None
     except json.JSONDecodeError as error:
         raise LineError(f"the line is not JSON: {json_fault(error)}") from None
     except RecursionError:

@@ -18,6 +18,7 @@ from punto.baccarat.wagers.definition import Limits
 from punto.commands.arguments import add_table
 from punto.commands.numbers import whole_number
 from punto.configs.problems import cut, nearest
+from punto.configs.text_file import TextError, read_line
 from punto.controller.config.tables import load_table
 
 HELP: Final = (
@@ -147,9 +148,13 @@ def main(args: argparse.Namespace) -> int:
         )
         return 2
     request = _request(args)
-    for field, name in (("by", args.giver), ("approval", args.second)):
-        if name is not None and args.order != "status":  # the status needs no account
-            request[field] = {"name": name, "password": _password(name)}
+    try:
+        for field, name in (("by", args.giver), ("approval", args.second)):
+            if name is not None and args.order != "status":  # the status needs no account
+                request[field] = {"name": name, "password": _password(name)}
+    except TextError as error:
+        print(f"punto operator: the password cannot be read: {error}", file=sys.stderr)
+        return 2
     try:
         _wait(path, args.wait)
         answer = ask(path, request)
@@ -187,7 +192,7 @@ def _password(name: str) -> str:
     """An account's password: from the prompt, or the next line of the standard input."""
     if sys.stdin.isatty():
         return getpass.getpass(f"Password of {name}: ")
-    return sys.stdin.readline().rstrip("\r\n")
+    return read_line(sys.stdin.buffer)
 
 
 def _wait(path: Path, seconds: float) -> None:

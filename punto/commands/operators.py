@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from punto.configs.text_file import TextError, read_line
 from punto.configs.toml_file import read
 from punto.controller.accounts.accounts import HOUSE_KEEPS, Accounts
 from punto.controller.accounts.refusals import AccountsError
@@ -83,7 +84,7 @@ def main(args: argparse.Namespace) -> int:
             _do(accounts, args)
         finally:
             accounts.close()
-    except AccountsError as error:
+    except (AccountsError, TextError) as error:
         print(f"punto operators: {error}", file=sys.stderr)
         return 1
     return 0
@@ -174,7 +175,7 @@ def _warn(what: str) -> None:
 def _secret(what: str) -> str:
     """A secret: entered twice at the prompt, or the first line of the standard input."""
     if not sys.stdin.isatty():
-        return sys.stdin.readline().rstrip("\r\n")
+        return read_line(sys.stdin.buffer)
     typed = getpass.getpass(f"{what}: ")
     if getpass.getpass("Again: ") != typed:
         raise AccountsError("the second entry differs from the first: nothing was changed, try again")

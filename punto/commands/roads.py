@@ -10,7 +10,8 @@ from punto.baccarat.coup import Winner
 from punto.baccarat.roads.drawing import Tail
 from punto.baccarat.roads.rounds import RoadRound
 from punto.baccarat.roads.scoreboard import draw, to_json
-from punto.commands.json_lines import LineError, check_keys, lines, parse, quoted
+from punto.commands.json_lines import LineError, check_keys, parse, quoted
+from punto.configs.text_file import lines
 
 HELP: Final = (
     "Draw the five roads (score charts) of one shoe, and the ask marks. The ask marks are the next cells of the derived roads: "

@@ -16,10 +16,10 @@ from punto.commands.json_lines import (
     InexactNumber,
     LineError,
     check_keys,
-    lines,
     parse,
     quoted,
 )
+from punto.configs.text_file import lines
 
 HELP: Final = (
     "Compute the results of coups (deals) and settle their wagers. Each line of the standard input and of the standard output is one "

@@ -14,6 +14,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, ValidationInfo
 
 from punto.configs.problems import ConfigError, Problem
+from punto.configs.text_file import TextError, read_text
 from punto.configs.toml_file import in_folder
 
 _VARIABLE: Final = "CREDENTIALS_DIRECTORY"
@@ -36,15 +37,15 @@ def read_secret(path: Path, what: str, key: str) -> str:
     """
     found = found_secret(path, key)
     try:
-        lines = found.read_text(encoding="utf-8").splitlines()
+        secret = read_text(found).removesuffix("\n")
     except OSError as error:
         raise ConfigError([Problem(f"the {what} cannot be read: {error.strerror}", str(found))]) from None
-    except UnicodeDecodeError:
-        raise ConfigError([Problem(f"the {what} is not UTF-8 text", str(found))]) from None
-    if len(lines) != 1 or not lines[0]:
+    except TextError as error:
+        raise ConfigError([Problem(f"the {what} cannot be read: {error}", str(found))]) from None
+    if not secret or "\n" in secret:
         message = f"the file must have one line with the {what}, and nothing else"
         raise ConfigError([Problem(message, str(found))])
-    return lines[0]
+    return secret
 
 
 def secret_warnings(path: Path, key: str, remedy: str = "") -> Iterator[str]:

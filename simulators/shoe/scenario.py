@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, get_args
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
+from punto.configs.text_file import TextError, read_text
 from punto.drivers.ishoe.frames import FAULT_BYTES
 from punto.simulators.shoe.faults import UNSURE_CONFIDENCE, Faults, OptionError, parse_faults
 from punto.simulators.shoe.shuffle import shuffled, with_surplus_copy
@@ -90,12 +91,15 @@ def read_scenario(name_or_path: str) -> Scenario:
         if name in scenario_names():
             text = (files("punto.simulators.shoe") / "scenarios" / f"{name}.toml").read_text("utf-8")
         else:
-            text = Path(name).read_text("utf-8")
+            text = read_text(Path(name))
     except FileNotFoundError as error:
         known = ", ".join(scenario_names())
         raise ScenarioError(f"there is no scenario {name}: write a file's path, or one of {known}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"cannot read the scenario {name}: {error}") from error
+    except OSError as error:
+        raise ScenarioError(f"cannot read the scenario {name}: {error.strerror}") from error
+    except TextError as error:
+        place = name if error.line is None else f"{name}:{error.line}"
+        raise ScenarioError(f"cannot read the scenario {place}: {error}") from error
     return parse_scenario(text, name)
 
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
 from punto.baccarat.wagers.settlement import PlacedWager, settle
-from punto.commands.json_lines import LONGEST_LINE, lines
 from punto.commands.score import score
 from punto.configs.game_files import load_game
+from punto.configs.text_file import LONGEST_LINE, lines
 from tests.deadline import DEADLINE
 
 SCORE = [sys.executable, "-m", "punto.commands.cli", "score", "--game"]
@@ -90,8 +90,7 @@ def test_the_example_to_the_letter():
         ("null", None, "the line is not a JSON object"),
         (f'{{"id":NaN,{COUP}}}', None, "NaN is not a JSON number"),
         (f'{{"id":"a","cards":[-Infinity],{COUP}}}', None, "-Infinity is not a JSON number"),
-        (b'{"id":"a\xff"}', None, "the line is not UTF-8: byte 9"),
-        (b'\xef\xbb\xbf{"id":"a"}', None, "the line is not JSON"),
+        (b'{"id":"a\xff"}', None, "the text is not UTF-8 (byte 9 of the line is 0xff): save it as UTF-8"),
         ('{"id":"a\0"}', None, "the line is not JSON"),
         ("[" * 100_000, None, "nested too deeply"),
         ('{"id":' * 100_000, None, "nested too deeply"),

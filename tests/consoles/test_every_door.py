@@ -258,7 +258,7 @@ class Doors:
         """The exit status and what was said of a refusal."""
         whose = ["--as", giver, *(["--approved-by", second] if second else [])]
         args = self.parser.parse_args(["--socket", str(self.path), *whose, *order.arguments()])
-        monkeypatch.setattr("sys.stdin", io.StringIO(f"{PASSWORD}\n" * 2))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f"{PASSWORD}\n".encode() * 2)))
         status = await asyncio.to_thread(operator.main, args)
         return status, _bare(capsys.readouterr().err.strip().removeprefix("refused: "))
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing, suppress
 from http.client import HTTPConnection
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -522,7 +522,9 @@ async def test_whoever_comes_in_as_it_ends_is_hung_up_on(tmp_path, turns):
 @pytest.fixture
 def typed(monkeypatch):
     """Give lines to the command's standard input, which is not a terminal."""
-    return lambda *lines: monkeypatch.setattr(sys, "stdin", StringIO("".join(f"{line}\n" for line in lines)))
+    return lambda *lines: monkeypatch.setattr(
+        sys, "stdin", TextIOWrapper(BytesIO("".join(f"{line}\n" for line in lines).encode()))
+    )
 
 
 def punto(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:

@@ -180,7 +180,7 @@ def test_any_other_path_is_relative_to_the_file(config):
         (b"", "secret: the file must have one line"),
         (b"\n", "secret: the file must have one line"),
         (b"one\ntwo\n", "secret: the file must have one line with the password, and nothing else"),
-        (b"\xff\n", "secret: the password is not UTF-8 text"),
+        (b"\xff\n", "secret: the password cannot be read: the text is not UTF-8"),
     ],
 )
 def test_a_password_file_that_holds_no_password(content, said, config):

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from punto.configs.faults import first_fault
+from punto.configs.text_file import TextError, bytes_of, text_of
 from punto.controller import components
 from punto.controller.signing import manifest
 
@@ -130,13 +131,15 @@ def bill(file: Path) -> Bill:
         InputError: the file cannot be read, or is not a bill of materials.
     """
     try:
-        content = file.read_bytes()
-        found = _Document.model_validate_json(content)
+        content = bytes_of(file)
+        found = _Document.model_validate_json(text_of(content))
         packages = [Package(name=each["name"], version=each["version"]) for each in found.components]
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}") from error
     except ValidationError as error:
         raise InputError(f"{file} is not a bill of materials of CycloneDX: {first_fault(error)}") from error
+    except TextError as error:
+        raise InputError(f"{file}: {error}") from error
     except KeyError as error:
         raise InputError(f"{file} has a component without {error}") from error
     return Bill(sha256=hashlib.sha256(content).hexdigest(), packages=packages)

@@ -24,7 +24,7 @@ def punto(folder: Path, *arguments: str, say: str = "") -> tuple[int, str, str]:
     """`punto operators` in this process: to start another takes many times as long as what it does."""
     said, complained = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(complained):
-        patch.setattr(sys, "stdin", io.StringIO(say))
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(say.encode())))
         try:
             status = main(["operators", "--accounts", str(folder / "operators.db"), *arguments])
         except SystemExit as refused:
