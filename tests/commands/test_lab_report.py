@@ -237,6 +237,36 @@ def test_a_manifest_of_another_program_is_refused(tmp_path, program, content):
         installation(tmp_path / "manifest")
 
 
+@pytest.mark.parametrize("editable", [True, False])
+def test_the_manifest_of_an_unchanged_installation_is_accepted(tmp_path, editable):
+    """Also of an editable one, where pages of the report are links to the documents, and from one kind to the other."""
+    source, environment = tmp_path / "source", tmp_path / "environment"
+    ignored = shutil.ignore_patterns("__pycache__", "images")
+    for folder in ("punto", "configs", "controller", "drivers", "simulators", "docs"):
+        shutil.copytree(ROOT / folder, source / folder, symlinks=True, ignore=ignored)
+    for file in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / file, source)
+    # what Python finds there is of neither the installation nor its manifest
+    dependencies = {**os.environ, "PYTHONPATH": str(Path(pytest.__file__).parents[1])}
+
+    def run(*command: str | Path) -> str:
+        return subprocess.run(
+            command, cwd=tmp_path, env=dependencies, check=True, capture_output=True, text=True
+        ).stdout
+
+    run(sys.executable, "-m", "venv", "--without-pip", environment)
+    pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python", "install", "--no-index")
+    run(*pip, "--no-deps", "--no-build-isolation", *(["--editable"] if editable else []), source)
+    command, out = environment / "bin" / "punto", tmp_path / "manifest"
+    out.mkdir()
+    run(command, "manifest", "--out", out, "--key", tmp_path / "key")
+    run(command, "lab-report", "--json", tmp_path / "r.json", "--manifest", out)
+    own = json.loads((tmp_path / "r.json").read_bytes())["installation"]
+
+    assert own["sha256"] == hashlib.sha256((out / manifest.SHA256).read_bytes()).hexdigest()
+    assert installation(out).model_dump() == own  # as the laboratory's own checkout reads it
+
+
 def test_a_bill_of_materials_is_listed_and_another_file_is_refused(tmp_path):
     file = tmp_path / "sbom.json"
     packages = [{"name": "cobs", "version": "1.2"}]

@@ -1,6 +1,7 @@
 """The files that belong into the report and are not of the program: a manifest of an installation, and a bill of materials."""
 
 import hashlib
+import os
 from base64 import b64encode
 from itertools import zip_longest
 from pathlib import Path
@@ -76,13 +77,14 @@ def installation(folder: Path) -> Installation:
                 f"{folder / (name or manifest.SUM)} is not the one that was signed: make the manifest again"
             )
     sha256, md5 = files[manifest.SHA256], files[manifest.MD5]
-    signed = sha256.decode("utf-8", "replace").splitlines()
+    links = _links(files[manifest.ENTRIES])
     by_digest: dict[str, list[str]] = {}
-    for line in signed:
-        by_digest.setdefault(line[:64], []).append(line)
+    for line in os.fsdecode(sha256).splitlines():
+        path = line[66:]
+        by_digest.setdefault(line[:64], []).extend((path, *links.get(path, ())))
     for name, file in components.own_files().items():
-        content = file.read_bytes()
-        if not _is_listed(name, content, by_digest.get(hashlib.sha256(content).hexdigest(), [])):
+        listed = by_digest.get(hashlib.sha256(file.read_bytes()).hexdigest(), ())
+        if not any(path.endswith(f"/{name}") for path in listed):  # in any folder
             raise InputError(
                 f"{folder / manifest.SHA256} is of another program: it does not have this program's {name}"
             )
@@ -111,10 +113,15 @@ def _signer(pem: bytes, signature: bytes, signed: bytes) -> bytes | None:
     return None
 
 
-def _is_listed(name: str, content: bytes, lines: list[str]) -> bool:
-    """Whether one of the manifest's lines has this file, in any folder, with this content."""
-    digest = hashlib.sha256(content).hexdigest()
-    return any(line.startswith(f"{digest}  ") and line.endswith(f"/{name}") for line in lines)
+def _links(entries: bytes) -> dict[str, list[str]]:
+    """The links that lead to each path: in a checkout, pages of this report are links to the documents."""
+    found: dict[str, list[str]] = {}
+    for entry in os.fsdecode(entries).split("\0"):
+        described, _, target = entry.partition("\t")
+        if target:
+            link = described.split(" ", 3)[-1]
+            found.setdefault(os.path.normpath(Path(link).parent / target), []).append(link)
+    return found
 
 
 class _Document(BaseModel):
