@@ -10,11 +10,12 @@ from punto.baccarat.table.turn import RefusedError
 from punto.messages.building import timestamp
 from punto.runtime import clock
 from punto.runtime.sd_notify import notify
+from punto.version import released
 
 STEP: Final = timedelta(seconds=1)
 """A smaller difference may be of a clock that runs too fast or too slow: the system corrects it without a step."""
-WRITTEN: Final = datetime(2026, 11, 1, tzinfo=UTC)
-"""This version of the program was written later, so a clock that shows an earlier time has not been set."""
+RELEASED: Final = released().astimezone(UTC)
+"""This version of the program was released later, so a clock that shows an earlier time has not been set."""
 WAIT_SECONDS: Final = 60.0
 """How long a start waits for the clock. A PC without a battery for its clock has the time some seconds after its network."""
 
@@ -30,15 +31,15 @@ async def wait_for_clock(last: datetime | None) -> None:
     Raises:
         RefusedError: the clock is still before this version of the program.
     """
-    earliest, until, waits = max(WRITTEN, last or WRITTEN), clock.monotonic() + WAIT_SECONDS, False
+    earliest, until, waits = max(RELEASED, last or RELEASED), clock.monotonic() + WAIT_SECONDS, False
     while (now := clock.now()) + STEP <= earliest:
-        which = "this version of the program" if earliest is WRITTEN else "the last input on the record"
+        which = "this version of the program" if earliest is RELEASED else "the last input on the record"
         reason = (
             f"the clock of this PC shows {timestamp(now)}, which is before {which} ({timestamp(earliest)}): set the clock, or "
             "check the network and the time server (`timedatectl` shows both)"
         )
         if clock.monotonic() >= until:
-            if now < WRITTEN:
+            if now < RELEASED:
                 raise RefusedError("clock_not_set", reason)
             _log.warning("clock accepted", reason=reason)
             break

@@ -14,10 +14,12 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from punto.controller.signing.keys import KeyFileError, SigningKey
+from punto.version import FIRST_ON_EARTH
 from tests.deploy.installed_machine import installation
 from tools import supply_chain
 from tools.lock_is_current import LOCKS
@@ -125,20 +127,25 @@ def releasable(root: Path) -> str:
     """The version of a checkout that can be released.
 
     Raises:
-        ReleaseError: If its working tree is not clean, if CHANGELOG.md has no section for the version, or if the
-            version's tag is at another commit.
+        ReleaseError: If its working tree is not clean, if CHANGELOG.md has no section for the version or a day that has not
+            come, or if the version's tag is at another commit.
     """
     version = str(runpy.run_path(str(root / "punto" / "version.py"))["__version__"])
     if changed := run("git", "status", "--porcelain", cwd=root).splitlines():
         paths = ", ".join(line.split(maxsplit=1)[1] for line in changed)
         raise ReleaseError(f"the working tree is not clean, commit or remove: {paths}")
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
-    if not re.search(
-        rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d\n+(?!## )\S", changelog, re.MULTILINE
-    ):
+    section = re.search(
+        rf"^## \[{re.escape(version)}\] - (\d{{4}}-\d\d-\d\d)\n+(?!## )\S", changelog, re.MULTILINE
+    )
+    if section is None:
         raise ReleaseError(
             f"CHANGELOG.md has no section for the version in punto/version.py: "
             f"write `## [{version}] - YEAR-MONTH-DAY` and what is in it"
+        )
+    if section[1] > datetime.now(FIRST_ON_EARTH).date().isoformat():
+        raise ReleaseError(
+            f"CHANGELOG.md dates {version} to {section[1]}, which has not come: no table would start before that day"
         )
     names = (f"v{version}", version)
     tags = run("git", "tag", "--list", *names, cwd=root).split()

@@ -47,6 +47,15 @@ def test_a_clean_checkout_with_its_section_is_released_before_and_at_its_tag(che
     assert release.releasable(checkout) == "1.2.3"
 
 
+def test_a_day_that_has_not_come_is_refused(checkout):
+    """A table would refuse the clock until then."""
+    (checkout / "CHANGELOG.md").write_text(SECTION.replace("2026-01-31", "9999-01-31"), encoding="utf-8")
+    commit(checkout)
+
+    with pytest.raises(release.ReleaseError, match=r"dates 1\.2\.3 to 9999-01-31, which has not come"):
+        release.releasable(checkout)
+
+
 @pytest.mark.parametrize("path", ["CHANGELOG.md", "new.txt"])
 def test_a_working_tree_with_a_change_is_refused(checkout, path):
     with (checkout / path).open("a", encoding="utf-8") as file:

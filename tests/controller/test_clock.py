@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,13 +11,14 @@ import pytest
 
 from punto.baccarat.table.turn import RefusedError
 from punto.controller import clock_watch
-from punto.controller.clock_watch import WAIT_SECONDS, ClockWatch, wait_for_clock
+from punto.controller.clock_watch import RELEASED, WAIT_SECONDS, ClockWatch, wait_for_clock
 from punto.runtime import clock
+from punto.version import released
 from tests.controller.table_in_this_process import rows, table
 from tests.controller.table_on_a_machine import Table, wait_until
 
 NEVER_SET = datetime(1970, 1, 1, 0, 0, 30, tzinfo=UTC)
-NOW = datetime(2026, 11, 25, 12, 0, tzinfo=UTC)
+NOW = RELEASED + timedelta(days=30)
 STEPS = "SELECT json_extract(payload, '$.before'), json_extract(payload, '$.after') FROM inputs WHERE payload LIKE '%clock_stepped%'"
 
 
@@ -78,6 +80,31 @@ async def test_a_start_waits_until_the_clock_can_be_right(
 
     assert clocks.seconds == waited
     assert [line["event"] for line in log_lines].count("waiting for the clock") == (waited > 0)
+
+
+@pytest.mark.parametrize("last", [None, EARLIER])
+@pytest.mark.parametrize("before", [timedelta(seconds=1), timedelta(days=1)])
+async def test_a_clock_before_the_newest_release_of_the_changelog_is_refused(monkeypatch, last, before):
+    """Nobody has to raise a figure in the code: the day of the release is that of CHANGELOG.md."""
+    changelog = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
+    day = max(re.findall(r"^## \[[^]]+\] - (\S+)$", changelog, re.MULTILINE))
+    began = datetime.fromisoformat(f"{day}T00:00:00+14:00")  # where the day begins first
+    Clocks(monkeypatch, began - before, NEVER)
+    with pytest.raises(RefusedError, match="before this version of the program"):
+        await wait_for_clock(last if last is None else began - timedelta(days=2))
+
+    Clocks(monkeypatch, began, NEVER)
+    await wait_for_clock(None)
+
+
+def test_the_newest_release_is_the_latest_day_of_the_changelog(tmp_path, monkeypatch):
+    (tmp_path / "CHANGELOG.md").write_text(
+        "## [Unreleased]\n\n## [1.1.0] - 2031-02-03\n\n- x 2099-01-01\n\n## [1.0.1] - 2030-12-31\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr("punto.version.__file__", str(tmp_path / "version.py"))
+
+    assert released() == datetime(2031, 2, 2, 10, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("last", [None, EARLIER])

@@ -4,8 +4,8 @@ The second books know nothing of postings: they go through the inputs that the r
 """
 
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import ROUND_DOWN, Decimal
@@ -22,6 +22,7 @@ from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.table.events import CardDrawn, Event, ServiceStarted
 from punto.baccarat.table.order_kinds import CloseTable, OpenBetting
 from punto.baccarat.table.settings import Settings
+from punto.controller import clock_watch
 from punto.runtime.gaming_days import Calendar
 from tests.baccarat.table.croupier import settings as table_settings
 from tests.controller.table_in_this_process import Table, rows, table
@@ -56,8 +57,9 @@ class Clock:
         """Set it to a time of the house's clock."""
         self.now = datetime.fromisoformat(moment).replace(tzinfo=zone).astimezone(UTC)
 
-    def turned(self) -> Any:
-        """The service with this clock, as a context."""
+    @contextmanager
+    def turned(self) -> Iterator[None]:
+        """The service with this clock, also on days before the program was released."""
         clock = self
 
         class Turned(datetime):
@@ -66,7 +68,11 @@ class Clock:
                 clock.now += timedelta(seconds=1)
                 return cls.fromisoformat(clock.now.isoformat())
 
-        return mock.patch("punto.runtime.clock.datetime", Turned)
+        with (
+            mock.patch("punto.runtime.clock.datetime", Turned),
+            mock.patch.object(clock_watch, "RELEASED", clock.now),
+        ):
+            yield
 
 
 class House:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from unittest import mock
 
+from punto.controller import clock_watch
 from punto.runtime import clock
 from tests.simulated.virtual_time import VirtualTime
 
@@ -41,7 +42,11 @@ class Loop(VirtualTime):
 @contextmanager
 def clocks(loop: Loop) -> Iterator[None]:
     """The PC's clocks are those of the loop."""
-    with mock.patch.object(clock, "now", loop.wall), mock.patch.object(clock, "monotonic", loop.time):
+    with (
+        mock.patch.object(clock, "now", loop.wall),
+        mock.patch.object(clock, "monotonic", loop.time),
+        mock.patch.object(clock_watch, "RELEASED", loop.wall()),  # a simulated day can be an earlier one
+    ):
         yield
 
 
