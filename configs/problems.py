@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
+from punto.configs.characters import visible
+
 _LONGEST: Final = 200
 
 
@@ -21,7 +23,7 @@ class Problem:
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line) if part is not None)
         meant = f" (did you mean {self.suggestion}?)" if self.suggestion else ""
-        return ": ".join(part for part in (place, self.key, self.message) if part) + meant
+        return visible(": ".join(part for part in (place, self.key, self.message) if part) + meant)
 
 
 class ConfigError(ValueError):

@@ -642,4 +642,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # whatever letters the terminal has
     sys.exit(main())

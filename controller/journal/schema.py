@@ -211,7 +211,8 @@ def readable(path: Path) -> Iterator[None]:
 
 def path_of(connection: sqlite3.Connection) -> Path:
     """The path of the record that a connection has open."""
-    return Path(connection.execute("PRAGMA database_list").fetchone()[2])
+    (name,) = connection.execute("SELECT CAST(file AS BLOB) FROM pragma_database_list").fetchone()
+    return Path(os.fsdecode(name))  # which need not be UTF-8
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:

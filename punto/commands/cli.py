@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, cast
 
 from punto.commands.numbers import whole_number
 from punto.configs.problems import ConfigError, cut, meant, nearest
+from punto.runtime.terminal import VisibleText
 from punto.version import __version__
 
 if TYPE_CHECKING:
@@ -124,7 +125,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("punto: the standard output is closed: redirect it to a file or to /dev/null", file=sys.stderr)
         return 2
     if argv is None:
-        sys.stdout = _watched(cast(io.TextIOWrapper, sys.stdout))
+        sys.stdout = VisibleText.over(cast(io.TextIOWrapper, sys.stdout), _Output)
+        if sys.stderr is not None:
+            sys.stderr = VisibleText.over(cast(io.TextIOWrapper, sys.stderr))
     try:
         try:
             return _status(arguments)
@@ -169,19 +172,6 @@ class _Output(io.FileIO):
             raise _UnreadError(*error.args) from None
         except OSError as error:
             raise OutputError(error.strerror) from None
-
-
-def _watched(stream: io.TextIOWrapper) -> io.TextIOWrapper:
-    """The same stream, on top of `_Output`."""
-    raw = _Output(stream.fileno(), "wb", closefd=False)
-    buffered = not isinstance(stream.buffer, io.RawIOBase)  # with PYTHONUNBUFFERED, it is not buffered
-    return io.TextIOWrapper(
-        io.BufferedWriter(raw) if buffered else cast(io.BufferedWriter, raw),
-        encoding=stream.encoding,
-        errors=stream.errors,
-        line_buffering=stream.line_buffering,
-        write_through=stream.write_through,
-    )
 
 
 def _without_output(error: BaseException) -> int:

@@ -144,7 +144,9 @@ def _countable(args: argparse.Namespace, game: Game) -> int:
     given = {name: value for name in _OF_COUNTABLE if (value := getattr(args, name)) is not None}
     try:
         # `disable=None`: show the bar only in a terminal
-        with tqdm(total=args.shoes or DEFAULT_SHOES, unit=" shoes", leave=False, disable=None) as bar:
+        with tqdm(
+            total=args.shoes or DEFAULT_SHOES, unit=" shoes", leave=False, disable=None, file=sys.__stderr__
+        ) as bar:
             study = countable.study(game, decks=game.decks, progress=bar.update, **given)
     except ValueError as error:
         raise ConfigError([Problem(str(error))]) from None

@@ -167,7 +167,7 @@ def main(args: argparse.Namespace) -> int:
         if answer.get("code") == "not_signed" and args.giver is None:
             print("Name the account that gives this order: punto operator --as NAME …", file=sys.stderr)
         return 1
-    print(json.dumps(answer["state"], indent=2, ensure_ascii=False) if answer.get("state") else "done")
+    print(json.dumps(answer["state"], indent=2) if answer.get("state") else "done")
     return 0
 
 

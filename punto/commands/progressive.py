@@ -92,7 +92,7 @@ def main(args: argparse.Namespace) -> int:
                 found = (
                     _named(found, record) if isinstance(found, dict) else [_named(x, record) for x in found]
                 )
-                print(json.dumps(found, ensure_ascii=False, separators=(",", ":")))
+                print(json.dumps(found, separators=(",", ":")))
             else:
                 for line in sheets.csv_lines(sheets.named(rows, record.title)):
                     print(line, end="")

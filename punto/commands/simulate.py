@@ -149,7 +149,9 @@ def _file(path: Path, outcomes: Outcomes, args: argparse.Namespace) -> RoundsFil
 
 def _watched(simulation: Simulation, args: argparse.Namespace, file: RoundsFile | None = None) -> Tally:
     """Run it, with a progress bar if standard error is a terminal."""
-    with tqdm(total=args.rounds, unit=" rounds", unit_scale=True, disable=None, leave=False) as bar:
+    with tqdm(
+        total=args.rounds, unit=" rounds", unit_scale=True, disable=None, leave=False, file=sys.__stderr__
+    ) as bar:
 
         def on_block(block: Block) -> None:
             if file is not None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from punto.baccarat.table.state import RoundRecord
-from punto.configs.plain_text import is_plain
+from punto.configs.characters import is_plain
 from punto.configs.problems import cut
 from punto.messages.books import Books
 from punto.messages.meters import TableMeters

@@ -14,6 +14,9 @@ from typing import Final
 
 import structlog
 
+from punto.configs.characters import visible
+from punto.runtime.terminal import VisibleText
+
 LEVELS: Final = ("debug", "info", "warning", "error")
 _MOST_LINES: Final = 1000
 _LAST_LINES_SECONDS: Final = 1.0
@@ -44,12 +47,23 @@ def set_up(*, human: bool = False, level: str = "info") -> Callable[[], None]:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
+            *([_visible] if human else []),  # JSON escapes them
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
         logger_factory=lambda *_: writer,
     )
     return writer.finish
+
+
+def _visible(_: object, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """The event with what people do not see escaped, so that names from the network do nothing to a terminal."""
+    return {
+        visible(name): visible(value, "\n" if name == "exception" else "")
+        if isinstance(value, str)
+        else value
+        for name, value in event.items()
+    }
 
 
 class _Library(logging.Handler):
@@ -92,7 +106,9 @@ class _Writer:
                 lost = {"event": event, "lines": dropped, "level": "warning"}
                 line = f"{json.dumps(lost)}\n{line}"
             with suppress(OSError, ValueError):  # standard error is closed
-                sys.stderr.write(f"{line}\n")
+                # its colours are the program's own
+                write = sys.stderr.draw if isinstance(sys.stderr, VisibleText) else sys.stderr.write
+                write(f"{line}\n")
                 sys.stderr.flush()
             self._lines.task_done()
 

@@ -1,5 +1,6 @@
 """The witness's file (SQLite): the heads that it has heard, each with its own signature, and what it reported. Rows are never changed."""
 
+import os
 import sqlite3
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
@@ -221,7 +222,7 @@ def heads_of(path: Path, record: str) -> list[Witnessed]:
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A witness's file; an error of SQLite is a ValueError that names it."""
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
+        with closing(sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True)) as connection:
             yield connection
     except sqlite3.Error as error:
         reason = in_words(error, path, "the file of the witness")
