@@ -4,7 +4,6 @@
 security keys that their owners add.
 """
 
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -25,6 +24,7 @@ from punto.controller.accounts.roles import Role
 from punto.controller.accounts.security_keys import SecurityKey
 from punto.drivers.card_reader.number import SHORTEST_ENROLLED, card_number
 from punto.messages.bounds import LONGEST_PAYLOAD
+from punto.runtime.made_files import reserve
 
 _KNOWN_BROWSERS: Final = 20
 """The number of browsers that are remembered for each account. A new one replaces the one with the oldest sign-on."""
@@ -77,7 +77,7 @@ class Accounts:
             AccountsError: the file cannot be opened, or is not a file of accounts.
         """
         with file.using(path, "opened"), ExitStack() as unless_opened:
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            reserve(path)
             connection = unless_opened.enter_context(closing(sqlite3.connect(path, isolation_level=None)))
             file.check(connection, path)
             file.check_log(connection, path)

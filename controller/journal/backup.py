@@ -15,12 +15,11 @@ from punto.controller.journal import schema, store
 from punto.controller.journal.journal import RESTORING, locked, restoring
 from punto.controller.journal.recovery import Replayed, replay
 from punto.controller.journal.schema import RecordError
+from punto.runtime.made_files import SHARED
 from punto.runtime.sqlite_errors import in_words
 
 _BESIDE: Final = ("", "-wal", "-shm")
 """The files of a record of SQLite."""
-_MODE: Final = 0o640
-"""Of a record that is restored where there was none, as of a new one."""
 _STAMP: Final = "%Y%m%dT%H%M%S.%fZ"
 
 
@@ -122,7 +121,7 @@ def _copy(source: sqlite3.Connection, to: Path, like: Path | None) -> None:
             known = like.stat()
             with suppress(PermissionError):
                 os.fchown(file, known.st_uid, known.st_gid)
-        os.fchmod(file, _MODE if like is None else known.st_mode & 0o777)
+        os.fchmod(file, SHARED if like is None else known.st_mode & 0o777)
         os.fsync(file)
     finally:
         os.close(file)

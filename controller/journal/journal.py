@@ -30,6 +30,7 @@ from punto.controller.journal.meters import add_expectations
 from punto.controller.journal.schema import RecordError
 from punto.controller.journal.snapshots import Snapshot
 from punto.messages.models import Replay
+from punto.runtime.made_files import SHARED
 from punto.runtime.sqlite_errors import in_words, is_busy, locking, reading
 
 _log = structlog.get_logger("punto.controller.journal")
@@ -76,7 +77,7 @@ def locked(path: Path) -> int:
     with ExitStack() as on_error:
         try:
             lock = os.open(
-                f"{path.resolve()}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o640
+                f"{path.resolve()}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, SHARED
             )
             on_error.callback(os.close, lock)
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

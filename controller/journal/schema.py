@@ -16,6 +16,7 @@ from typing import Final
 
 from punto.configs.problems import cut
 from punto.controller.journal import books, meters, wal
+from punto.runtime.made_files import SHARED, reserve
 from punto.runtime.sqlite_errors import in_words, is_damage
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
@@ -136,7 +137,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     """
     with ExitStack() as on_error:
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640))
+            reserve(path, SHARED)
             _check_space(path)
             _check_log_alone(path)
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)

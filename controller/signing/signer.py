@@ -9,6 +9,7 @@ import pwd
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
@@ -22,6 +23,7 @@ from punto.controller.signing.heads import LARGEST_SEQ, HeadStatement, SignedHea
 from punto.controller.signing.keys import SigningKey
 from punto.messages.building import timestamp
 from punto.runtime.bucket import Bucket
+from punto.runtime.made_files import reserve
 
 LONGEST_REQUEST: Final = 1 << 20
 """The most bytes of a request: more than the longest input. A table sends some 100 kB of inputs at once."""
@@ -109,6 +111,8 @@ class Signer:
         self._users = users or {}
         self._now = now
         self._buckets: dict[int, Bucket] = {}
+        with suppress(OSError):
+            reserve(memory)
         self._memory = sqlite3.connect(memory, timeout=1, isolation_level=None)
         try:
             self._memory.execute("PRAGMA synchronous = FULL")

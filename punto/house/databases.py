@@ -3,9 +3,12 @@
 import fcntl
 import os
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, event, text
+
+from punto.runtime.made_files import OWN, reserve
 
 BUSY_SECONDS: Final = 5.0
 """How long a transaction waits for the one that writes, in SQLite."""
@@ -25,7 +28,9 @@ class Lead:
         if engine.dialect.name == "postgresql":
             self._connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         else:
-            self._file = os.open(f"{engine.url.database}.lead", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640)
+            self._file = os.open(
+                f"{engine.url.database}.lead", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, OWN
+            )
 
     def held(self) -> bool:
         """Take it if nobody has it. In PostgreSQL, this raises an error if the connection that has it was lost."""
@@ -48,7 +53,12 @@ class Lead:
 
 
 def set_up_sqlite(engine: Engine) -> None:
-    """Each commit is on the disk when it returns, and one transaction at a time writes. Those that read hold up nothing."""
+    """Each commit is on the disk when it returns, and one transaction at a time writes. Those that read hold up nothing.
+
+    A file that there is not yet is made, and only its owner may read it.
+    """
+    with suppress(OSError):
+        reserve(Path(engine.url.database or ""))
 
     @event.listens_for(engine, "connect")
     def connected(connection: Any, _: Any) -> None:

@@ -4,7 +4,7 @@ import os
 import sqlite3
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, Self
@@ -14,6 +14,7 @@ from punto.controller.journal.entries import Head
 from punto.controller.signing.heads import SignedHead
 from punto.controller.signing.keys import SigningKey, signed_by
 from punto.messages.building import timestamp
+from punto.runtime.made_files import reserve
 from punto.runtime.sqlite_errors import in_words
 from punto.witness.watching import Finding, Seen
 
@@ -95,6 +96,8 @@ class WitnessStore:
 
     def __init__(self, path: Path, key: SigningKey) -> None:
         self._key = key
+        with suppress(OSError):
+            reserve(path)
         self._file = sqlite3.connect(path, isolation_level=None)
         self._file.execute("PRAGMA journal_mode = WAL")
         self._file.execute("PRAGMA synchronous = FULL")

@@ -19,6 +19,7 @@ from punto.baccarat.cards import Card
 from punto.drivers.frame import HIGHEST
 from punto.drivers.framing import encode
 from punto.drivers.ishoe.frames import Record
+from punto.runtime.made_files import reserve
 
 _APPLICATION = 0x53484F45  # "SHOE", in the header of the file
 _VERSION = 1
@@ -185,6 +186,7 @@ def _open(path: Path) -> sqlite3.Connection:
         raise StoreError(f"cannot open the store {path}: it is a folder: write the path of a file")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        reserve(path)
         database = sqlite3.connect(path, timeout=0)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(f"cannot open the store {path}: {error}") from error
