@@ -42,7 +42,7 @@ class Pages:
     def application(self) -> Starlette:
         """All addresses; a browser's input is only looked up, never made into a path."""
         origins = self._options.origins
-        application = Starlette(
+        return Starlette(
             routes=[
                 Route("/", self.first_page),
                 Route("/split", self.several_tables),
@@ -63,9 +63,6 @@ class Pages:
             ],
             middleware=[Middleware(CORSMiddleware, allow_origins=origins)] if origins else [],
         )
-        # These answers would redirect to the host that the request names.
-        application.router.redirect_slashes = False
-        return application
 
     # --- the pages
 

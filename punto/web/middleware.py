@@ -1,6 +1,7 @@
-"""Middleware of every server: the headers of its answers, and the bound of a request's body."""
+"""Middleware of every server: the headers of its answers, where they lead, and the bound of a request's body."""
 
 from typing import Final
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -37,10 +38,23 @@ class Middleware:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(self._headers | cache)
+                headers = MutableHeaders(scope=message)
+                headers.update(self._headers | cache)
+                if "location" in headers:
+                    headers["location"] = _on_this_server(headers["location"])
             await send(message)
 
         await self._application(scope, _bounded(scope, receive), with_headers)
+
+
+def _on_this_server(address: str) -> str:
+    """The address without a host: Starlette adds a slash with a redirect to whatever host the request names."""
+    try:
+        found = urlsplit(address)
+    except ValueError:  # such as a host with one bracket
+        return "/"
+    path = "/" + found.path.lstrip("/\\")  # browsers read two slashes, or backslashes, as the begin of a host
+    return f"{path}?{found.query}" if found.query else path
 
 
 def _bounded(scope: Scope, receive: Receive) -> Receive:

@@ -281,7 +281,47 @@ async def test_no_path_leads_out_of_the_static_folder(path, here):
     assert answer.status in {307, 400, 404}
     assert "import" not in answer.text
     assert "root:" not in answer.text
-    assert answer.headers.get("location", "/").startswith(("/", f"http://127.0.0.1:{here.port}/"))
+    assert answer.headers.get("location", "/").startswith("/")
+
+
+@pytest.mark.parametrize("path", ["/static", "/shared", "/catalog", "/game-manager/static", "/dealer/"])
+async def test_a_missing_or_extra_slash_leads_to_no_host_that_the_request_names(path, here):
+    answer = await here.browser().ask("GET", path, None, {"Host": f"localhost:{here.port}"})
+
+    assert (answer.status, answer.headers["location"]) == (
+        307,
+        path.removesuffix("/") if path.endswith("/") else f"{path}/",
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "leads_to"),
+    [
+        ("http://evil.example/a?b=c", "/a?b=c"),
+        ("//evil.example/a?b=c", "/a?b=c"),
+        (r"/\\/a?b=c", "/a?b=c"),
+        ("///a?b=c", "/a?b=c"),
+        ("/a?b=c", "/a?b=c"),
+        ("http://[bad/a", "/"),
+    ],
+)
+async def test_no_answer_leads_to_another_server(told, leads_to):
+    async def leads(_scope: Scope, _receive: Receive, send: Send) -> None:
+        start = {"type": "http.response.start", "status": 307, "headers": [(b"location", told.encode())]}
+        await send(start)
+
+    sent: list[Message] = []
+
+    async def keep(message: Message) -> None:
+        sent.append(message)
+
+    async def nothing() -> Message:
+        raise AssertionError
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    await Middleware(leads, tls=False, framed=False)(scope, nothing, keep)
+
+    assert dict(sent[0]["headers"])[b"location"] == leads_to.encode()
 
 
 async def test_names_with_html_in_them_are_only_ever_json(tmp_path):

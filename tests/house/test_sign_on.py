@@ -76,6 +76,16 @@ async def test_pages_that_ask_nobody_to_sign_on_have_the_same_headers_and_bounds
     assert (long.status, short.status) == (413, 403)
 
 
+@pytest.mark.parametrize("path", ["/static", "/shared", "/alarms/"])
+async def test_a_missing_or_extra_slash_leads_to_no_host_that_the_request_names(tmp_path, path):
+    async with served(tmp_path, Floor().view) as address:
+        browser = Browser(urlsplit(address).port or 0)
+        answer = await browser.ask("GET", path, headers={"Host": "evil.example"})
+
+    assert answer.status == 307
+    assert answer.headers["location"] == (path.removesuffix("/") if path.endswith("/") else f"{path}/")
+
+
 async def test_the_roles_that_may_read_the_floor_sign_on_and_it_is_in_the_store(tmp_path):
     async with house(tmp_path) as here:
         for name in READERS:
