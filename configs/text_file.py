@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
+from punto.configs.given_files import read_given
+
 LARGEST: Final = 10_000_000
 """Bytes of a file. The largest that people write, a configuration of many tables, has a hundredth of it."""
 LONGEST_LINE: Final = 1_000_000
@@ -45,21 +47,12 @@ def _same_ends(text: str) -> str:
 
 
 def bytes_of(path: Path) -> bytes:
-    """The bytes of a person's file, for `text_of`.
-
-    Raises:
-        OSError: the file cannot be read.
-        TextError: it is larger than `LARGEST`.
-    """
-    with path.open("rb") as file:
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise TextError(f"the file is larger than {LARGEST} bytes: name another file")
-    return data
+    """The bytes of a person's file, for `text_of`; raises OSError if it cannot be read or is larger than `LARGEST`."""
+    return read_given(path, LARGEST)
 
 
 def read_text(path: Path) -> str:
-    """The text of a file; raises OSError and TextError as `bytes_of` and `text_of` do."""
+    """The text of a file; raises OSError as `bytes_of` does, and TextError as `text_of` does."""
     return text_of(bytes_of(path))
 
 

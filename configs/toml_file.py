@@ -19,13 +19,28 @@ from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_typ
 from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError, ValidationInfo
 
 from punto.configs.faults import as_written, must_be
+from punto.configs.given_files import read_given
 from punto.configs.problems import ConfigError, Problem, nearest, not_one_line
-from punto.configs.text_file import TextError, bytes_of, text_of
+from punto.configs.text_file import TextError, text_of
 
 T = TypeVar("T")
 Path_ = tuple[str | int, ...]
 """The path to a value: keys, and places in lists from 0."""
 
+LARGEST: Final = 1 << 19
+"""The most bytes of a file: several times as many as the configuration of 200 tables has."""
+_MOST_PARTS: Final = 16
+"""The most names that dots join to a key. The standard reader needs time and memory by the square of them."""
+_DEEPEST: Final = 32
+"""How deeply lists and tables can be nested in a value."""
+_NAME: Final = r"""(?:[A-Za-z0-9_-]++|"(?!"")(?:[^"\\\n]|\\.)*+"?|'(?!'')[^'\n]*+'?)"""
+_PART: Final = re.compile(_NAME)
+# Each quoted alternative also ends where the line or the file ends, so that no text is read twice.
+_STRUCTURE: Final = re.compile(
+    rf"(?P<key>{_NAME}(?:[ \t]*+\.[ \t]*+{_NAME})*+)"
+    r"""|(?P<open>[\[{])|(?P<close>[\]}])"""
+    r"""|"{3}(?:[^"\\]|\\[\s\S]?|"{1,2}(?!"))*+"{0,5}|'{3}(?:[^']|'{1,2}(?!'))*+'{0,5}|\#[^\n]*+"""
+)
 _BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _KEY: Final = re.compile(r"""[ \t]*(?:([A-Za-z0-9_-]+)|("(?:[^"\\\n]|\\.)*")|'([^'\n]*)')[ \t]*""")
 # The tokens of a value, longest first; anything else is skipped one character at a time.
@@ -67,12 +82,16 @@ class TomlFile:
         """Read a file's bytes; `parse_float` converts the text of a number with a decimal point.
 
         Raises:
-            ConfigError: they are not TOML; the problem has the line.
+            ConfigError: they are not TOML, are too many, or are nested too deeply; the problem has the line.
         """
+        if len(data) > LARGEST:
+            raise ConfigError([Problem(f"the file has more than {LARGEST:,} bytes", name)])
         try:
             text = text_of(data)
         except TextError as error:
             raise ConfigError([Problem(str(error), name, error.line)]) from None
+        if (deep := _too_deep(text)) is not None:
+            raise ConfigError([Problem(deep[1], name, text.count("\n", 0, deep[0]) + 1)])
         try:
             document = tomllib.loads(text, parse_float=parse_float)
         except ValueError as error:
@@ -82,8 +101,6 @@ class TomlFile:
             hint = next((hint for start, hint in _HINTS.items() if words.startswith(start)), None)
             message = f"this is not TOML: {f'{hint} ({words})' if hint else words}"
             raise ConfigError([Problem(message, name, int(at[1]) if at else last)]) from None
-        except RecursionError:
-            raise ConfigError([Problem("lists or tables are nested too deeply", name)]) from None
         lines: dict[Path_, int] = {}
         for path, line in _places(text):
             lines.setdefault(path, line)
@@ -103,11 +120,9 @@ class TomlFile:
 def read(path: Path, parse_float: Callable[[str], Any] = float) -> TomlFile:
     """Read a TOML file, as `TomlFile.parse` does; raises ConfigError if it cannot be read or is not TOML."""
     try:
-        data = bytes_of(path)
+        data = read_given(path, LARGEST)
     except OSError as error:
         raise ConfigError([Problem(f"cannot be read: {error.strerror}", str(path))]) from None
-    except TextError as error:
-        raise ConfigError([Problem(str(error), str(path))]) from None
     return TomlFile.parse(str(path), data, parse_float)
 
 
@@ -117,6 +132,25 @@ def dotted(path: Path_) -> str:
     for part in path:
         text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
     return text
+
+
+# --- bounds, before the standard reader
+
+
+def _too_deep(text: str) -> tuple[int, str] | None:
+    """Where a text is nested more deeply than the reader should follow, and the message; None if it is not."""
+    depth = 0
+    for found in _STRUCTURE.finditer(text):
+        if found["key"]:
+            if len(_PART.findall(found["key"])) > _MOST_PARTS:
+                return found.start(), f"a key has more than {_MOST_PARTS} names joined by dots"
+        elif found["open"]:
+            depth += 1
+            if depth > _DEEPEST:
+                return found.start(), "lists or tables are nested too deeply"
+        elif found["close"]:
+            depth = max(0, depth - 1)
+    return None
 
 
 # --- where the keys are

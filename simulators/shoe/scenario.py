@@ -1,6 +1,5 @@
 """Scenario files: exact cards, and faults at certain cards or times. docs/reference/virtual-shoe.md has the format."""
 
-import tomllib
 from collections import Counter
 from dataclasses import dataclass, fields
 from importlib.resources import files
@@ -9,7 +8,10 @@ from typing import Any, Final, Literal, get_args
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
-from punto.configs.text_file import TextError, read_text
+from punto.configs.given_files import read_given
+from punto.configs.problems import ConfigError
+from punto.configs.text_file import TextError, text_of
+from punto.configs.toml_file import LARGEST, TomlFile
 from punto.drivers.ishoe.frames import FAULT_BYTES
 from punto.simulators.shoe.faults import UNSURE_CONFIDENCE, Faults, OptionError, parse_faults
 from punto.simulators.shoe.shuffle import shuffled, with_surplus_copy
@@ -91,7 +93,7 @@ def read_scenario(name_or_path: str) -> Scenario:
         if name in scenario_names():
             text = (files("punto.simulators.shoe") / "scenarios" / f"{name}.toml").read_text("utf-8")
         else:
-            text = read_text(Path(name))
+            text = text_of(read_given(Path(name), LARGEST))
     except FileNotFoundError as error:
         known = ", ".join(scenario_names())
         raise ScenarioError(f"there is no scenario {name}: write a file's path, or one of {known}") from error
@@ -106,9 +108,9 @@ def read_scenario(name_or_path: str) -> Scenario:
 def parse_scenario(text: str, name: str) -> Scenario:
     """Read a scenario's text; `name` is for the messages. Raises ScenarioError if it cannot be used."""
     try:
-        scenario = _scenario(_Table(tomllib.loads(text), ""))
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(f"scenario {name} is not TOML: {error}") from error
+        scenario = _scenario(_Table(TomlFile.parse(name, text.encode()).document, ""))
+    except ConfigError as error:
+        raise ScenarioError(f"scenario {error}") from error
     except (_WrongKeyError, OptionError) as error:
         raise ScenarioError(f"scenario {name}: {error}") from error
     return scenario

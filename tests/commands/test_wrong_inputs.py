@@ -51,7 +51,7 @@ CASES = [
     (["display", "--table", "t", "--host", "198.51.100.1", "--port", "9"], "cannot listen on 198.51.100.1 port 9: Cannot assign requested address; choose another with --host and --port"),
     (["display", "--table", "t", "--lang", "tlh"], "there is no catalogue for 'tlh': choose one of en, zh-Hans, zh-Hant"),
     (["check-config", "words"], "words:1: this is not TOML"),
-    (["check-config", "/dev/null"], "the file is not a configuration: a table's configuration has [table]"),
+    (["check-config", "/dev/null"], "/dev/null: cannot be read: it is a device: name a file"),
     (["score", "--game", "folder"], "folder: cannot be read: Is a directory"),
     (["games", "word"], "there is no game 'word'; the shipped games are: "),
     (["games", "./words"], "words:1: this is not TOML"),

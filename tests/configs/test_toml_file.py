@@ -1,6 +1,8 @@
 """TOML files: every key is found on its line, and what is wrong is told there."""
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -179,7 +181,13 @@ def test_any_value_ends_where_the_reader_says(pairs):
         (b"a = 1\n# \xff\n", "a.toml:2: the text is not UTF-8 (byte 3 of the line is 0xff): save it as UTF-8"),
         (b"\xef\xbb\xbf\n# \xff\n", "a.toml:2: the text is not UTF-8 (byte 3 of the line is 0xff): save it as UTF-8"),
         ("a = 1\n".encode("utf-16"), "a.toml:1: the text is UTF-16, not UTF-8: save it as UTF-8"),
-        (b"a = " + b"[" * 20_000, "a.toml: lists or tables are nested too deeply"),
+        (b"a = " + b"[" * 20_000, "a.toml:1: lists or tables are nested too deeply"),
+        (b"a = 1\n" + b".".join([b"a"] * 17) + b" = 1", "a.toml:2: a key has more than 16 names joined by dots"),
+        (b"[" + b" . ".join([b'"a.b"'] * 17) + b"]", "a.toml:1: a key has more than 16 names joined by dots"),
+        (b"a = [\n{ " + b".".join([b"'a'"] * 2_000) + b" = 1 }]", "a.toml:2: a key has more than 16 names joined by dots"),
+        (b'a = """"""\nb = [""" " """, ' + b"[" * 32, "a.toml:2: lists or tables are nested too deeply"),
+        (b"a = " + b"{ a = " * 40, "a.toml:1: lists or tables are nested too deeply"),
+        (b"a = 1\n" * 100_000, "a.toml: the file has more than 524,288 bytes"),
         (b"a = " + b"1" * 5_000, "a.toml:1: this is not TOML"),
     ],
 )  # fmt: skip
@@ -188,6 +196,24 @@ def test_what_is_not_toml_is_reported_by_line(data, said):
         TomlFile.parse("a.toml", data)
 
     assert str(error.value).startswith(said)
+
+
+@pytest.mark.parametrize("many", ["".join, "[{(a.b".join, ".".join], ids=["letters", "brackets", "dots"])
+@pytest.mark.parametrize("quote", ['"', "'", '"""', "'''"])
+def test_what_is_between_quotes_or_in_a_comment_has_no_depth(quote, many):
+    value = many(["x"] * 100)
+    told = f"# {value}\na = [{quote}{value}{quote}] # {value}\n" + ".".join(["b"] * 16) + " = 1"
+
+    assert TomlFile.parse("a.toml", told.encode()).document["a"] == [value]
+
+
+@pytest.mark.parametrize(
+    "quoted", ['"' + r"\"" * 200_000, '"""' + r"\"" * 200_000, '"' * 400_000, "'" * 400_000]
+)
+def test_no_text_without_its_last_quote_is_read_twice(quoted):
+    """A walk that tried each quote as the first one would take hours."""
+    with pytest.raises(ConfigError, match="this is not TOML"):
+        TomlFile.parse("a.toml", f"a = {quoted}".encode())
 
 
 def test_the_mark_that_some_editors_begin_a_file_with_is_passed_over():
@@ -200,6 +226,18 @@ def test_the_mark_that_some_editors_begin_a_file_with_is_passed_over():
 def test_a_file_that_cannot_be_read(tmp_path):
     with pytest.raises(ConfigError, match=r"there.toml: cannot be read: No such file or directory"):
         read(tmp_path / "there.toml")
+
+
+def test_a_pipe_a_device_or_a_folder_is_not_a_file(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path, said in (
+        (pipe, "it is a pipe: name a file"),
+        (Path("/dev/zero"), "it is a device: name a file"),
+        (tmp_path, "Is a dir"),
+    ):
+        with pytest.raises(ConfigError, match=f"{path}: cannot be read: {said}"):
+            read(path)
 
 
 def test_numbers_with_a_point_can_be_kept_as_they_are_written(tmp_path):

@@ -63,7 +63,7 @@ def test_each_kind_of_step():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("cards = ", "scenario bad is not TOML: "),
+        ("cards = ", "scenario bad:1: this is not TOML: "),
         ("speed = 3", "speed is unknown: write one of serial, decks, cut, cards, coups, every, faults, steps"),
         ('decks = "8"', "decks is '8': write a whole number from 1 to 8"),
         ("decks = true", "decks is True: write a whole number"),
