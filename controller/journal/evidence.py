@@ -17,7 +17,6 @@ everything that decides, and not only the inputs. `evidence_verifier` checks it 
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -33,6 +32,7 @@ from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
 from punto.controller.journal.snapshots import STATES
 from punto.messages.building import event_message, round_message, state_message
+from punto.runtime.made_files import OWN, write_file
 
 VERIFIER: Final = Path(evidence_verifier.__file__)
 
@@ -168,8 +168,7 @@ def write(files: dict[str, bytes], out: Path) -> str:
             f"the bundle would have {len(bundle):,} bytes, and the verifier takes at most {evidence_verifier.LARGEST:,}: "
             "it has every input up to the next signed head, so give --witness a file with a head that is nearer to the round"
         )
-    with open(out, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-        file.write(bundle)
+    write_file(out, bundle, OWN, replace=False)
     return hashlib.sha256(bundle).hexdigest()
 
 

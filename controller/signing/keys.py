@@ -1,12 +1,11 @@
 """Ed25519 keys in files, which a TPM may have sealed, and signatures with a purpose, so that a signature for one purpose is none for another."""
 
-import os
-import tempfile
 from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from punto.controller.signing.tpm import SEALED, TpmError, seal, unseal
+from punto.runtime.made_files import OWN, write_file
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -37,7 +36,7 @@ class SigningKey:
         try:
             if not path.exists():
                 made = Ed25519PrivateKey.generate().private_bytes_raw()
-                _write(path, b64encode(made) + b"\n" if tpm is None else seal(made, tpm))
+                write_file(path, b64encode(made) + b"\n" if tpm is None else seal(made, tpm), OWN)
             return cls(Ed25519PrivateKey.from_private_bytes(_private(path, tpm)))
         except OSError as error:
             raise KeyFileError(f"the key {path} cannot be read or made: {error.strerror}") from error
@@ -81,24 +80,6 @@ def _private(path: Path, tpm: str | None) -> bytes:
     if tpm is None:
         raise KeyFileError(f"{path} is sealed in a TPM: name the TPM with --tpm")
     return unseal(content, tpm)
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Make a file that only its owner may read, with all of its content or not at all."""
-    opened, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # with the mode 0600
-    try:
-        with os.fdopen(opened, "wb") as file:
-            file.write(content)
-            os.fsync(file.fileno())
-        Path(name).rename(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def read_public(text: str) -> bytes:

@@ -23,6 +23,7 @@ from typing import Final
 
 import punto
 from punto.controller.signing.keys import SigningKey
+from punto.runtime.made_files import FOR_ALL, write_file
 from punto.version import __version__
 
 SUM: Final = "manifest.sum"
@@ -136,7 +137,7 @@ def write(folder: Path, key: SigningKey, paths: Iterable[Path] | None = None) ->
     signed = b"".join(_line(hashlib.sha256(content), name) for name, content in contents.items())
     others = {SUM: signed, SIGNATURE: key.sign(b"", signed), PUBLIC: key.pem.encode("ascii")}
     for name, content in (contents | others).items():
-        (folder / name).write_bytes(content)
+        write_file(folder / name, content, FOR_ALL)
     return len(md5)
 
 

@@ -3,7 +3,6 @@
 import argparse
 import base64
 import hashlib
-import os
 import secrets
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs
 from punto.messages.topics import Topics, house_accounts, of_authority, of_linked
 from punto.messages.topics import progressive as meter
+from punto.runtime.made_files import FOR_ALL, OWN, SHARED, own_folder, write_file
 from punto.runtime.secret_file import read_secret
 
 HELP: Final = (
@@ -30,6 +30,7 @@ HELP: Final = (
 )
 ROUNDS: Final = 1000
 """How often a password is hashed. It has 192 random bits, so more would only make connections slower."""
+_LARGEST_PASSWORD: Final = 1024
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,15 +64,15 @@ def main(args: argparse.Namespace) -> int:
         tables = [_table(config, path) for path in args.file for config in load_configs(path)]
         users = users_of(tables)
         passwords = args.out / "passwords"
-        passwords.mkdir(parents=True, exist_ok=True)
-        passwords.chmod(0o700)
+        own_folder(passwords)
         hashed = [f"{user}:{_hashed(_password(passwords / user))}\n" for user in users]
-        _write(args.out / "punto.passwd", "".join(hashed), 0o600)
-        _write(args.out / "punto.acl", house_access_list(tables), 0o640)
+        write_file(args.out / "punto.passwd", "".join(hashed).encode(), OWN)
+        write_file(args.out / "punto.acl", house_access_list(tables).encode(), SHARED)
         if args.node:
             (args.out / "bridges").mkdir(exist_ok=True)
         for table in tables if args.node else ():
-            _write(args.out / "bridges" / f"{table.topics.table}.conf", bridges(table, args.node), 0o644)
+            bridge = args.out / "bridges" / f"{table.topics.table}.conf"
+            write_file(bridge, bridges(table, args.node).encode(), FOR_ALL)
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -113,7 +114,7 @@ def _read_of_others(config: ServiceConfig, own: Topics) -> Iterator[str]:
 def _password(path: Path) -> str:
     """The password in this file, made if it is not there."""
     if not path.exists():
-        _write(path, f"{secrets.token_urlsafe(24)}\n", 0o600)
+        write_file(path, f"{secrets.token_urlsafe(24)}\n".encode(), OWN)
     return read_secret(path, "password", "--out")
 
 
@@ -122,9 +123,3 @@ def _hashed(password: str) -> str:
     salt = secrets.token_bytes(12)
     found = hashlib.pbkdf2_hmac("sha512", password.encode(), salt, ROUNDS)
     return "$".join(["", "7", str(ROUNDS), *(base64.b64encode(each).decode() for each in (salt, found))])
-
-
-def _write(path: Path, text: str, mode: int) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
-        os.fchmod(file.fileno(), mode)
-        file.write(text)

@@ -1,13 +1,13 @@
 """`punto device-key`: a key for a device on a serial line, which proves with it that it is the one that was enrolled."""
 
 import argparse
-import os
 import secrets
 import sys
 from pathlib import Path
 from typing import Final
 
 from punto.drivers.seal import KEY_BYTES
+from punto.runtime.made_files import OWN, write_file
 
 HELP: Final = (
     "Make a device's key: 64 hexadecimal digits in a new file that only you can read. Copy the key to the device with the "
@@ -25,10 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Write the file; 1 if it exists or cannot be written."""
     try:
-        found = os.open(args.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        write_file(args.file, f"{secrets.token_hex(KEY_BYTES)}\n".encode(), OWN, replace=False)
     except OSError as error:
         sys.stderr.write(f"punto device-key: {args.file} cannot be made: {error.strerror}\n")
         return 1
-    with os.fdopen(found, "w", encoding="ascii") as file:
-        file.write(secrets.token_hex(KEY_BYTES) + "\n")
     return 0

@@ -3,7 +3,6 @@
 import argparse
 import csv
 import json
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,6 +33,7 @@ from punto.controller.journal.recovery import history
 from punto.controller.journal.schema import RecordError, reading
 from punto.odds.composition import CARDS_OF_A_COUP, MOST_DECKS, Composition, CompositionError
 from punto.odds.exact import GameOdds
+from punto.runtime.made_files import SHARED, write_file
 
 HELP: Final = (
     "Draw a chart of the exact house edge of each wager before the first coup (deal) of a shoe, and after each coup. SHOE can "
@@ -434,18 +434,9 @@ def _label(figure: Figure, column: Sequence[Axes], shoe: Shoe) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """Write the drawing; on an error, an existing file stays unchanged."""
+    """Write the drawing; on an error, an existing file stays unchanged. Its edges are not for players."""
     picture, form = BytesIO(), path.suffix.removeprefix(".")
     # The same figures give the same file: without a date and random names.
     with rc_context({"svg.hashsalt": "punto", "svg.fonttype": "none"}):
         figure.savefig(picture, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None)
-    target = Path(os.path.realpath(path))  # write to the target of a link, and keep the link
-    if target.exists() and not target.is_file():  # a device or a pipe
-        target.write_bytes(picture.getvalue())
-        return
-    part = target.with_name(f".{os.getpid()}.part")
-    try:
-        part.write_bytes(picture.getvalue())
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    write_file(path, picture.getvalue(), SHARED)

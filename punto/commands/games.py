@@ -7,6 +7,7 @@ from typing import Final
 
 from punto.commands.arguments import A_GAME, game_or_table
 from punto.commands.games_page import FILE, games, page, sections
+from punto.runtime.made_files import FOR_ALL, write_file
 
 HELP: Final = (
     "List the games that ship with punto, with name, title and source. If you name games, print a description of these games in "
@@ -41,7 +42,7 @@ def _describe(args: argparse.Namespace) -> int:
         return 0
     try:
         args.out.mkdir(parents=True, exist_ok=True)
-        (args.out / FILE).write_text(text, encoding="utf-8")
+        write_file(args.out / FILE, text.encode(), FOR_ALL)
     except OSError as error:
         sys.stderr.write(f"punto games: {error.filename} cannot be written: {error.strerror}\n")
         return 1

@@ -14,6 +14,7 @@ from punto.reports.awards import Print, award
 from punto.reports.record import opened
 from punto.reports.slip import PrinterError, send, slip
 from punto.reports.win_page import WinPage, win_page
+from punto.runtime.made_files import SHARED, write_file
 
 HELP = (
     "Print a copy of the win page of an award. Only the Game Manager can print the original, because the Game Manager puts that "
@@ -72,7 +73,7 @@ def _print(page: WinPage, args: argparse.Namespace) -> None:
         return
     from punto.reports.pdf import pdf  # noqa: PLC0415 - an extra; slips do not need it
 
-    args.pdf.write_bytes(pdf(page))
+    write_file(args.pdf, pdf(page), SHARED)
 
 
 def _failed(reason: str, status: int) -> int:

@@ -9,6 +9,7 @@ from typing import Final
 from punto.commands.access_lists import access_list
 from punto.commands.lab_report.report import LabReport
 from punto.messages.schema import DIALECT, asyncapi, json_schemas
+from punto.runtime.made_files import FOR_ALL, write_file
 
 HELP: Final = (
     "Write one JSON Schema for each MQTT payload and for the report of `punto lab-report` into DIR/schema, and the AsyncAPI document "
@@ -38,7 +39,7 @@ def main(args: argparse.Namespace) -> int:
     try:
         for path, text in found.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            write_file(path, text.encode(), FOR_ALL)
     except OSError as error:
         sys.stderr.write(f"punto schema: {error.filename} cannot be written: {error.strerror}\n")
         return 1

@@ -31,6 +31,7 @@ from sqlalchemy import (
 from punto.house import schema
 from punto.house.store import Store, StoreError
 from punto.reports.sheets import said
+from punto.runtime.made_files import SHARED, new_file, write_file
 
 Format = Literal["parquet", "csv"]
 _AT_ONCE: Final = 20_000
@@ -59,19 +60,16 @@ def export_month(store: Store, month: date, folder: Path, kind: Format) -> list[
         for table in schema.EXPORTED:
             _refuse_dropped(connection, month, table)
             path = folder / f"{table.name}-{month:%Y-%m}.{kind}"
-            rows = _write(connection, table, month, path, kind)
-            written.append((table, path, rows))
+            written.append((table, path, *_write(connection, table, month, path, kind)))
     now = datetime.now(UTC)
     with store.writing() as connection:
-        for table, path, rows in written:
+        for table, path, rows, digest in written:
             key = {"month": month, "name": table.name}
             connection.execute(delete(schema.EXPORTS).filter_by(**key))
-            with path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            path.with_name(f"{path.name}.sha256").write_text(f"{digest}  {path.name}\n", encoding="utf-8")
+            write_file(path.with_name(f"{path.name}.sha256"), f"{digest}  {path.name}\n".encode(), SHARED)
             row = {**key, "rows": rows, "file": path.name, "sha256": digest, "ts": now, "dropped": False}
             connection.execute(insert(schema.EXPORTS), row)
-    return [path for _, path, _ in written]
+    return [path for _, path, *_ in written]
 
 
 def drop_month(store: Store, month: date, today: date) -> int:
@@ -129,8 +127,8 @@ def _end_of(month: date) -> date:
     return date(month.year + month.month // 12, month.month % 12 + 1, 1)
 
 
-def _write(connection: Connection, table: Table, month: date, path: Path, kind: Format) -> int:
-    """Write the rows in the order of their keys, and return how many they are. An unfinished file has another name.
+def _write(connection: Connection, table: Table, month: date, path: Path, kind: Format) -> tuple[int, str]:
+    """Write the rows in the order of their keys, and return how many they are, and the file's SHA-256.
 
     A stolen table PC can write anything in each text, which a spreadsheet must not take for a formula.
     """
@@ -141,22 +139,20 @@ def _write(connection: Connection, table: Table, month: date, path: Path, kind: 
             ("currency", pa.string()),
         ]
     )
-    unfinished = path.with_suffix(f".{kind}.part")
     rows = 0
-    with (
-        unfinished.open("wb") as file,
-        (ParquetWriter if kind == "parquet" else CSVWriter)(file, types) as writer,
-    ):
-        for batch in _batches(connection, table, month):
-            rows += len(batch)
-            columns = [
-                [said(cell) for cell in column] if kind == "csv" and each.type == pa.string() else column
-                for each, column in zip(types, zip(*batch, strict=True), strict=True)
-            ]
-            arrays = [pa.array(column, each.type) for column, each in zip(columns, types, strict=True)]
-            writer.write_batch(pa.record_batch(arrays, schema=types))
-    unfinished.replace(path)
-    return rows
+    with new_file(path, SHARED) as file:
+        with (ParquetWriter if kind == "parquet" else CSVWriter)(file, types) as writer:
+            for batch in _batches(connection, table, month):
+                rows += len(batch)
+                columns = [
+                    [said(cell) for cell in column] if kind == "csv" and each.type == pa.string() else column
+                    for each, column in zip(types, zip(*batch, strict=True), strict=True)
+                ]
+                arrays = [pa.array(column, each.type) for column, each in zip(columns, types, strict=True)]
+                writer.write_batch(pa.record_batch(arrays, schema=types))
+        file.seek(0)
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return rows, digest
 
 
 def _batches(connection: Connection, table: Table, month: date) -> Iterator[Sequence[Sequence[Any]]]:

@@ -60,6 +60,29 @@ def test_a_month_is_whole_in_its_files(filled, tmp_path, kind):
     assert duckdb.execute(f"SELECT DISTINCT \"table\" FROM '{files[0]}'").fetchall() == [("table-1",)]  # noqa: S608
 
 
+@pytest.mark.parametrize("end", [".part", ".sha256", ""])
+def test_an_export_follows_no_link_in_the_folder_of_another_user(filled, tmp_path, end):
+    victim, folder = tmp_path / "victim", tmp_path / "of another"
+    victim.write_text("whole")
+    folder.mkdir()
+    link = folder / f"rounds-2026-10.csv{end}"
+    link.symlink_to(victim)
+    if end == ".part":
+        export_month(filled, OCTOBER, folder, "csv")
+    else:
+        with pytest.raises(OSError, match="it is a link: name a file"):
+            export_month(filled, OCTOBER, folder, "csv")
+
+    assert victim.read_text() == "whole"
+    assert link.is_symlink()
+
+
+def test_only_the_group_of_the_user_reads_an_export(filled, tmp_path):
+    for each in export_month(filled, OCTOBER, tmp_path, "parquet"):
+        for path in (each, each.with_name(f"{each.name}.sha256")):
+            assert path.stat().st_mode & 0o777 == 0o640
+
+
 def test_what_was_not_exported_is_not_dropped(filled, tmp_path, url):
     before = floor_report(filled, OCTOBER, LATER)
     with pytest.raises(StoreError, match="was not exported"):

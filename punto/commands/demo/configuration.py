@@ -22,6 +22,7 @@ from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.config.sections import OperatorConfig
 from punto.messages.building import timestamp
 from punto.runtime.broker_login import BrokerConfig
+from punto.runtime.made_files import OWN, write_file
 
 LAST_PORT: Final = 65535
 _LIMITS: Final = {"player": (500, 50_000), "banker": (500, 50_000), "tie": (500, 10_000)}
@@ -108,25 +109,23 @@ def write_config(options: TableOptions, accounts: Path) -> ServiceConfig:
     cards = 'cards = "keyed"\n' if by_hand else f"\n[shoe]\nport = {_written(folder / 'shoe')}\n"
     folder.mkdir(exist_ok=True)
     path = config_of(folder)
-    path.write_text(
-        _CONFIG.format(
-            table=options.table,
-            name=json.dumps(f"Punto {options.table.replace('-', ' ').title()}"),
-            game=_written(Path(game).absolute() if Path(game).is_file() else game),
-            cards=_DEALERS_TABLE + cards if options.attended or metered is not None else cards,
-            limits=limits,
-            progressive="" if metered is None else _progressive_config(metered, options),
-            record=_written(folder / "table.db"),
-            host=_written(options.broker.host),
-            port=options.broker.port,
-            base=_written(options.broker.base),
-            socket=_written(folder / "operator.sock"),
-            console=port_for(options.console),
-            notice=json.dumps(_PRACTICE + (_BY_HAND if by_hand else _BY_SHOE) if options.attended else ""),
-            accounts=_written(accounts),
-        ),
-        encoding="utf-8",
+    text = _CONFIG.format(
+        table=options.table,
+        name=json.dumps(f"Punto {options.table.replace('-', ' ').title()}"),
+        game=_written(Path(game).absolute() if Path(game).is_file() else game),
+        cards=_DEALERS_TABLE + cards if options.attended or metered is not None else cards,
+        limits=limits,
+        progressive="" if metered is None else _progressive_config(metered, options),
+        record=_written(folder / "table.db"),
+        host=_written(options.broker.host),
+        port=options.broker.port,
+        base=_written(options.broker.base),
+        socket=_written(folder / "operator.sock"),
+        console=port_for(options.console),
+        notice=json.dumps(_PRACTICE + (_BY_HAND if by_hand else _BY_SHOE) if options.attended else ""),
+        accounts=_written(accounts),
     )
+    write_file(path, text.encode(), OWN)
     return load_config(path)
 
 

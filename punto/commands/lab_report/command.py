@@ -12,6 +12,7 @@ from punto.commands.lab_report.report import LabReport
 from punto.commands.lab_report.results import Results, ResultsError
 from punto.configs.problems import cut
 from punto.controller.components import own_version
+from punto.runtime.made_files import FOR_ALL, write_file
 
 HELP: Final = (
     "Gather what a laboratory files into one document, as a PDF, as JSON or as both: each condition of the approval letter and of the "
@@ -85,9 +86,9 @@ def _write(report: LabReport, args: argparse.Namespace) -> None:
     if args.pdf is not None:
         from punto.commands.lab_report.pdf import pdf  # noqa: PLC0415 - an extra; JSON does not need it
 
-        args.pdf.write_bytes(pdf(report))
+        write_file(args.pdf, pdf(report), FOR_ALL)
     if args.json is not None:
-        args.json.write_bytes(report.json_bytes())
+        write_file(args.json, report.json_bytes(), FOR_ALL)
 
 
 def _today() -> date:

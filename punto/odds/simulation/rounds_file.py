@@ -5,6 +5,7 @@ ends early.
 """
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self
@@ -19,6 +20,7 @@ from pyarrow.parquet import ParquetWriter
 from punto.odds.composition import CARDS_OF_A_COUP
 from punto.odds.simulation.outcomes import NUMBERS, Outcomes
 from punto.odds.simulation.simulator import Block
+from punto.runtime.made_files import FOR_ALL, new_file
 
 Format = Literal["csv", "parquet"]
 
@@ -61,14 +63,15 @@ class RoundsFile:
             [rules[place] for place in places]
             for rules, places in zip(outcomes.rules, outcomes.deciding.T, strict=True)
         ]
+        self._new = new_file(path, FOR_ALL, replace=False, unfinished=self._part.name)
         try:
-            self._part.touch(exist_ok=False)  # its error is clearer than that of the writers
+            file = self._new.__enter__()
         except FileExistsError:
             raise FileExistsError(
                 f"{self._part} already exists, from another run that is writing it or was killed: delete it "
                 "first, or name another file"
             ) from None
-        self._writer = _WRITERS[form](str(self._part), self._schema)
+        self._writer = _WRITERS[form](file, self._schema)
 
     def write(self, block: Block) -> None:
         """Append a block's rounds; the block must have kept them."""
@@ -95,13 +98,12 @@ class RoundsFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
+        with ExitStack() as at_end:
+            at_end.push(self._new)
             self._writer.close()
-            if kind is None:
-                self._refuse_to_overwrite()
-                self._part.rename(self._path)
-        finally:
-            self._part.unlink(missing_ok=True)
+            if error is not None:
+                raise error
+            self._refuse_to_overwrite()
 
     def _refuse_to_overwrite(self) -> None:
         if self._path.exists():
