@@ -1,7 +1,6 @@
 """`punto odds`: the exact odds of a game's wagers."""
 
 import argparse
-import csv
 import json
 import sys
 from collections.abc import Iterable, Iterator
@@ -31,6 +30,7 @@ from punto.odds.composition import MOST_DECKS, Composition, CompositionError
 from punto.odds.countable import DEFAULT_CUT_CARD, DEFAULT_SHOES
 from punto.odds.exact import GameOdds, WagerOdds
 from punto.odds.published import check
+from punto.runtime.csv_cells import Cell, csv_lines
 
 _MOST: Final = 999_999_999
 _OF_COUNTABLE: Final = ("shoes", "seed", "cut_card", "burn", "threshold")
@@ -167,7 +167,7 @@ def _one_shoe(args: argparse.Namespace, game: Game) -> int:
         raise ConfigError([Problem(str(error))]) from None
     answer = _Answer(exact, composition, odds, meters, args.removed)
     if args.csv:
-        csv.writer(sys.stdout, lineterminator="\n").writerows(_rows(answer))
+        sys.stdout.writelines(csv_lines(_rows(answer), end="\n"))
     else:
         _print(args, _plain(answer), _table(answer))
     return 0
@@ -261,7 +261,7 @@ def _plain(answer: _Answer) -> dict[str, Any]:
     }
 
 
-def _rows(answer: _Answer) -> Iterator[tuple[object, ...]]:
+def _rows(answer: _Answer) -> Iterator[tuple[Cell, ...]]:
     """The answer for CSV. The figures of a wager are on the line of each of its rules."""
     yield "wager", "edge", "hit", "push", "variance", "rule", "pays", "count", "probability"
     for name, its in answer.odds.items():

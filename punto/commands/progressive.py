@@ -20,6 +20,7 @@ from punto.reports.awards import AWARDS_A_PAGE, awards
 from punto.reports.periods import Meter, day_report, meters, week_report
 from punto.reports.reconciliation import reconcile
 from punto.reports.record import Record, opened
+from punto.runtime.csv_cells import Cell, csv_lines
 from punto.runtime.gaming_days import WEEKDAYS, Calendar, read_day
 
 HELP = (
@@ -94,7 +95,7 @@ def main(args: argparse.Namespace) -> int:
                 )
                 print(json.dumps(found, separators=(",", ":")))
             else:
-                for line in sheets.csv_lines(sheets.named(rows, record.title)):
+                for line in csv_lines(sheets.named(rows, record.title)):
                     print(line, end="")
     except (RecordError, ValueError) as error:
         print(f"punto progressive: {error}", file=sys.stderr)
@@ -110,13 +111,13 @@ class _Meters(RootModel[tuple[Meter, ...]]):
     """All meters, as one JSON array."""
 
 
-class _Postings(RootModel[tuple[dict[str, sheets.Cell], ...]]):
+class _Postings(RootModel[tuple[dict[str, Cell], ...]]):
     """All postings, as one JSON array."""
 
 
 def _report(
     record: Record, args: argparse.Namespace, calendar: Calendar
-) -> tuple[BaseModel, Iterable[Sequence[sheets.Cell]]]:
+) -> tuple[BaseModel, Iterable[Sequence[Cell]]]:
     now, currency = datetime.now(UTC), record.currency
     if args.day is not None:
         day = day_report(record, args.day, calendar, now)

@@ -389,7 +389,7 @@ def books_sheet(found: HouseBooks, sheet: Sheet, zone: tzinfo) -> sheets.Rows:
     for each in found.progressives:
         for number, row in enumerate(_rows(each, sheet, zone)):
             if number or not head:
-                yield [*row, sheets.said(each.table) if number else "kept_by"]
+                yield [*row, each.table if number else "kept_by"]
             head = True
 
 

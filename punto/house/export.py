@@ -30,7 +30,7 @@ from sqlalchemy import (
 
 from punto.house import schema
 from punto.house.store import Store, StoreError
-from punto.reports.sheets import said
+from punto.runtime.csv_cells import as_text
 from punto.runtime.made_files import SHARED, new_file, write_file
 
 Format = Literal["parquet", "csv"]
@@ -145,7 +145,9 @@ def _write(connection: Connection, table: Table, month: date, path: Path, kind: 
             for batch in _batches(connection, table, month):
                 rows += len(batch)
                 columns = [
-                    [said(cell) for cell in column] if kind == "csv" and each.type == pa.string() else column
+                    [None if cell is None else as_text(cell) for cell in column]
+                    if kind == "csv" and each.type == pa.string()
+                    else column
                     for each, column in zip(types, zip(*batch, strict=True), strict=True)
                 ]
                 arrays = [pa.array(column, each.type) for column, each in zip(columns, types, strict=True)]

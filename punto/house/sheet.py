@@ -5,7 +5,8 @@ from punto.house.people import PeopleReport, Work
 from punto.house.reports import FloorReport, ShiftReport
 from punto.messages.amounts import minor
 from punto.messages.meters import CountReading, WagerReading
-from punto.reports.sheets import Cell, Rows, said
+from punto.reports.sheets import Rows
+from punto.runtime.csv_cells import Cell
 
 _COLUMNS = [
     "table",
@@ -33,22 +34,22 @@ def floor_sheet(report: FloorReport | ShiftReport) -> Rows:
     """
     yield _COLUMNS
     for table in report.tables:
-        of = (said(table.table), said(table.game), table.rules)
+        of = (table.table, table.game, table.rules)
         for status, rounds in table.rounds.items():
             yield [*of, "rounds", None, status, rounds, *[None] * 6, table.currency]
         for count in table.meters.counts:
-            wager, beside = said(count.wager), _beside(count)
-            yield [*of, "count", wager, said(count.rule), count.hits, *[None] * 3, *beside, table.currency]
+            wager, beside = count.wager, _beside(count)
+            yield [*of, "count", wager, count.rule, count.hits, *[None] * 3, *beside, table.currency]
         for each in table.meters.wagers:
             yield [*of, *_wager(each, table.currency)]
     for sums in report.wagers:
-        yield [None, said(sums.game), sums.rules, *_wager(sums.wager, sums.currency)]
+        yield [None, sums.game, sums.rules, *_wager(sums.wager, sums.currency)]
 
 
 def _wager(read: WagerReading, currency: str) -> list[Cell]:
     amounts = (minor(each, currency) for each in (read.handle, read.returned, read.win))
     expected = None if read.expected is None else minor(round(read.expected), currency)
-    return ["wager", said(read.wager), None, read.wagers, *amounts, expected, *_beside(read)[1:], currency]
+    return ["wager", read.wager, None, read.wagers, *amounts, expected, *_beside(read)[1:], currency]
 
 
 def _beside(read: CountReading | WagerReading) -> tuple[Cell, Cell, Cell]:
@@ -72,10 +73,10 @@ def people_sheet(report: PeopleReport) -> Rows:
     for person in report.people:
         works = [*((each.table, each.work) for each in person.tables), (None, person.work)]
         for table, work in works:
-            of = (said(person.who), said(table))
+            of = (person.who, table)
             yield [*of, work.seconds, *_counts(work), None, None]
             for kind, number in work.other.items():
-                yield [*of, *[None] * (len(_COUNTS) + 2), said(kind), number]
+                yield [*of, *[None] * (len(_COUNTS) + 2), kind, number]
 
 
 def _counts(work: Work) -> list[Cell]:
@@ -87,6 +88,6 @@ def shoes_sheet(report: ShoesReport) -> Rows:
     """The columns, and a row for each wager of a shoe. The edge is a share of the stake."""
     yield ["day", "table", "record", "shoe", "wager", "ts", "round", "coup", "edge"]
     for shoe in report.shoes:
-        of = (shoe.day.isoformat(), said(shoe.table), said(shoe.record), shoe.shoe)
+        of = (shoe.day.isoformat(), shoe.table, shoe.record, shoe.shoe)
         for each in shoe.wagers:
-            yield [*of, said(each.wager), each.ts, each.round, each.coup, f"{each.edge:.6f}"]
+            yield [*of, each.wager, each.ts, each.round, each.coup, f"{each.edge:.6f}"]

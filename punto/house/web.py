@@ -39,7 +39,7 @@ from punto.house.reports import ShiftReport, days, floor_report, shift_report
 from punto.house.rows import TooManyRoundsError
 from punto.house.sheet import floor_sheet, people_sheet, shoes_sheet
 from punto.house.store import Store, StoreAwayError
-from punto.reports.sheets import Rows, csv_lines
+from punto.reports.sheets import Rows
 from punto.runtime.gaming_days import read_day
 from punto.version import __version__
 from punto.web.answers import download, json_of, stream
@@ -198,7 +198,7 @@ def _add_report(app: FastAPI, store: Store, of: _Report) -> None:
 
     @app.get(f"/api/{of.address}/{{since}}/{{until}}.csv")
     async def sheet(since: _Day, until: _Day) -> Response:
-        return download(csv_lines(of.sheet(await report_of(since, until))), f"{of.file}-{since}-{until}")
+        return download(of.sheet(await report_of(since, until)), f"{of.file}-{since}-{until}")
 
     @app.get(f"/api/{of.address}/{{since}}/{{until}}")
     async def report(since: _Day, until: _Day) -> Response:
@@ -216,7 +216,7 @@ def _add_shift(app: FastAPI, store: Store) -> None:
     @app.get("/api/shift.csv")
     async def shift_sheet(hours: _Hours = 8) -> Response:
         report = await shift_of(hours)
-        return download(csv_lines(floor_sheet(report)), f"shift-{report.since[:16].replace(':', '')}")
+        return download(floor_sheet(report), f"shift-{report.since[:16].replace(':', '')}")
 
     @app.get("/api/shift")
     async def shift(hours: _Hours = 8) -> Response:
@@ -236,9 +236,7 @@ def _add_progressives(app: FastAPI, store: Store, doors: Doors, kept: Callable[[
     @app.get("/api/progressives/{day}/{sheet}.csv", dependencies=admitted)
     async def sheet_of_books(day: _Day, sheet: Sheet) -> Response:
         found = await books_of(day)
-        return download(
-            csv_lines(books_sheet(found, sheet, store.calendar.zone)), f"progressives-{sheet}-{day}"
-        )
+        return download(books_sheet(found, sheet, store.calendar.zone), f"progressives-{sheet}-{day}")
 
 
 def _add_alarms(app: FastAPI, view: Callable[[], FloorView], store: Store, doors: Doors) -> None:

@@ -1,12 +1,8 @@
-"""Every report as a sheet of rows, and a sheet as CSV (RFC 4180), for further calculations.
+"""Every report as a sheet of rows, which `punto.runtime.csv_cells` writes as CSV, for further calculations.
 
-Amounts are exact decimals of the currency's unit, times are by the house's clock with their UTC offset. A
-person's text may begin like a formula, which a spreadsheet would execute, so it gets an apostrophe before it.
+Amounts are exact decimals of the currency's unit, times are by the house's clock with their UTC offset.
 """
 
-import csv
-import io
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import tzinfo
 from functools import wraps
@@ -26,36 +22,18 @@ from punto.messages.books import (
 from punto.reports.awards import Award
 from punto.reports.periods import Meter
 from punto.reports.record import Posting
+from punto.runtime.csv_cells import Cell
 from punto.runtime.gaming_days import by_the_clock
 
-Cell = str | int | None
 Rows = Iterator[Sequence[Cell]]
 _Row = dict[str, Cell]
 _Of = ParamSpec("_Of")
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
-
-
-def csv_lines(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
-    """The lines of a CSV file, each with its end."""
-    for row in rows:
-        line = io.StringIO()
-        csv.writer(line).writerow(["" if cell is None else cell for cell in row])
-        yield line.getvalue()
 
 
 def named(rows: Iterable[Sequence[Cell]], title: str) -> Rows:
     """A sheet with the table's name for people in a last column, which so says whether it is of a simulation."""
     for number, row in enumerate(rows):
-        yield [*row, said(title) if number else "table_name"]
-
-
-def said(text: str | None) -> str | None:
-    """A person's text, changed so that a spreadsheet does not take it for a formula."""
-    if text is None:
-        return None
-    # As a spreadsheet may read it: full-width signs as signs, and invisible characters removed.
-    plain = "".join(each for each in unicodedata.normalize("NFKC", text) if each.isprintable())
-    return f"'{text}" if plain.lstrip().startswith(_FORMULA) or text.startswith(_FORMULA) else text
+        yield [*row, title if number else "table_name"]
 
 
 _ACCOUNTS: Final = " ".join(ACCOUNTS)
@@ -105,7 +83,7 @@ def meters_sheet(currency: str, meters: Iterable[Meter], zone: tzinfo) -> Iterat
             }
         )
         for tier, paid in each.paid_by_tier.items():
-            yield {**about, "paid": exact(paid, currency), "tier": said(tier)}
+            yield {**about, "paid": exact(paid, currency), "tier": tier}
 
 
 @_sheet(
@@ -120,7 +98,7 @@ def awards_sheet(currency: str, awards: Iterable[Award], zone: tzinfo) -> Iterat
             name: getattr(each, name)
             for name in ("input", "progressive", "round", "card", "state", "payer", "by")
         }
-        about |= {name: said(getattr(each, name)) for name in ("tier", "table", "who", "confirmed_by")}
+        about |= {name: getattr(each, name) for name in ("tier", "table", "who", "confirmed_by")}
         about |= {
             "award": each.number,
             "meter": minor(each.meter, currency),
@@ -132,10 +110,10 @@ def awards_sheet(currency: str, awards: Iterable[Award], zone: tzinfo) -> Iterat
             "banker": " ".join(each.banker),
         }
         if (back := each.backed_out) is not None:
-            about |= {"backed_out": _ts(back.ts, zone), "backed_out_by": said(back.who)}
-            about |= {"approved_by": said(back.approved_by), "reason": said(back.reason)}
+            about |= {"backed_out": _ts(back.ts, zone), "backed_out_by": back.who}
+            about |= {"approved_by": back.approved_by, "reason": back.reason}
         if (original := each.original) is not None:
-            about |= {"original_printed": _ts(original.ts, zone), "original_by": said(original.who)}
+            about |= {"original_printed": _ts(original.ts, zone), "original_by": original.who}
         for share in each.shares:
             yield {**about, "seat": share.seat, "share": minor(share.amount, currency)}
 
@@ -177,7 +155,7 @@ def day_sheet(currency: str, day: Day, zone: tzinfo) -> Iterator[_Row]:
             words = "; ".join(
                 f"{name}: {before} to {after}" for name, (before, after) in other.changed.items()
             )
-            why: _Row = {"who": said(other.who), "reason": said(f"{other.reason} ({words})")}
+            why: _Row = {"who": other.who, "reason": f"{other.reason} ({words})"}
             yield line("settings", other.ts, why)
         yield line("end", day.ends, _accounts(each.end, currency))
 
@@ -224,10 +202,10 @@ def reconciliation_sheet(currency: str, found: Reconciliation) -> Iterator[_Row]
             "what": "coins",
             **both,
             "difference": _minor(coins.difference, currency),
-            "text": said(coins.todo),
+            "text": coins.todo,
         }
         for other in each.differences:
-            yield {**about, "what": "posting", "input": other.input, "text": said(other.text)}
+            yield {**about, "what": "posting", "input": other.input, "text": other.text}
         yield {**about, "what": "from_tray", "expected": minor(each.from_tray, currency)}
 
 
@@ -250,7 +228,7 @@ def _accounts(accounts: Accounts, currency: str) -> _Row:
 
 
 def _about(entry: Change | FromTray | NobodyWon | Posting) -> _Row:
-    texts = {name: said(getattr(entry, name)) for name in ("tier", "table", "who", "reason", "approved_by")}
+    texts = {name: getattr(entry, name) for name in ("tier", "table", "who", "reason", "approved_by")}
     return {**texts, "round": entry.round, "award": getattr(entry, "award", None)}
 
 

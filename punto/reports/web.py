@@ -31,6 +31,7 @@ from punto.reports.reconciliation import reconcile
 from punto.reports.record import Record, opened
 from punto.reports.slip import Encoding, PrinterError, reached, slip
 from punto.reports.win_page import WinPage, win_page
+from punto.runtime.csv_cells import Cell
 from punto.runtime.gaming_days import Calendar, read_day, read_weekday
 from punto.web.answers import download, json_of
 
@@ -251,10 +252,9 @@ async def _changes(
 def _add_downloads(reads: APIRouter, house: House) -> None:
     zone = house.calendar.zone
 
-    async def sheet(name: str, rows: Callable[[Record], Iterable[Sequence[sheets.Cell]]]) -> Response:
+    async def sheet(name: str, rows: Callable[[Record], Iterable[Sequence[Cell]]]) -> Response:
         def made(record: Record) -> Response:
-            lines = sheets.csv_lines(sheets.named(rows(record), record.title))
-            return download(lines, f"{house.now().settings.table}-{name}")
+            return download(sheets.named(rows(record), record.title), f"{house.now().settings.table}-{name}")
 
         return await _read(house, made)
 

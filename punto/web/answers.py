@@ -1,11 +1,13 @@
 """Answers that several servers give: a model as JSON, a sheet to download, and a stream of events."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Final
 
 from pydantic import BaseModel
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response
+
+from punto.runtime.csv_cells import Cell, csv_lines
 
 _SEND_SECONDS: Final = 10
 """After this time, a browser that accepts nothing of a stream is disconnected; it reconnects by itself."""
@@ -16,10 +18,10 @@ def json_of(answer: BaseModel, currency: str | None = None) -> Response:
     return Response(answer.model_dump_json(context=currency), media_type="application/json")
 
 
-def download(lines: Iterable[str], name: str) -> Response:
-    """The lines of a CSV file, which the browser saves as NAME.csv."""
+def download(rows: Iterable[Sequence[Cell]], name: str) -> Response:
+    """Rows as a CSV file, which the browser saves as NAME.csv."""
     attached = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-    return Response("".join(lines), media_type="text/csv", headers=attached)
+    return Response("".join(csv_lines(rows)), media_type="text/csv", headers=attached)
 
 
 def stream(events: AsyncIterator[ServerSentEvent], ping_seconds: float = 60) -> Response:

@@ -399,7 +399,10 @@ def test_a_date_that_is_not_one_is_refused(tmp_path, monkeypatch, epoch):
 
 
 def test_a_report_that_cannot_be_written_is_an_error(tmp_path):
-    for file, told in (("/dev/full", "/dev/full: it is a device: name a file"), (tmp_path / "no" / "r", "No such file")):
+    for file, told in (
+        ("/dev/full", "/dev/full: it is a device: name a file"),
+        (tmp_path / "no" / "r", "No such file"),
+    ):
         ran = punto("lab-report", "--date", "2026-11-25", "--json", str(file))
 
         assert (ran.returncode, told in ran.stderr) == (1, True)

@@ -16,7 +16,7 @@ from punto.house.sheet import shoes_sheet
 from punto.house.store import Store, StoreAwayError
 from punto.messages.building import timestamp
 from punto.messages.restricted import Edge, PositionEdge
-from punto.reports.sheets import csv_lines
+from punto.runtime.csv_cells import csv_lines
 from tests.controller.table_in_this_process import eventually
 from tests.house.conftest import CALENDAR
 from tests.house.tables import BEGAN, played, told

@@ -9,7 +9,7 @@ import pytest
 from punto.house.people import MOST_DAYS, Happened, Work, people_of, people_report
 from punto.house.sheet import people_sheet
 from punto.house.store import Store
-from punto.reports.sheets import csv_lines
+from punto.runtime.csv_cells import csv_lines
 from tests.house.pages.house import incidents
 from tests.house.tables import BEGAN, played, told
 

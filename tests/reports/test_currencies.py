@@ -33,9 +33,9 @@ from punto.reports.awards import Print, awards
 from punto.reports.books import books_of_day
 from punto.reports.pdf import pdf
 from punto.reports.record import opened
-from punto.reports.sheets import csv_lines
 from punto.reports.slip import slip
 from punto.reports.win_page import win_page
+from punto.runtime.csv_cells import csv_lines
 from punto.web.answers import json_of
 from tests.reports.house import CALENDAR, NOTHING, QUARTER, WHOLE, House, at_the_house
 

@@ -20,6 +20,7 @@ from pyarrow.parquet import ParquetWriter
 from punto.odds.composition import CARDS_OF_A_COUP
 from punto.odds.simulation.outcomes import NUMBERS, Outcomes
 from punto.odds.simulation.simulator import Block
+from punto.runtime.csv_cells import as_text
 from punto.runtime.made_files import FOR_ALL, new_file
 
 Format = Literal["csv", "parquet"]
@@ -57,10 +58,11 @@ class RoundsFile:
         self._path = path
         self._part = path.with_name(f"{path.name}.part")
         self._refuse_to_overwrite()
-        self._schema = pa.schema([*_OF_EVERY_FILE.items(), *((name, _RULE) for name in names)])
+        written = as_text if form == "csv" else str
+        self._schema = pa.schema([*_OF_EVERY_FILE.items(), *((written(name), _RULE) for name in names)])
         self._kinds = outcomes.kinds
         self._rules = [
-            [rules[place] for place in places]
+            [written(rules[place]) for place in places]
             for rules, places in zip(outcomes.rules, outcomes.deciding.T, strict=True)
         ]
         self._new = new_file(path, FOR_ALL, replace=False, unfinished=self._part.name)
