@@ -30,7 +30,6 @@ HELP: Final = (
 )
 ROUNDS: Final = 1000
 """How often a password is hashed. It has 192 random bits, so more would only make connections slower."""
-_LARGEST_PASSWORD: Final = 1024
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
