@@ -21,7 +21,8 @@ WIN: Final = ""
 class Expectation(NamedTuple):
     """The mean and the variance of what one hand counts for a rule, or of what the house keeps of a unit staked.
 
-    Both are of a full shoe. What it keeps is exact: without the rounding of commissions.
+    Both are of a full shoe. What it keeps is exact: without the rounding of pays and commissions, which depends on each stake and
+    which the meters have (`Handle.rounded`).
     """
 
     mean: float

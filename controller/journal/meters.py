@@ -43,6 +43,13 @@ KEYS: Final = {"games": ("round",), "decided": ("round", "wager"), "expectations
 OF_ROUNDS: Final = ("games", "decided")
 """The tables whose rows follow from a round. Expectations follow from a game's rules alone."""
 
+
+def _number(fraction: str) -> str:
+    """The SQL of a text such as "7/20" as a number. A cast reads the text up to the stroke."""
+    below = f"CAST(substr({fraction}, nullif(instr({fraction}, '/'), 0) + 1) AS REAL)"
+    return f"(CAST({fraction} AS REAL) / coalesce({below}, 1))"
+
+
 VIEWS: Final = f"""
 CREATE VIEW corrected AS
     SELECT json_extract(record, '$.corrects') AS round, max(round) AS entry FROM rounds
@@ -66,11 +73,13 @@ CREATE VIEW hits AS
     FROM hands CROSS JOIN decided ON decided.round = hands.entry;
 CREATE VIEW wagers AS
     SELECT hands.round, hands.ts, hands.game, hands.rules, own.wager, count(*) AS wagers, sum(own.stake) AS dropped,
-        sum(own.returned + coalesce(more.returned, 0)) AS returned
+        sum(own.returned + coalesce(more.returned, 0)) AS returned,
+        sum({_number("own.remainder")} + coalesce(more.remainder, 0)) AS rounded
     FROM hands
     CROSS JOIN settlements AS own ON own.round = hands.round
     LEFT JOIN (
-        SELECT json_extract(rounds.record, '$.corrects') AS round, seat, wager, sum(returned) AS returned
+        SELECT json_extract(rounds.record, '$.corrects') AS round, seat, wager, sum(returned) AS returned,
+            sum({_number("remainder")}) AS remainder
         FROM rounds CROSS JOIN settlements USING (round) WHERE rounds.status = 'correction' GROUP BY 1, 2, 3
     ) AS more ON more.round = own.round AND more.seat = own.seat AND more.wager = own.wager
     GROUP BY hands.round, own.wager;
@@ -102,10 +111,10 @@ CREATE VIEW meters_rules AS
     FROM meters_rules_by_hour GROUP BY game, rules, wager, rule;
 CREATE VIEW meters_wagers_by_hour AS
     SELECT made.hour, made.game, made.rules, made.wager, made.wagers, made.dropped, made.returned,
-        made.dropped - made.returned AS held, made.dropped * of.mean AS expected, made.squares * of.variance AS variance
+        made.dropped - made.returned AS held, made.dropped * of.mean + made.rounded AS expected, made.squares * of.variance AS variance
     FROM (
         SELECT substr(ts, 1, 13) AS hour, game, rules, wager, sum(wagers) AS wagers, sum(dropped) AS dropped,
-            sum(returned) AS returned, sum(1.0 * dropped * dropped) AS squares
+            sum(returned) AS returned, sum(rounded) AS rounded, sum(1.0 * dropped * dropped) AS squares
         FROM wagers GROUP BY 1, 2, 3, 4
     ) AS made
     LEFT JOIN expectations AS of ON of.rules = made.rules AND of.wager = made.wager AND of.rule = '{WIN}';

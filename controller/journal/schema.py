@@ -20,7 +20,7 @@ from punto.runtime.made_files import SHARED, reserve
 from punto.runtime.sqlite_errors import in_words, is_damage
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
-FORMAT: Final = 2
+FORMAT: Final = 3
 
 _TABLES: Final = """
 CREATE TABLE inputs (

@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime, timedelta
-from typing import Final
+from fractions import Fraction
+from typing import Any, Final
 
 from sqlalchemy import Connection, Table, func, select
 
@@ -226,13 +227,13 @@ def meters_between(connection: Connection, since: date, until: date) -> dict[Key
     """The meters of each table and game on these gaming days, both included."""
     return _as_meters(
         (
-            (key, Handle(wager, wagers, staked, returned, squares))
-            for key, (wager,), (wagers, staked, returned, squares) in _summed(
+            (key, Handle(wager, int(wagers), int(staked), int(returned), int(squares), Fraction(rounded)))
+            for key, (wager,), (wagers, staked, returned, squares, rounded) in _summed(
                 connection, schema.HANDLES, since, until
             )
         ),
         (
-            (key, Hits(wager or None, rule, number))
+            (key, Hits(wager or None, rule, int(number)))
             for key, (wager, rule), (number,) in _summed(connection, schema.HITS, since, until)
         ),
     )
@@ -262,13 +263,13 @@ def counts_between(connection: Connection, since: date, until: date) -> defaultd
     found: defaultdict[Key, dict[str, int]] = defaultdict(dict)
     for key, (status,), (rounds,) in _summed(connection, schema.COUNTS, since, until):
         if rounds:
-            found[key][status] = rounds
+            found[key][status] = int(rounds)
     return found
 
 
 def _summed(
     connection: Connection, table: Table, since: date, until: date
-) -> Iterator[tuple[Key, tuple[str, ...], tuple[int, ...]]]:
+) -> Iterator[tuple[Key, tuple[str, ...], tuple[Any, ...]]]:
     """The sums of these days by table, currency and game, and by the further columns of the key."""
     by = [
         schema.RECORDS.c.table,
@@ -287,5 +288,5 @@ def _summed(
         yield (
             (row[0], row[1], row[2], row[3]),
             tuple(row[4 : len(by)]),
-            tuple(int(each) for each in row[len(by) :]),
+            tuple(row[len(by) :]),
         )

@@ -82,6 +82,7 @@ def handle_row(handle: Handle) -> dict[str, Any]:
         "staked": handle.staked,
         "returned": handle.returned,
         "squares": float(handle.squares),
+        "rounded": float(handle.rounded),
     }
 
 

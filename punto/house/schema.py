@@ -201,6 +201,7 @@ HANDLES: Final = Table(
     Column("staked", BigInteger, nullable=False),
     Column("returned", BigInteger, nullable=False),
     Column("squares", Double, nullable=False),
+    Column("rounded", Double, nullable=False, server_default="0"),
 )
 HITS: Final = Table(
     "hits",

@@ -466,7 +466,7 @@ class Store:
         return self._games.get((name, rules))
 
     def learn(self, game: Game) -> None:
-        """Keep a game, and count what its rounds hit that were taken in before it was known.
+        """Keep a game, and count what its rounds hit, and what was rounded, that were taken in before it was known.
 
         Raises:
             RefusedError: the store refuses it.
@@ -485,7 +485,7 @@ class Store:
             if connection.execute(new, row).first() is not None:
                 sums = Sums()
                 for place, record in played(connection, *key):
-                    sums.add_hits(place, record, game)
+                    sums.add_of_game(place, record, game)
                 self._add_sums(connection, sums)
         self._games[key] = game
 

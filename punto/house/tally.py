@@ -38,12 +38,20 @@ class Sums:
     hits: Counter[tuple[Place, str, str]] = field(default_factory=Counter)
 
     def add(self, place: Place, record: RoundRecord, game: Game | None, sign: int = 1) -> None:
-        """Count a played round as it is settled; with `sign` -1, take it out. Without its game, it hits nothing."""
-        for handle in handle_of(record.settlements):
+        """Count a played round as it is settled; with `sign` -1, take it out. Without its game, it hits nothing, and nothing is rounded."""
+        for handle in handle_of(record.settlements, game):
             at = place, handle.wager
             self.handles[at] = self.handles.get(at, Handle(handle.wager)).plus(handle, sign)
         if game is not None:
             self.add_hits(place, record, game, sign)
+
+    def add_of_game(self, place: Place, record: RoundRecord, game: Game) -> None:
+        """Count what a played round adds by its game's rules, which were not known when the round was counted."""
+        for handle in handle_of(record.settlements, game):
+            at = place, handle.wager
+            own = Handle(handle.wager, rounded=handle.rounded)
+            self.handles[at] = self.handles.get(at, Handle(handle.wager)).plus(own)
+        self.add_hits(place, record, game)
 
     def add_hits(self, place: Place, record: RoundRecord, game: Game, sign: int = 1) -> None:
         """Count what a played round hits."""

@@ -58,7 +58,7 @@ def _evidence_of_count(hits: int, of: Expectation | None, hands: int) -> float |
 def _evidence_of_win(win: int, of: Expectation | None, handle: Handle, game: Game) -> float | None:
     if of is None:
         return None
-    off = win - handle.staked * of.mean
+    off = win - float(handle.rounded) - handle.staked * of.mean
     most_paid = max(rule.pay.returned(1) for rule in game.wager(handle.wager).rules) - 1
     widest = 1 - of.mean if off > 0 else float(most_paid) + of.mean
     return _in_digits(evidence.of_win(off, handle.squares, of.variance, widest), 3)
@@ -72,19 +72,22 @@ def _of_wager(handle: Handle, game: Game, of: Expectation | None) -> WagerReadin
         handle=handle.staked,
         returned=handle.returned,
         win=win,
-        **_beside(win, of, handle.staked, handle.squares),
+        **_beside(win, of, handle.staked, handle.squares, float(handle.rounded)),
         evidence=_evidence_of_win(win, of, handle, game),
     )
 
 
-def _beside(found: int, of: Expectation | None, times: int, squares: int) -> dict[str, float | None]:
+def _beside(
+    found: int, of: Expectation | None, times: int, squares: int, rounded: float = 0.0
+) -> dict[str, float | None]:
     """What is to be expected, and how many standard errors the found number is above it.
 
-    `times` is what the expectation is of, and `squares` the sum of its squares over the hands.
+    `times` is what the expectation is of, `squares` the sum of its squares over the hands, and `rounded` what is to be added to it:
+    the rounding of each hand is known, because it follows from the hand's stakes and rules.
     """
     if of is None:
         return {"expected": None, "errors": None}
-    expected, spread = times * of.mean, sqrt(max(0, squares) * of.variance)
+    expected, spread = times * of.mean + rounded, sqrt(max(0, squares) * of.variance)
     errors = round((found - expected) / spread, 2) if spread > 0 else None
     return {"expected": _in_digits(expected, 9), "errors": errors}
 

@@ -41,7 +41,8 @@ class WagerReading(Payload):
     returned: int = Field(description="what was returned, stakes included, in minor units")
     win: int = Field(description="handle less returned")
     expected: float | None = Field(
-        description="the exact expectation of win, in minor units, from a full shoe and without rounding of commissions"
+        description="the exact expectation of win, in minor units, from a full shoe, with what the rounding of the pays and "
+        "commissions of these hands kept"
     )
     errors: float | None = Field(
         description="the difference between win and expected, in standard errors; below zero if win is less"

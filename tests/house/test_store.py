@@ -10,16 +10,18 @@ from random import Random
 from typing import Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import func, select, text
+from sqlalchemy import create_engine, func, select, text
 
 from punto.baccarat.table.meters import of_game
 from punto.house import databases, reports, schema
 from punto.house.people import signed_on
 from punto.house.reports import FloorReport, ShiftReport, floor_report, shift_report
 from punto.house.rows import TooManyRoundsError
-from punto.house.store import GapError, Store, StoreError
+from punto.house.store import MIGRATIONS, GapError, Store, StoreError
 from punto.house.taken import TakenIncidents
 from punto.house.tally import as_settled
 from punto.messages.building import timestamp
@@ -34,23 +36,22 @@ def rows(store: Store, table) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in connection.execute(select(table))]
 
 
-def summed(store: Store, table, *keys: str) -> dict[tuple[Any, ...], tuple[int, ...]]:
+def summed(store: Store, table, *keys: str) -> dict[tuple[Any, ...], tuple[Any, ...]]:
     """The sums of a table over all days, by these columns."""
     values = [each for each in table.columns if not each.primary_key]
     asked = select(*(table.c[key] for key in keys), *(func.sum(each) for each in values)).group_by(
         *(table.c[key] for key in keys)
     )
     with store.engine.connect() as connection:
-        found = {
-            tuple(row[: len(keys)]): tuple(map(int, row[len(keys) :])) for row in connection.execute(asked)
-        }
+        found = {tuple(row[: len(keys)]): tuple(row[len(keys) :]) for row in connection.execute(asked)}
     return {key: value for key, value in found.items() if any(value)}
 
 
 def assert_is_what_the_table_counted(store: Store, at) -> None:
     meters = of_game(at.state.history.meters, at.settings.game)
     handles = {
-        (each.wager,): (each.wagers, each.staked, each.returned, each.squares) for each in meters.handle
+        (each.wager,): (each.wagers, each.staked, each.returned, each.squares, float(each.rounded))
+        for each in meters.handle
     }
     assert summed(store, schema.HANDLES, "wager") == handles
     hits = {(each.wager or "", each.rule): (each.hits,) for each in meters.hits}
@@ -165,6 +166,29 @@ def test_the_migrations_make_the_tables_that_the_program_knows(open_store):
 def _is_whole(_object: object, name: str, kind: str, *_: object) -> bool:
     """Whether it is not a partition, or of one."""
     return not (kind == "table" and name.rpartition("_")[2].isdecimal())
+
+
+def test_a_store_without_what_was_rounded_gets_it_and_keeps_its_sums(open_store, url):
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0002")
+        connection.execute(
+            text(
+                "INSERT INTO records (id, \"table\", record, simulation, first_seen) VALUES (1, 't', 'r', false, '2026-11-24')"
+            )
+        )
+        connection.execute(
+            text("INSERT INTO handles VALUES ('2026-11-24', 1, 'g', 'r', 'banker', 2, 300, 100, 90000)")
+        )
+    engine.dispose()
+
+    with open_store().engine.connect() as connection:
+        (row,) = connection.execute(text("SELECT * FROM all_handles")).mappings()
+    assert (row["table"], row["staked"], row["squares"], row["rounded"]) == ("t", 300, 90000, 0)
+    assert [*row][-2:] == ["currency", "rounded"]
 
 
 @pytest.mark.parametrize("version", ["0001", "9999"])

@@ -13,11 +13,13 @@ from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.condition import Condition
 from punto.baccarat.wagers.definition import Game, Rule, Wager
 from punto.baccarat.wagers.settlement import PlacedWager, settle
-from punto.configs.expectations import Expectation
+from punto.configs.expectations import WIN, Expectation, shipped
 from punto.configs.game_files import load_game, shipped_games
+from punto.controller.config.limits import in_chips
 from punto.house import service
 from punto.house import watch as watch_module
 from punto.house.live import Floor
+from punto.house.reports import floor_report
 from punto.house.store import RefusedError, Store
 from punto.house.taken import Taken
 from punto.house.watch import Watch
@@ -163,6 +165,86 @@ def test_wagers_that_win_too_often_are_a_deviation_of_the_win(store, take):
     players = sum(each.winner == "player" for each in MANY[:600])
     assert (found.wager, found.rule) == ("Player", None)
     assert (found.found, found.counted) == (-500_00 * players, 500_00 * players)
+
+
+def in_the_chips_of(game: Game, stake: int) -> list[RoundRecord]:
+    """Hands that a seat wagers on Banker, with this amount."""
+    wager = [PlacedWager(1, "banker", stake)]
+    return [
+        replace(each, settlements=settle(game, Coup(as_dealt(each.player, each.banker)), wager))
+        for each in MANY
+    ]
+
+
+@pytest.mark.parametrize("commission", ["up", "down"])
+def test_a_commission_in_whole_chips_is_no_deviation(store, take, commission):
+    """By the game's rounding, a chip on Banker wins nothing, or a whole chip without commission."""
+    chips = in_chips(GAME, 1000)
+    game = replace(chips, rounding=replace(chips.rounding, commission=commission))
+    won = {each.settlements[0].net for each in in_the_chips_of(game, 1000) if each.winner == "banker"}
+    assert won == {0 if commission == "up" else 1000}
+    store.learn(game)
+    take(in_the_chips_of(game, 1000), DAY, game=game)
+
+    assert look(store) == {}
+    (banker,) = floor_report(store, DAY.date(), DAY.date()).tables[0].meters.wagers
+    assert abs(banker.errors or 9) < 3
+
+
+@pytest.mark.parametrize("known_first", [True, False])
+def test_what_is_not_kept_by_rounding_is_a_deviation_in_whole_chips_too(store, take, known_first):
+    """A table that takes two chips of commission where its game takes one."""
+    game = in_chips(GAME, 1000)
+    right = in_the_chips_of(game, 2000)
+    other = [
+        replace(
+            each,
+            settlements=tuple(
+                replace(own, returned=own.returned - 1000, net=own.net - 1000, remainder="999999999/1")
+                if own.outcome == "win"
+                else own
+                for own in each.settlements
+            ),
+        )
+        for each in right
+    ]
+    if known_first:
+        store.learn(game)
+    take(right, DAY, game=game)
+    take(other, DAY, table="table-2", game=game)
+    store.learn(game)
+
+    assert things(look(store)) == []
+    assert [(each.wager, each.rule) for each in look(store)["table-2"]] == [("Banker", None)]
+
+
+def test_the_rounding_of_a_hand_that_was_corrected_is_that_of_its_last_settlement(store, take):
+    game = in_chips(GAME, 1000)
+    store.learn(game)
+    banker, player = (next(each for each in MANY if each.winner == side) for side in ("banker", "player"))
+    wager = [PlacedWager(1, "banker", 11_000)]
+    won, lost = (
+        replace(each, settlements=settle(game, Coup(as_dealt(each.player, each.banker)), wager))
+        for each in (banker, player)
+    )
+    (as_won,), (as_lost,) = won.settlements, lost.settlements
+    more = as_won.returned - as_lost.returned
+    entry = replace(
+        won,
+        status="correction",
+        corrects=1,
+        settlements=(replace(as_won, stake=0, returned=more, net=more),),
+    )
+    take([lost, entry], DAY, game=game)
+
+    (read,) = floor_report(store, DAY.date(), DAY.date()).tables[0].meters.wagers
+    edge = shipped(game)["banker", WIN].mean
+    assert read.win == -10_000
+    assert read.expected == pytest.approx(11_000 * edge + 450)
+
+    take([replace(won, status="correction", winner=None, settlements=(), corrects=1)], DAY, game=game)
+    (read,) = floor_report(store, DAY.date(), DAY.date()).tables[0].meters.wagers
+    assert read.expected == pytest.approx(0)
 
 
 def test_a_wager_of_the_house_is_watched_by_the_chances_that_its_table_tells(store, take):

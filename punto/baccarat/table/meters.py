@@ -7,13 +7,16 @@ its rules: if a house changes an option of the game, other meters begin, and the
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
 
 from punto.baccarat.coup import Coup, Winner
 from punto.baccarat.progressive.value import Value
 from punto.baccarat.wagers.definition import Game
-from punto.baccarat.wagers.settlement import Settlement
+from punto.baccarat.wagers.settlement import Settlement, rounded_of
 
 NATURAL = "natural"
+_NONE: Final = 0, 0, 0, Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,8 @@ class Handle:
     """The recorded wagers of one kind: their number, what was staked and returned, in minor units.
 
     `squares` is the sum over the hands of the square of what was staked in the hand: one coup decides all wagers of one
-    kind, so what varies is the hand and not the wager. Awards of a table with a progressive are in its books, not here.
+    kind, so what varies is the hand and not the wager. `rounded` is what rounding kept of the exact pays, and is below zero if it
+    favoured the players. Awards of a table with a progressive are in its books, not here.
     """
 
     wager: str
@@ -41,6 +45,7 @@ class Handle:
     staked: int = 0
     returned: int = 0
     squares: int = 0
+    rounded: Fraction = Fraction(0)
 
     def plus(self, other: "Handle", sign: int = 1) -> "Handle":
         """Both together; with `sign` -1, this one without the other."""
@@ -50,6 +55,7 @@ class Handle:
             self.staked + sign * other.staked,
             self.returned + sign * other.returned,
             self.squares + sign * other.squares,
+            self.rounded + sign * other.rounded,
         )
 
 
@@ -87,17 +93,21 @@ def of_hand(game: Game, coup: Coup, settlements: Iterable[Settlement]) -> Meters
         rules=game.rules_digest,
         hands=1,
         hits=tuple(Hits(wager, rule, 1) for wager, rule in deciding(game, coup)),
-        handle=handle_of(settlements),
+        handle=handle_of(settlements, game),
     )
 
 
-def handle_of(settlements: Iterable[Settlement]) -> tuple[Handle, ...]:
-    """The wagers of one hand by kind."""
-    handle: dict[str, tuple[int, int, int]] = {}
+def handle_of(settlements: Iterable[Settlement], game: Game | None) -> tuple[Handle, ...]:
+    """The wagers of one hand by kind. Without its game, nothing is known of their rounding."""
+    handle: dict[str, tuple[int, int, int, Fraction]] = {}
     for each in settlements:
-        wagers, staked, returned = handle.get(each.wager, (0, 0, 0))
-        handle[each.wager] = wagers + 1, staked + each.stake, returned + each.returned
-    return tuple(Handle(wager, *sums, squares=sums[1] ** 2) for wager, sums in handle.items())
+        wagers, staked, returned, rounded = handle.get(each.wager, _NONE)
+        rounded += 0 if game is None else rounded_of(game, each)
+        handle[each.wager] = wagers + 1, staked + each.stake, returned + each.returned, rounded
+    return tuple(
+        Handle(wager, wagers, staked, returned, squares=staked**2, rounded=rounded)
+        for wager, (wagers, staked, returned, rounded) in handle.items()
+    )
 
 
 def deciding(game: Game, coup: Coup) -> Iterable[tuple[str | None, str]]:

@@ -172,7 +172,11 @@ class RoundRecord:
             status=self.status,
             settlements=tuple(
                 replace(
-                    each, returned=each.returned + found.returned, net=each.net + found.net, rule=found.rule
+                    each,
+                    outcome=found.outcome,
+                    returned=each.returned + found.returned,
+                    net=each.net + found.net,
+                    rule=found.rule,
                 )
                 if (found := more.get((each.seat, each.wager))) is not None
                 else each

@@ -11,12 +11,14 @@ wager.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
+from functools import lru_cache
 from math import floor
 from typing import Final
 
 from punto.baccarat.coup import Coup
 from punto.baccarat.wagers.definition import Game, Rule, Wager
-from punto.baccarat.wagers.pay import LOSE, PUSH, percentage
+from punto.baccarat.wagers.pay import LOSE, PUSH, Pay, Rounding, percentage
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,7 @@ def _settle_one(game: Game, wager: Wager, coup: Coup, placed: PlacedWager) -> Se
     if pay.meter:
         return _award(game, placed, rule.name)
     returned = pay.stake_kept(placed.amount) + pay.paid(placed.amount, game.rounding)
-    remainder = str(pay.returned(placed.amount) - returned)
+    remainder = str(_remainder(rule.pays, placed.amount, game.rounding))
     return _settled(placed, _OUTCOMES.get(rule.pays, Outcome.WIN), returned, rule.name, remainder)
 
 
@@ -209,6 +211,23 @@ def commission_of(game: Game, settled: Settlement) -> int:
         return 0
     rules = game.wager(settled.wager).rules
     return next(each for each in rules if each.name == settled.rule).pay.kept(settled.stake, game.rounding)
+
+
+def rounded_of(game: Game, settled: Settlement) -> Fraction:
+    """What the game's rounding kept of the exact pay of a settled wager, in minor units; below zero if it favoured the player.
+
+    It follows from the stake and the rule alone, whatever was returned.
+    """
+    rules = () if settled.outcome in {Outcome.AWARD, Outcome.VOID} else game.wager(settled.wager).rules
+    pays = next((each.pays for each in rules if each.name == settled.rule), LOSE)
+    return _remainder(pays, settled.stake, game.rounding)
+
+
+@lru_cache(maxsize=4096)
+def _remainder(pays: str, stake: int, rounding: Rounding) -> Fraction:
+    """The exact pay of a stake less the paid one. It is kept, because a house counts thousands of wagers in a second."""
+    pay = Pay.parse(pays)
+    return pay.returned(stake) - pay.stake_kept(stake) - pay.paid(stake, rounding)
 
 
 def give_back(wagers: Iterable[PlacedWager]) -> tuple[Settlement, ...]:

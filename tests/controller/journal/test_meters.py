@@ -16,10 +16,11 @@ from punto.baccarat.table.order_kinds import (
 from punto.baccarat.table.state import TableState
 from punto.configs.expectations import WIN, Expectation, shipped
 from punto.configs.game_files import load_game
+from punto.controller.config.limits import in_chips
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.journal.recovery import replay
 from punto.messages.metering import metered, meters_of, told
-from tests.baccarat.table.croupier import PLAYER_NATURAL, TIE, cards
+from tests.baccarat.table.croupier import BANKER_NATURAL, PLAYER_NATURAL, TIE, cards
 from tests.controller.table_in_this_process import STAKE, Table, edited, rows, settings, table
 
 NINE_OVER_ZERO = "9S KD KH JS"  # a natural
@@ -128,6 +129,34 @@ def test_the_views_have_the_same_expectations_and_errors_as_the_tables_meters(co
     ((expected, errors),) = rows(record, "SELECT expected, errors FROM meters_wagers")
     (player,) = readings.wagers
     assert (round(expected, 2), round(errors, 2)) == (round(player.expected or 0, 2), player.errors)
+
+
+@pytest.mark.parametrize("commission", ["each_win", "shoe_end"])
+def test_the_expected_win_has_what_the_tables_chips_round(tmp_path, commission):
+    """Banker pays 5% in whole chips of 10.00: of a stake of one chip, the whole win."""
+    record, own = tmp_path / "table.db", settings(cards="keyed", commission=commission)
+    own = replace(own, game=in_chips(own.game, 1000))
+
+    async def play() -> TableState:
+        async with table(record, own) as here:
+            await here.do("sign on", "change shoe", "open")
+            for hand in [BANKER_NATURAL] * 4 + [PLAYER_NATURAL] * 4:
+                await here.do("wager 1 banker 1000", "wager 2 banker 2000", f"key {hand}")
+            await here.order(CorrectRound("mei", 8, *(cards("KS 5H"), cards("9S KD")), "misread"))
+            await here.order(VoidRound("mei", 8, "misdeal"))
+            return here.state
+
+    state = asyncio.run(play())
+    game = state.settings.game
+    edge = shipped(game)["banker", WIN].mean
+    (banker,) = metered(of_game(state.history.meters, game), game, shipped(game)).wagers
+
+    assert banker.expected == pytest.approx(7 * 3000 * edge + 4 * (950 + 900))
+    assert banker.errors is not None
+    assert abs(banker.errors) < 2
+    ((expected, errors),) = rows(record, "SELECT expected, errors FROM meters_wagers")
+    assert (expected, errors) == (pytest.approx(banker.expected), pytest.approx(banker.errors, abs=0.006))
+    assert replay(record).difference is None
 
 
 def test_the_hours_of_a_shift_sum_up_to_its_meters(corrected):
