@@ -7,7 +7,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from math import erfc, exp, inf, lgamma, log, log1p, sqrt
 from pathlib import Path
@@ -17,13 +17,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from punto.baccarat.card_order import FACTORY, DealtShoe, order_of
+from punto.baccarat.card_order import FACTORY, DealtShoe, ManyShoes, Order, order_of, packed
 from punto.baccarat.cards import RANKS, STANDARD_DECK, Card
 from punto.baccarat.evidence import alarm_at, of_count, of_win
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import WIN, shipped
 from punto.configs.game_files import load_game
 from punto.house.card_order import EARLIER, ORDERS
+from punto.house.card_order import SHOES as REMEMBERED
 from punto.house.card_order import SHOES_A_DAY as SHOES_A_DAY_AT_MOST
 from punto.house.watch import SPANS
 from punto.odds.composition import Composition
@@ -376,15 +377,29 @@ def orders_table(repeats: int = REPEATS) -> str:
     return "\n".join(rows)
 
 
-_BEFORE: Final = ("new decks", "the shoe before, cut elsewhere", "the shoe before, backwards")
+_BEFORE: Final = (
+    "new decks",
+    "the shoe before, cut elsewhere",
+    "the shoe before, backwards",
+    "a shoe of a week ago, cut elsewhere",
+    "a shoe of a week ago, backwards",
+)
+
+
+@cache
+def _of_a_week() -> list[bytes]:
+    return [packed(shuffled(seed)[11:402]) for seed in range(10_000, 10_000 + REMEMBERED)]
 
 
 def _cards_to_alarm(what: str, riffles: int, seed: int, alarm: float) -> int | None:
     before = NEW_DECK * DECKS if what == "new decks" else shuffled(seed)
-    order = FACTORY
+    order: Order = FACTORY
     if what != "new decks":
         seen = before[11:402]  # without what was burned and what was behind the cut card
-        order = order_of(seen[::-1] if what.endswith("backwards") else seen)
+        seen = seen[::-1] if what.endswith("backwards") else seen
+        order = order_of(seen)
+        if "week" in what:
+            order = ManyShoes([packed(seen), *(_of_a_week()[EARLIER + 1 :])])
         before = [*before[100:], *before[:100]]
     cards = riffled(before[::-1] if what.endswith("backwards") else before, riffles, seed)
     shoe = DealtShoe(DECKS, {what: order})
@@ -397,12 +412,16 @@ def _cards_to_alarm(what: str, riffles: int, seed: int, alarm: float) -> int | N
 
 def orders_by_chance(shoes: int = 2000) -> str:
     """How often the order of well-shuffled shoes reaches an evidence of 100, each shoe compared as the watch does."""
-    before: deque[list[Card]] = deque(maxlen=EARLIER)
+    before: deque[list[Card]] = deque(maxlen=REMEMBERED)
     reached = compared = 0
     for seed in range(shoes):
         cards = shuffled(seed)[11:402]
-        both = [order_of(each[::step]) for each in before for step in (1, -1)]
-        shoe = DealtShoe(DECKS, {"factory": FACTORY, **{str(at): order for at, order in enumerate(both)}})
+        last, earlier = [*before][-EARLIER:], [*before][:-EARLIER]
+        orders: list[Order] = [FACTORY]
+        for step in (1, -1):
+            orders += [order_of(each[::step]) for each in last]
+            orders += [ManyShoes([packed(each[::step]) for each in earlier])] if earlier else []
+        shoe = DealtShoe(DECKS, {str(at): order for at, order in enumerate(orders)})
         for card in cards:
             shoe.draw(card)
         reached += sum(each.reached >= 100 for each in shoe.trials.values())

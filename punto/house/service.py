@@ -89,7 +89,7 @@ class _Stored:
                 self._deviations = await asyncio.to_thread(watch.look, now, floor.told())
                 self._unwatched = watch.unwatched
             with _going_on("order of cards"):
-                self._card_orders = await asyncio.to_thread(card_order.look, now)
+                self._card_orders = await asyncio.to_thread(card_order.look)
             await asyncio.sleep(_WATCH_SECONDS)
 
     def known(self, intake: Intake, feed: Feed) -> dict[str, Known]:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -83,6 +84,7 @@ class GapError(Exception):
     """Rounds do not follow those that the store has: ask for those after the cursor."""
 
 
+_shipped_game: Final = cache(load_game)
 _WRONG: Final = (IntegrityError, DataError, ArithmeticError, LookupError, TypeError, ValueError)
 """What is raised by what a table told, and not by a database that is away."""
 _CURSOR: Final = tuple(
@@ -460,9 +462,9 @@ class Store:
         if (
             (name, rules) not in self._games
             and name in shipped_games()
-            and load_game(name).rules_digest == rules
+            and _shipped_game(name).rules_digest == rules
         ):
-            self._games[name, rules] = load_game(name)
+            self._games[name, rules] = _shipped_game(name)
         return self._games.get((name, rules))
 
     def learn(self, game: Game) -> None:

@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from random import Random
 
 import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
 from punto.baccarat.table.state import RoundRecord
+from punto.baccarat.wagers.definition import Game
 from punto.house import card_order
 from punto.house.card_order import EARLIER, CardOrderWatch
 from punto.house.store import Store
@@ -18,7 +20,6 @@ from tests.house.conftest import CALENDAR
 from tests.house.tables import with_five_wagers
 
 DAY = datetime(2026, 11, 24, 6, 0, tzinfo=UTC)
-NOW = DAY + timedelta(hours=20)
 GAME, (HAND, *_) = with_five_wagers(1)
 
 
@@ -42,9 +43,20 @@ def coups(cards: Sequence[Card]) -> Iterator[Coup]:
 class Table:
     """A table whose rounds are taken in."""
 
-    def __init__(self, store: Store, name: str = "table-1") -> None:
+    def __init__(
+        self,
+        store: Store,
+        name: str = "table-1",
+        record: str = "aa",
+        *,
+        simulation: bool = False,
+        game: Game = GAME,
+    ) -> None:
         self.store = store
         self.name = name
+        self.record = record
+        self.simulation = simulation
+        self.game = game
         self.rounds = 0
 
     def deal(self, shoe: int, cards: Sequence[Card], began: datetime = DAY) -> None:
@@ -73,7 +85,8 @@ class Table:
 
     def _taken(self, hand: RoundRecord, began: datetime) -> Taken:
         ts = began + timedelta(seconds=hand.round)
-        return Taken(self.name, "aa", False, "USD", ts, GAME.name, GAME.rules_digest, hand)
+        game = self.game
+        return Taken(self.name, self.record, self.simulation, "USD", ts, game.name, game.rules_digest, hand)
 
 
 @pytest.fixture
@@ -89,16 +102,16 @@ def test_shoes_that_are_well_shuffled_are_no_alarm(store, table):
     for shoe in range(1, 5):
         table.deal(shoe, shuffled(shoe)[11:400])
 
-    assert CardOrderWatch(store).look(NOW) == {}
+    assert CardOrderWatch(store).look() == {}
 
 
 @pytest.mark.parametrize(
     ("cards", "order"),
     [
         (NEW_DECK * 2, "new decks"),
-        (shuffled(2)[:60], "shoe 2"),
-        (shuffled(1)[100:160], "shoe 1"),
-        (shuffled(2)[200:80:-1], "shoe 2 backwards"),
+        (shuffled(2)[:60], "shoe 2 of 2026-11-24"),
+        (shuffled(1)[100:160], "shoe 1 of 2026-11-24"),
+        (shuffled(2)[200:80:-1], "shoe 2 of 2026-11-24 backwards"),
     ],
     ids=["new decks", "the shoe before", "an earlier shoe, cut elsewhere", "the shoe before, backwards"],
 )
@@ -106,37 +119,140 @@ def test_a_shoe_that_comes_as_before_is_an_alarm_while_it_is_in_play_and_after_i
     table.deal(1, shuffled(1)[11:400])
     table.deal(2, shuffled(2)[7:400])
     watch = CardOrderWatch(store)
-    assert watch.look(NOW) == {}
+    assert watch.look() == {}
 
     table.deal(3, cards[:30])
     table.deal(3, cards[30:])
 
-    (alarm,) = watch.look(NOW)["table-1"]
+    (alarm,) = watch.look()["table-1"]
     assert (alarm.shoe, alarm.order) == (3, order)
     assert alarm.evidence > 1e6
-    assert CardOrderWatch(store).look(NOW) == {"table-1": (alarm,)}  # after a start
+    assert CardOrderWatch(store).look() == {"table-1": (alarm,)}  # after a start
     table.correct()
     for shoe in range(4, 4 + EARLIER):
         table.deal(shoe, shuffled(shoe)[:100])
-        assert orders(watch.look(NOW)) == [(3, order)]
+        assert orders(watch.look()) == [(3, order)]
     table.deal(99, shuffled(99)[:100])
-    assert watch.look(NOW) == {}
+    assert watch.look() == {}
 
 
 def test_the_shoe_of_another_table_is_not_compared(store, table):
     Table(store, "table-2").deal(1, shuffled(1)[:300])
     table.deal(1, shuffled(1)[:300])
 
-    assert CardOrderWatch(store).look(NOW) == {}
+    assert CardOrderWatch(store).look() == {}
 
 
-def test_a_start_reads_the_rounds_of_the_day_before_too_but_no_earlier_ones(store, table):
-    table.deal(1, shuffled(1)[:300], DAY - timedelta(days=2))
-    table.deal(2, shuffled(2)[:300], DAY - timedelta(days=1))
-    table.deal(3, shuffled(1)[:100])
-    table.deal(4, shuffled(2)[:100])
+def test_a_shoe_of_an_earlier_day_that_is_dealt_again_is_an_alarm_also_after_a_start(store, table):
+    for shoe in range(1, 12):
+        table.deal(shoe, shuffled(shoe)[:300], DAY - timedelta(days=20 - shoe))
+    watch = CardOrderWatch(store)
+    assert watch.look() == {}
+    table.deal(12, shuffled(2)[40:100])
 
-    assert orders(CardOrderWatch(store).look(NOW)) == [(4, "shoe 2")]
+    assert orders(watch.look()) == [(12, "shoe 2 of 2026-11-06")]
+    assert CardOrderWatch(store).look() == watch.look()
+    table.deal(13, shuffled(3)[100:40:-1])
+    assert orders(watch.look())[1:] == [(13, "shoe 3 of 2026-11-07 backwards")]
+    assert CardOrderWatch(store).look() == watch.look()
+
+
+@pytest.mark.parametrize("last_shoes", [1, 7], ids=["by neighbours", "of many shoes"])
+def test_a_new_record_of_a_table_forgets_no_shoe(store, table, last_shoes):
+    for shoe in range(last_shoes, 0, -1):
+        table.deal(shoe, shuffled(shoe)[:300])
+    watch = CardOrderWatch(store)
+    assert watch.look() == {}
+    Table(store, record="0b").deal(1, shuffled(last_shoes)[30:90], DAY + timedelta(hours=1))
+
+    named = f"shoe {last_shoes} of 2026-11-24, on an earlier record of the table"
+    assert orders(watch.look()) == [(1, named)]
+    assert CardOrderWatch(store).look() == watch.look()
+
+
+def test_an_alarm_stands_over_a_new_record_until_four_further_shoes(store, table):
+    table.deal(1, NEW_DECK * 2)
+    watch, later = CardOrderWatch(store), Table(store, record="0b")
+    for shoe in range(1, 1 + EARLIER):
+        later.deal(shoe, shuffled(shoe)[:100], DAY + timedelta(hours=shoe))
+        assert orders(watch.look()) == orders(CardOrderWatch(store).look()) == [(1, "new decks")]
+    later.deal(99, shuffled(99)[:100], DAY + timedelta(hours=9))
+
+    assert watch.look() == CardOrderWatch(store).look() == {}
+
+
+def test_as_many_shoes_are_remembered_as_are_said_and_no_more(store, table, monkeypatch):
+    monkeypatch.setattr(card_order, "SHOES", 8)
+    for shoe in range(1, 10):
+        table.deal(shoe, shuffled(shoe)[:300])
+    watch = CardOrderWatch(store)
+    table.deal(10, shuffled(2)[:60])
+
+    assert orders(watch.look()) == [(10, "shoe 2 of 2026-11-24")]
+    table.deal(11, shuffled(2)[100:160])
+    assert orders(CardOrderWatch(store).look()) == [(10, "shoe 2 of 2026-11-24")]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_start_at_any_time_changes_nothing(store, seed, monkeypatch):
+    """Shoes of two records that the table plays in turn, some of which repeat an earlier one, looked at after any number of hands."""
+    monkeypatch.setattr(card_order, "SHOES", 6)
+    dice, watch = Random(seed), CardOrderWatch(store)
+    records = [Table(store, record=name) for name in ("aa", "0b")]
+    shoes, began = [0, 0], DAY
+    for number in range(25):
+        own = dice.choice([0, 0, 0, 1])
+        shoes[own] += 1
+        cards = shuffled(dice.choice([number, max(0, number - 2), max(0, number - 6)]))
+        for first in range(0, 120, 40):
+            began += timedelta(minutes=20)
+            records[own].deal(shoes[own], cards[first : first + 40], began)
+            if dice.random() < 0.4:
+                assert watch.look() == CardOrderWatch(store).look()
+
+    assert watch.look() == CardOrderWatch(store).look()
+
+
+def test_the_shoes_of_a_rehearsal_are_not_those_of_the_table(store, table):
+    rehearsal = Table(store, record="0b", simulation=True)
+    rehearsal.deal(1, NEW_DECK * 2, DAY - timedelta(days=1))
+    rehearsal.deal(2, shuffled(1)[:300], DAY - timedelta(days=1))
+    assert orders(CardOrderWatch(store).look()) == [(1, "new decks")]
+
+    table.deal(1, shuffled(1)[:300])
+    assert CardOrderWatch(store).look() == {}
+
+
+def test_the_shoes_of_a_record_that_was_rejected_are_not_those_of_the_table(store, table):
+    table.deal(1, shuffled(1)[:300])
+    other, watch = Table(store, record="0b"), CardOrderWatch(store)
+    other.deal(1, shuffled(1)[:300], DAY + timedelta(hours=1))
+    assert orders(watch.look()) == [(1, "shoe 1 of 2026-11-24, on an earlier record of the table")]
+
+    store.dispute([Disputed("table-1", record, False) for record in ("aa", "0b")])
+    assert len(orders(watch.look())) == 1
+    store.choose("table-1", "aa")
+    assert watch.look() == CardOrderWatch(store).look() == {}
+
+
+def test_a_game_that_the_house_comes_to_know_is_followed_from_the_begin_of_its_shoe(store):
+    unknown = replace(GAME, name="unknown")
+    table, watch = Table(store, game=unknown), CardOrderWatch(store)
+    table.deal(1, NEW_DECK * 2)
+    assert watch.look() == {}
+
+    store.learn(unknown)
+    assert orders(watch.look()) == [(1, "new decks")]
+
+
+def test_rounds_that_come_twice_are_followed_once(store, table):
+    watch = CardOrderWatch(store)
+    cards = shuffled(1)[:60]
+    table.deal(1, cards)
+    table.rounds = 0
+    table.deal(1, cards)
+
+    assert watch.look() == {}
 
 
 def test_records_without_a_round_do_not_raise_the_evidence_that_is_needed(store, table, monkeypatch):
@@ -148,8 +264,8 @@ def test_records_without_a_round_do_not_raise_the_evidence_that_is_needed(store,
 
     monkeypatch.setattr(card_order, "alarm_at", alarm_at)
     table.deal(1, shuffled(1)[:300])
-    CardOrderWatch(store).look(NOW)
+    CardOrderWatch(store).look()
     store.dispute([Disputed("table-2", f"record-{number}", False) for number in range(50)])
-    CardOrderWatch(store).look(NOW)
+    CardOrderWatch(store).look()
 
     assert asked == [card_order.SHOES_A_DAY * card_order.ORDERS] * 2
