@@ -116,8 +116,8 @@ def _problems(file: TomlFile, game: Game) -> Iterator[Problem]:
             message = f"two wagers have the title {wager.title!r}: give each its own title"
             yield file.problem((*at, "title"), message)
         yield from _misnamed(file, at, wager.name)
-        if wager.limits.off_step:
-            yield file.problem((*at, "limits"), wager.limits.off_step)
+        if (wrong := wager.limits.off_step()) is not None:
+            yield file.problem((*at, "limits"), wrong)
         for fault in faults(wager):
             yield file.problem(place_of(number, fault), fault.message)
         for nth, rule in enumerate(wager.rules):

@@ -4,11 +4,13 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import Field
 
+from punto.baccarat.currency import in_words
 from punto.baccarat.table.settings import DeviceSection, Settings
 from punto.baccarat.wagers.definition import Game
 from punto.configs.game_files import load_game
@@ -110,7 +112,8 @@ class ServiceConfig(ConfigFile):
 
     def outlawed(self, game: Game) -> str:
         """What the law of today does not allow of a game with its limits; empty if it allows all of it."""
-        return cut("; ".join(each.message for each in limit_problems(game, {}, self.law)), 300)
+        shown = partial(in_words, currency=self.table.currency)
+        return cut("; ".join(each.message for each in limit_problems(game, {}, self.law, shown)), 300)
 
     def redacted(self) -> dict[str, Any]:
         """The configuration as JSON, for anyone to read: it names the files of passwords and has no passwords."""

@@ -1,6 +1,6 @@
 """The law of a jurisdiction: dated limits from a file, to which a table is held."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -51,8 +51,8 @@ class DatedRule(Section):
         """Whether the rule holds on a day."""
         return self.since <= day and (self.until is None or day < self.until)
 
-    def breaches(self, game: Game) -> Iterator[Problem]:
-        """What a game with the house's limits allows beyond this rule."""
+    def breaches(self, game: Game, shown: Callable[[int], str]) -> Iterator[Problem]:
+        """What a game with the house's limits allows beyond this rule, with amounts as they are `shown`."""
         if self.limit == "maximum_wagers":
             wagers = game.maximum_wagers or len(game.wagers)
             if wagers > self.value:
@@ -63,8 +63,9 @@ class DatedRule(Section):
         for wager in game.wagers:
             most = wager.limits.maximum
             if most is None or most > self.value:
-                what = "has no maximum" if most is None else f"has a maximum of {most}"
-                message = f"{wager.name} {what}, but {self.source} allows only {self.value}: write a maximum of at most {self.value}"
+                what = "has no maximum" if most is None else f"has a maximum of {shown(most)}"
+                allowed = shown(self.value)
+                message = f"{wager.name} {what}, but {self.source} allows only {allowed}: write a maximum of at most {allowed}"
                 yield Problem(message, key=f"limits.{wager.name}")
 
 

@@ -1,12 +1,14 @@
 """The house's limits and rules of wagers, within those of the game file."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from math import lcm
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
+from punto.baccarat.currency import in_words
 from punto.baccarat.unit import Unit
 from punto.baccarat.wagers.completeness import faults
 from punto.baccarat.wagers.definition import Game, Limits, Wager
@@ -14,6 +16,9 @@ from punto.baccarat.wagers.pay import percentage
 from punto.configs.problems import ConfigError, Problem, cut, nearest
 from punto.configs.section import Section
 from punto.controller.config.jurisdiction import Law
+
+Shown = Callable[[int], str]
+"""How messages show an amount in minor units."""
 
 
 class LimitsConfig(Section):
@@ -56,43 +61,51 @@ class RulesConfig(Section):
 
 
 def house_game(
-    game: Game, limits: dict[str, LimitsConfig], rules: dict[str, RulesConfig], law: Law, smallest_chip: int
+    game: Game,
+    limits: dict[str, LimitsConfig],
+    rules: dict[str, RulesConfig],
+    law: Law,
+    smallest_chip: int,
+    currency: str,
 ) -> Game:
     """Another game with the house's limits in place of the file's, and with those of its rules that fit this game too.
+
+    A person at a console has asked for it, so amounts in the errors are money of the table's currency.
 
     Raises:
         ConfigError: the limits are not within the file's or the law's, the game does not have the wager, or a wager has no
             amount in these chips.
     """
     fitting = {name: each for name, each in rules.items() if not [*_not_left(game, name, each)]}
-    played = with_rules(in_chips(game, smallest_chip), fitting)
-    if problems := list(limit_problems(played, limits, law)):
+    shown = partial(in_words, currency=currency)
+    played = with_rules(in_chips(game, smallest_chip, shown), fitting)
+    if problems := list(limit_problems(played, limits, law, shown)):
         raise ConfigError(problems)
     return with_limits(played, limits)
 
 
-def in_chips(game: Game, smallest_chip: int) -> Game:
+def in_chips(game: Game, smallest_chip: int, shown: Shown = str) -> Game:
     """The game with wagers in multiples of the house's smallest chip, and with pays and commissions rounded to it.
 
     Raises:
         ConfigError: no amount of a wager is a multiple of the chip.
     """
     wagers = tuple(
-        replace(each, limits=_limits_in_chips(each, game.title, smallest_chip)) for each in game.wagers
+        replace(each, limits=_limits_in_chips(each, game.title, smallest_chip, shown)) for each in game.wagers
     )
     rounding = replace(game.rounding, unit=lcm(game.rounding.unit, smallest_chip))
     return replace(game, wagers=wagers, rounding=rounding)
 
 
-def _limits_in_chips(wager: Wager, title: str, chip: int) -> Limits:
+def _limits_in_chips(wager: Wager, title: str, chip: int, shown: Shown) -> Limits:
     limits = wager.limits
     step = lcm(limits.step, chip)
     least = -(-limits.minimum // step) * step
     most = None if limits.maximum is None else limits.maximum // step * step
     if most is not None and most < least:
         message = (
-            f"{title} takes {limits.minimum} to {limits.maximum} on {wager.name}, and none of these amounts is a multiple of {chip}: "
-            "copy the game file, and write limits for these chips"
+            f"{title} takes {shown(limits.minimum)} to {shown(limits.maximum or 0)} on {wager.name}, and none of these amounts is a "
+            f"multiple of {shown(chip)}: copy the game file, and write limits for these chips"
         )
         raise ConfigError([Problem(message)])
     return replace(limits, minimum=least, maximum=most, step=step)
@@ -148,16 +161,21 @@ def _ruled(wager: Wager, house: RulesConfig) -> Wager:
     return wager
 
 
-def limit_problems(game: Game, limits: dict[str, LimitsConfig], law: Law) -> Iterator[Problem]:
-    """The house's limits that are not within the game file's, or else within the law's, with the key of each."""
-    outside = list(_outside_the_file(game, limits))
+def limit_problems(
+    game: Game, limits: dict[str, LimitsConfig], law: Law, shown: Shown = str
+) -> Iterator[Problem]:
+    """The house's limits that are not within the game file's, or else within the law's, with the key of each.
+
+    By default, amounts are `shown` in minor units, as the files have them.
+    """
+    outside = list(_outside_the_file(game, limits, shown))
     yield from outside
     if not outside:
         for rule in law.in_force:
-            yield from rule.breaches(with_limits(game, limits))
+            yield from rule.breaches(with_limits(game, limits), shown)
 
 
-def _outside_the_file(game: Game, limits: dict[str, LimitsConfig]) -> Iterator[Problem]:
+def _outside_the_file(game: Game, limits: dict[str, LimitsConfig], shown: Shown) -> Iterator[Problem]:
     names = [wager.name for wager in game.wagers]
     for name, house in limits.items():
         if name not in names:
@@ -165,22 +183,26 @@ def _outside_the_file(game: Game, limits: dict[str, LimitsConfig]) -> Iterator[P
             yield Problem(message, key=f"limits.{name}", suggestion=nearest(name, names))
             continue
         sheet = game.wager(name).limits
-        outside = [Problem(message, key=f"limits.{name}.{key}") for key, message in _outside(house, sheet)]
-        yield from outside or _unusable(game.wager(name), house)
+        outside = [
+            Problem(message, key=f"limits.{name}.{key}") for key, message in _outside(house, sheet, shown)
+        ]
+        yield from outside or _unusable(game.wager(name), house, shown)
 
 
-def _outside(house: LimitsConfig, sheet: Limits) -> list[tuple[str, str]]:
+def _outside(house: LimitsConfig, sheet: Limits, shown: Shown) -> list[tuple[str, str]]:
     """Each key that allows more than the game file does, and the reason."""
     found = []
     if house.minimum is not None and house.minimum < sheet.minimum:
-        found.append(("minimum", f"{house.minimum} is below the game file's minimum of {sheet.minimum}"))
+        bound = f"{shown(house.minimum)} is below the game file's minimum of {shown(sheet.minimum)}"
+        found.append(("minimum", bound))
     if house.maximum is not None and sheet.maximum is not None and house.maximum > sheet.maximum:
-        found.append(("maximum", f"{house.maximum} is above the game file's maximum of {sheet.maximum}"))
+        bound = f"{shown(house.maximum)} is above the game file's maximum of {shown(sheet.maximum)}"
+        found.append(("maximum", bound))
     if house.step is not None and house.step % sheet.step:
         found.append(
             (
                 "step",
-                f"{house.step} is not a multiple of {sheet.step}, the step of the game file or the smallest chip",
+                f"{shown(house.step)} is not a multiple of {shown(sheet.step)}, the step of the game file or the smallest chip",
             )
         )
     if house.maximum_of_base is not None and sheet.maximum_of_base is not None:
@@ -190,12 +212,17 @@ def _outside(house: LimitsConfig, sheet: Limits) -> list[tuple[str, str]]:
     return found
 
 
-def _unusable(wager: Wager, house: LimitsConfig) -> list[Problem]:
+def _unusable(wager: Wager, house: LimitsConfig, shown: Shown) -> list[Problem]:
     """Limits that no amount can meet, together with the game file's other limits, or that the wager cannot have."""
-    try:
-        wrong = replace(wager, limits=_merged(house, wager.limits)).limits.off_step
-    except ValueError as error:
-        wrong = str(error)
+    least = wager.limits.minimum if house.minimum is None else house.minimum
+    most = wager.limits.maximum if house.maximum is None else house.maximum
+    if most is not None and most < least:
+        wrong: str | None = f"the maximum {shown(most)} is below the minimum {shown(least)}"
+    else:
+        try:
+            wrong = replace(wager, limits=_merged(house, wager.limits)).limits.off_step(shown)
+        except ValueError as error:
+            wrong = str(error)
     return [] if wrong is None else [Problem(wrong, key=f"limits.{wager.name}")]
 
 

@@ -238,7 +238,9 @@ class Desk:
         try:
             game = load_game(name, self.folder)
             limits = read.get("limits", {})
-            return ChangeGame(who, house_game(game, limits, self.rules, self.law, self.smallest_chip))
+            currency = self.engine.state.settings.currency
+            house = self.rules, self.law, self.smallest_chip, currency
+            return ChangeGame(who, house_game(game, limits, *house))
         except ConfigError as error:
             raise UnreadableError(f"change_game: {error}") from error
 

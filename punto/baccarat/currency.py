@@ -49,3 +49,8 @@ def written(amount: int, currency: str, *, group: str = ",", finer: int = 0) -> 
     whole, part = divmod(abs(amount), 10**decimals)
     units = f"{whole:,}".replace(",", group)
     return f"{'-' * (amount < 0)}{units}{f'.{part:0{decimals}}' if decimals else ''}"
+
+
+def in_words(amount: int, currency: str | None) -> str:
+    """An amount in minor units as a sentence has it: "1,234.56 USD", or "123456 minor units" if no currency is known."""
+    return f"{amount} minor units" if currency is None else f"{written(amount, currency)} {currency}"

@@ -10,7 +10,7 @@ from math import lcm
 from pathlib import Path
 from typing import Final
 
-from punto.baccarat.currency import written
+from punto.baccarat.currency import in_words, written
 from punto.baccarat.progressive.settings import advice
 from punto.baccarat.wagers.definition import Game, Limits
 from punto.configs.game_files import game_file, game_of, load_game, place_of, shipped_games
@@ -149,7 +149,7 @@ def _config(config: ServiceConfig) -> Iterator[str]:
     table, shoe, mqtt = config.table, config.shoe, config.mqtt
     yield f"table     {table.id}, {table.name!r}, {table.seats} seats, amounts in minor units of {table.currency}"
     if table.smallest_chip > 1:
-        yield f"chips     from {written(table.smallest_chip, table.currency)} {table.currency}"
+        yield f"chips     from {in_words(table.smallest_chip, table.currency)}"
     yield f"cards     {'keyed by the dealer' if shoe is None else f'read by the shoe at {shoe.port}'}"
     if config.jurisdiction is None:
         yield 'law       not checked: name a jurisdiction, such as law = "washington" in [jurisdiction]'

@@ -55,7 +55,10 @@ def _write_minor(amount: int, info: SerializationInfo[str]) -> str:
 Exact = Annotated[int, BeforeValidator(_read(FINER)), PlainSerializer(_write_exact, when_used="json")]
 """An amount in millionths of a minor unit, written with six decimals more than the currency's unit has."""
 
-Minor = Annotated[int, BeforeValidator(_read(0)), PlainSerializer(_write_minor, when_used="json")]
+read_minor: Final = _read(0)
+"""Reads an amount in minor units as it is written; leaves what is not text."""
+
+Minor = Annotated[int, BeforeValidator(read_minor), PlainSerializer(_write_minor, when_used="json")]
 """An amount in minor units, written with the decimals of the currency's unit."""
 
 IN_ITS_CURRENCY: Final = PlainSerializer(

@@ -5,12 +5,14 @@
 
 from dataclasses import dataclass, fields
 from datetime import date
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BeforeValidator, PlainSerializer, SerializationInfo
 
 from punto.baccarat.progressive.events import ConfirmedBy
 from punto.baccarat.progressive.ledger import Cause
-from punto.baccarat.progressive.settings import Payer
-from punto.messages.amounts import Exact, Minor
+from punto.baccarat.progressive.settings import AMOUNTS, Payer
+from punto.messages.amounts import Exact, Minor, minor, read_minor
 from punto.messages.models import Currency, Part, Timestamp
 
 DayState = Literal["ended", "open", "not_begun"]
@@ -111,13 +113,35 @@ class Change(Part):
     approved_by: str | None = None
 
 
+def _read_changed(changed: Any) -> Any:
+    if not isinstance(changed, dict):
+        return changed
+    return {
+        name: tuple(map(read_minor, values))
+        if name in AMOUNTS and isinstance(values, list | tuple)
+        else values
+        for name, values in changed.items()
+    }
+
+
+def _write_changed(changed: dict[str, tuple[Any, Any]], info: SerializationInfo[str]) -> dict[str, Any]:
+    return {
+        name: [minor(each, info.context) if name in AMOUNTS and each is not None else each for each in values]
+        for name, values in changed.items()
+    }
+
+
 class SettingsChange(Part):
-    """A change of the settings; `changed` has each setting's value before and after."""
+    """A change of the settings; `changed` has each setting's value before and after, with amounts as in the rest of the books."""
 
     ts: Timestamp
     who: str
     reason: str
-    changed: dict[str, tuple[Any, Any]]
+    changed: Annotated[
+        dict[str, tuple[Any, Any]],
+        BeforeValidator(_read_changed),
+        PlainSerializer(_write_changed, when_used="json"),
+    ]
 
 
 class Accrual(Part):

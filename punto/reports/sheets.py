@@ -6,8 +6,9 @@ Amounts are exact decimals of the currency's unit, times are by the house's cloc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import tzinfo
 from functools import wraps
-from typing import Concatenate, Final, ParamSpec
+from typing import Any, Concatenate, Final, ParamSpec
 
+from punto.baccarat.progressive.settings import AMOUNTS
 from punto.messages.amounts import exact, minor
 from punto.messages.books import (
     ACCOUNTS,
@@ -152,9 +153,7 @@ def day_sheet(currency: str, day: Day, zone: tzinfo) -> Iterator[_Row]:
         for told in each.nobody_won:
             yield line("game_reopened" if told.again else "nobody_won", told.ts, _about(told))
         for other in each.settings:
-            words = "; ".join(
-                f"{name}: {before} to {after}" for name, (before, after) in other.changed.items()
-            )
+            words = "; ".join(_changed(*each, currency) for each in other.changed.items())
             why: _Row = {"who": other.who, "reason": f"{other.reason} ({words})"}
             yield line("settings", other.ts, why)
         yield line("end", day.ends, _accounts(each.end, currency))
@@ -225,6 +224,14 @@ def postings_sheet(currency: str, postings: Iterable[Posting], zone: tzinfo) -> 
 
 def _accounts(accounts: Accounts, currency: str) -> _Row:
     return {name: exact(getattr(accounts, name), currency) for name in ACCOUNTS}
+
+
+def _changed(name: str, values: tuple[Any, Any], currency: str) -> str:
+    """A change of a setting in words: amounts as the other amounts of the sheet."""
+    before, after = (
+        minor(each, currency) if name in AMOUNTS and each is not None else str(each) for each in values
+    )
+    return f"{name}: {before} to {after}"
 
 
 def _about(entry: Change | FromTray | NobodyWon | Posting) -> _Row:

@@ -233,12 +233,12 @@ def test_another_game_has_those_of_the_rules_that_its_sheet_leaves_to_the_house(
         "progressive": RulesConfig(natural_nine=True),
     }
 
-    played = house_game(load_game("dragon-bonus-2"), {}, rules, Law(), 1)
+    played = house_game(load_game("dragon-bonus-2"), {}, rules, Law(), 1, "USD")
 
     assert played.wager("dragon_bonus_player").requires_base == "none"
-    assert house_game(load_game("progressive-2"), {}, rules, Law(), 1).wager("progressive") == load_game(
-        "progressive-2"
-    ).wager("progressive")
+    assert house_game(load_game("progressive-2"), {}, rules, Law(), 1, "USD").wager(
+        "progressive"
+    ) == load_game("progressive-2").wager("progressive")
 
 
 def test_wagers_and_commissions_are_in_the_houses_smallest_chip():
@@ -251,7 +251,9 @@ def test_wagers_and_commissions_are_in_the_houses_smallest_chip():
         for stake in (1000, 20_000, 21_000)
     }
     assert paid == {1000: 1000, 20_000: 39_000, 21_000: 40_000}  # 5%, in whole chips upwards
-    with pytest.raises(WagerRefusedError, match="1500 on player is not a multiple of its step of 1000"):
+    with pytest.raises(
+        WagerRefusedError, match="1500 minor units on player is not a multiple of its step of 1000"
+    ):
         check_wagers(game, [PlacedWager(1, "player", 1500)])
 
 
@@ -270,12 +272,13 @@ def test_a_game_that_cannot_be_played_in_these_chips_is_refused_and_not_on_offer
     offered = games_on_offer(tmp_path, 1000)
     assert "progressive-2" not in offered
     assert offered["mini-baccarat"].wager("player").limits.step == 1000
-    other = house_game(load_game("mini-baccarat"), {}, {}, Law(), 1000)
+    other = house_game(load_game("mini-baccarat"), {}, {}, Law(), 1000, "USD")
     assert other == offered["mini-baccarat"]
     with pytest.raises(
-        ConfigError, match="500 is not a multiple of 1000, the step of the game file or the smallest chip"
+        ConfigError,
+        match=r"5\.00 USD is not a multiple of 10\.00 USD, the step of the game file or the smallest chip",
     ):
-        house_game(load_game("mini-baccarat"), {"tie": LimitsConfig(step=500)}, {}, Law(), 1000)
+        house_game(load_game("mini-baccarat"), {"tie": LimitsConfig(step=500)}, {}, Law(), 1000, "USD")
 
 
 def test_check_config_names_the_step_with_which_commissions_are_whole_chips(written, capsys):

@@ -431,7 +431,7 @@ BAD: list[tuple[bytes, str]] = [
     ),
     (
         CHANGE_GAME + b'"game": "dragon-bonus-1", "limits": {"dragon_bonus_player": {"minimum": 1}}}',
-        "change_game: limits.dragon_bonus_player.minimum: 1 is below the game file's minimum of 500",
+        "change_game: limits.dragon_bonus_player.minimum: 0.01 USD is below the game file's minimum of 5.00 USD",
     ),
 ]
 

@@ -1,5 +1,6 @@
 """The books of a day compared: whatever is changed in one table of the record and not in the others is found."""
 
+import json
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -12,10 +13,11 @@ from punto.baccarat.progressive.events import BackOut, ChangeSettings, CountCoin
 from punto.baccarat.progressive.game_events import HandButton
 from punto.controller.journal.audit import audit
 from punto.controller.journal.recovery import replay
-from punto.messages.books import Reconciliation
+from punto.messages.books import Reconciliation, SettingsChange
 from punto.reports.periods import day_report
 from punto.reports.reconciliation import reconcile
 from punto.reports.record import opened
+from punto.reports.sheets import csv_lines, day_sheet
 from tests.baccarat.table.croupier import settings
 from tests.reports.house import (
     CALENDAR,
@@ -181,6 +183,27 @@ async def test_rates_count_from_their_change_on(tmp_path):
     )
     reserve = next(check for check in found.progressives[0].checks if check.what == "reserve")
     assert reserve.ledger == 333_300 + 2 * 1_000_000
+
+
+async def test_a_change_of_the_settings_has_amounts_as_the_rest_of_the_books(tmp_path):
+    async with at_the_house(tmp_path, "2026-11-20 20:00") as here:
+        await _one_game(here)
+        assert here.table.state.progressive is not None
+        before = here.table.state.progressive.books.settings
+        settings = replace(before, seed=before.seed + 50, reserve="1%", approval_above=250_000)
+        await here.give(ChangeSettings(settings, "a larger meter", "eve", "bob"))
+
+    with opened(here.record) as record:
+        day = day_report(record, FRIDAY, CALENDAR, LATER)
+        sheet = "\n".join(csv_lines(day_sheet("USD", day, CALENDAR.zone)))
+    (change,) = day.progressives[0].settings
+    changed = json.loads(change.model_dump_json(context="USD"))["changed"]
+    own, new = (f"{each / 100:.2f}" for each in (before.seed, before.seed + 50))
+
+    assert (changed["seed"], changed["reserve"]) == ([own, new], [before.reserve, "1%"])
+    assert changed["approval_above"][1] == "2500.00"
+    assert SettingsChange.model_validate_json(change.model_dump_json(context="USD")) == change
+    assert f"seed: {own} to {new}" in sheet
 
 
 async def _one_game(here: House) -> None:

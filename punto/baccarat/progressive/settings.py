@@ -20,6 +20,10 @@ Procedure = Literal["aquarius", "nexus"]
 Payer = Literal["tray", "meter"]
 
 
+AMOUNTS: Final = ("seed", "display_limit", "executive_from", "approval_above", "supervisor_from")
+"""The settings that are amounts, in minor units."""
+
+
 @dataclass(frozen=True, slots=True)
 class LinkedTable:
     """A table that shares the meter, and the name of the game that it plays."""
@@ -128,13 +132,8 @@ class Settings(Policies):
                 f"{'none' if limits.maximum is None else limits.maximum}"
             )
         self._check_tables()
-        for name, value in (
-            ("seed", self.seed),
-            ("display_limit", self.display_limit),
-            ("executive_from", self.executive_from),
-            ("approval_above", self.approval_above),
-            ("supervisor_from", self.supervisor_from),
-        ):
+        for name in AMOUNTS:
+            value: int | None = getattr(self, name)
             if value is not None and value < 0:
                 raise ValueError(f"{name} must be 0 minor units or more, not {value}")
             if value is not None and value > MOST:
@@ -151,8 +150,7 @@ class Settings(Policies):
             )
         if self.display_limit is not None and self.display_limit < self.seed:
             raise ValueError(
-                f"the display limit {self.display_limit} is below the seed {self.seed}: "
-                "write a larger display limit or a smaller seed"
+                "the display limit is below the seed: write a larger display limit or a smaller seed"
             )
         if self.procedure == "aquarius" and self.executive_from is not None:
             raise ValueError("executive_from is for cards, but Aquarius uses a key: leave executive_from out")
@@ -183,8 +181,7 @@ class Settings(Policies):
             )
         if self.executive_from is not None and self.supervisor_from > self.executive_from:
             raise ValueError(
-                f"supervisor_from {self.supervisor_from} is above executive_from "
-                f"{self.executive_from}: an award between them would need an Executive card but no supervisor"
+                "supervisor_from is above executive_from: an award between them would need an Executive card but no supervisor"
             )
 
     def _check_stake(self) -> None:

@@ -11,7 +11,7 @@ has, and the dealer pays the rest in chips.
 from collections.abc import Iterable
 from typing import Literal
 
-from punto.baccarat.currency import written
+from punto.baccarat.currency import in_words
 from punto.baccarat.table.effects import CommissionMoved
 from punto.baccarat.table.order_kinds import CollectCommission, WaiveCommission
 from punto.baccarat.table.state import CommissionEntry, CommissionOwed, TableState
@@ -54,8 +54,8 @@ def settle_account(turn: Turn, order: CollectCommission | WaiveCommission) -> No
     if order.amount != owed:
         raise RefusedError(
             "other_amount",
-            f"seat {order.seat} owes a commission of {written(owed, currency)} {currency}, but the order is for "
-            f"{written(order.amount, currency)} {currency}: give the order for the whole commission",
+            f"seat {order.seat} owes a commission of {in_words(owed, currency)}, but the order is for "
+            f"{in_words(order.amount, currency)}: give the order for the whole commission",
         )
     _enter(turn, order.seat, "waived" if isinstance(order, WaiveCommission) else "collected", -owed)
 
@@ -69,9 +69,7 @@ def refuse_while_owed(state: TableState, first: str = "") -> None:
     """Refuse what ends the shoe while a seat owes commission, with what to do `first`; raises RefusedError (commission_owed)."""
     if state.commissions:
         currency = state.settings.currency
-        seats = ", ".join(
-            f"seat {each.seat} {written(each.amount, currency)} {currency}" for each in state.commissions
-        )
+        seats = ", ".join(f"seat {each.seat} {in_words(each.amount, currency)}" for each in state.commissions)
         raise RefusedError(
             "commission_owed",
             f"commission is owed by {seats}: {first}collect it at each seat, or let a supervisor waive it, and then try again",

@@ -444,7 +444,7 @@ def on_wager(turn: Turn, request: events.SetWager) -> None:
         if request.amount == 0:
             del wagers[request.seat, wager.name]
         of_seat = [each for each in wagers.values() if each.seat == request.seat]
-        check_wagers(game, of_seat)
+        check_wagers(game, of_seat, state.settings.currency)
         progressive.refuse_change_of_base(state, request.seat, of_seat)
     except WagerRefusedError as error:
         raise RefusedError(error.code, str(error)) from error

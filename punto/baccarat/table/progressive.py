@@ -459,7 +459,8 @@ def _refusal(
     if settings.base_wagers == "unseen":
         return None
     try:
-        check_wagers(game, [*base, PlacedWager(seat, settings.wager.name, progressive.procedure.hand.stake)])
+        wanted = PlacedWager(seat, settings.wager.name, progressive.procedure.hand.stake)
+        check_wagers(game, [*base, wanted], state.settings.currency)
         if settings.one_side_only:
             check_one_side(game, settings.wager, base)
     except WagerRefusedError as refusal:

@@ -6,7 +6,7 @@ Settlement, analysis and printing use the same definitions.
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -94,9 +94,8 @@ class Limits:
         if self.maximum is not None and self.maximum < self.minimum:
             raise ValueError(f"the maximum {self.maximum} is below the minimum {self.minimum}")
 
-    @property
-    def off_step(self) -> str | None:
-        """The error in a bound that no wager can meet; None if wagers can meet both bounds.
+    def off_step(self, shown: Callable[[int], str] = str) -> str | None:
+        """The error in a bound that no wager can meet, with amounts as they are `shown`; None if wagers can meet both bounds.
 
         Files are checked for this, records are not: records written before this check existed must stay
         readable.
@@ -106,7 +105,10 @@ class Limits:
             ("maximum", self.maximum, (self.maximum or 0) // self.step * self.step),
         ):
             if amount is not None and amount != near:
-                return f"the {name} {amount} is not a multiple of the step {self.step}: write a multiple of the step, such as {near}"
+                return (
+                    f"the {name} {shown(amount)} is not a multiple of the step {shown(self.step)}: write a multiple of the step, such as "
+                    f"{shown(near)}"
+                )
         return None
 
 

@@ -17,6 +17,7 @@ from math import floor
 from typing import Final
 
 from punto.baccarat.coup import Coup
+from punto.baccarat.currency import in_words
 from punto.baccarat.wagers.definition import Game, Rule, Wager
 from punto.baccarat.wagers.pay import LOSE, PUSH, Pay, Rounding, percentage
 
@@ -85,8 +86,8 @@ def find_wager(game: Game, name: str) -> Wager:
         ) from None
 
 
-def check_wagers(game: Game, wagers: Sequence[PlacedWager]) -> None:
-    """Check that one seat's wagers may stand together on a coup.
+def check_wagers(game: Game, wagers: Sequence[PlacedWager], currency: str | None = None) -> None:
+    """Check that one seat's wagers may stand together on a coup. Without a currency, messages have minor units.
 
     Raises:
         WagerRefusedError: unknown_wager, doubled_wager, below_minimum, above_maximum, off_step,
@@ -99,9 +100,9 @@ def check_wagers(game: Game, wagers: Sequence[PlacedWager]) -> None:
             raise WagerRefusedError(
                 "doubled_wager", f"seat {placed.seat} has {wager.name} twice: give one amount"
             )
-        _check_amount(wager, placed.amount)
+        _check_amount(wager, placed.amount, currency)
         _check_base(game, wager, names)
-        _check_share(game, wager, placed.amount, wagers)
+        _check_share(game, wager, placed.amount, wagers, currency)
     if game.maximum_wagers is not None and len(wagers) > game.maximum_wagers:
         raise WagerRefusedError(
             "too_many_wagers",
@@ -109,19 +110,19 @@ def check_wagers(game: Game, wagers: Sequence[PlacedWager]) -> None:
         )
 
 
-def _check_amount(wager: Wager, amount: int) -> None:
-    limits = wager.limits
+def _check_amount(wager: Wager, amount: int, currency: str | None) -> None:
+    limits, shown = wager.limits, f"{in_words(amount, currency)} on {wager.name}"
     if amount < limits.minimum:
         raise WagerRefusedError(
-            "below_minimum", f"{amount} on {wager.name} is below its minimum of {limits.minimum}"
+            "below_minimum", f"{shown} is below its minimum of {in_words(limits.minimum, currency)}"
         )
     if limits.maximum is not None and amount > limits.maximum:
         raise WagerRefusedError(
-            "above_maximum", f"{amount} on {wager.name} is above its maximum of {limits.maximum}"
+            "above_maximum", f"{shown} is above its maximum of {in_words(limits.maximum, currency)}"
         )
     if amount % limits.step:
         raise WagerRefusedError(
-            "off_step", f"{amount} on {wager.name} is not a multiple of its step of {limits.step}"
+            "off_step", f"{shown} is not a multiple of its step of {in_words(limits.step, currency)}"
         )
 
 
@@ -133,13 +134,16 @@ def _check_base(game: Game, wager: Wager, names: Sequence[str]) -> None:
         )
 
 
-def _check_share(game: Game, wager: Wager, amount: int, wagers: Iterable[PlacedWager]) -> None:
+def _check_share(
+    game: Game, wager: Wager, amount: int, wagers: Iterable[PlacedWager], currency: str | None
+) -> None:
     most = most_beside(game, wager, wagers)
     if most is not None and amount > most:
         bases = " or ".join(_measures(game, wager))
         raise WagerRefusedError(
             "above_share",
-            f"{amount} on {wager.name} is above {wager.limits.maximum_of_base} of the seat's largest wager on {bases}, which is {most}",
+            f"{in_words(amount, currency)} on {wager.name} is above {wager.limits.maximum_of_base} of the seat's largest wager on {bases}, "
+            f"which is {in_words(most, currency)}",
         )
 
 

@@ -53,7 +53,7 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
         ),
         (
             {"supervisor_from": 101, "executive_from": 100, "procedure": "nexus"},
-            "supervisor_from 101 is above executive_from 100: an award between them would need an Executive card but no supervisor",
+            "supervisor_from is above executive_from: an award between them would need an Executive card but no supervisor",
         ),
         ({"contribution": "20.00001%"}, "contribution: '20.00001%' has more than four decimals"),
         ({"reserve": "5"}, "reserve: '5' is not a percentage"),
@@ -61,7 +61,7 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
             {"contribution": "70%", "reserve": "30.0001%"},
             "contribution 70% and reserve 30.0001% are together more than the whole wager: write at most 100% for both together",
         ),
-        ({"display_limit": 999_999}, "the display limit 999999 is below the seed 1000000: write a larger display limit or a smaller seed"),
+        ({"display_limit": 999_999}, "the display limit is below the seed: write a larger display limit or a smaller seed"),
         ({"executive_from": 0}, "executive_from is for cards, but Aquarius uses a key: leave executive_from out"),
         ({"wager_stays": True}, "the wager stays on the sensor, but two_three_four_unsuited pays '1000 for 1': use \"to\" for a wager that stays"),
         ({"pay_table": "progressive-1-five-dollar", "wager_stays": False}, "the wager is taken at the start, but two_three_four_unsuited pays '1000 to 1'"),

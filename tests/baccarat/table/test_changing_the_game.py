@@ -143,5 +143,5 @@ def test_limits_change_with_the_game():
 
     croupier.handle(ChangeGame("bob", replace(croupier.state.settings.game, wagers=wagers)))
 
-    with pytest.raises(RefusedError, match="below its minimum of 5000"):
+    with pytest.raises(RefusedError, match=r"below its minimum of 50\.00 USD"):
         croupier.do("change shoe", "open", "wager 1 player 500")

@@ -66,8 +66,8 @@ def test_a_base_wager_is_not_lowered_below_what_its_side_wager_needs():
         ([], "wager 1 dragon_bonus_player 500", "needs_base", "needs a wager of the same seat on player"),
         (["wager 2 player 5"], "wager 1 dragon_bonus_player 500", "needs_base", "of the same seat"),
         (["wager 1 player 5", "wager 1 dragon_bonus_player 500"], "wager 1 player 0", "needs_base", "on player"),
-        (["wager 1 player 5"], "wager 1 dragon_bonus_player 499", "below_minimum", "below its minimum of 500"),
-        (["wager 1 player 5"], "wager 1 dragon_bonus_player 10001", "above_maximum", "above its maximum of 10000"),
+        (["wager 1 player 5"], "wager 1 dragon_bonus_player 499", "below_minimum", "4.99 USD on dragon_bonus_player is below its minimum of 5.00 USD"),
+        (["wager 1 player 5"], "wager 1 dragon_bonus_player 10001", "above_maximum", "100.01 USD on dragon_bonus_player is above its maximum of 100.00 USD"),
     ],
 )  # fmt: skip
 def test_a_wager_that_may_not_stand_changes_nothing(commands, refused, code, message):

@@ -124,7 +124,7 @@ def test_a_wager_whose_wins_can_be_taken_away_ends_with_a_rule_for_what_is_left(
     ],
 )  # fmt: skip
 def test_a_bound_that_no_wager_can_meet_is_reported_and_still_read_from_a_record(limits, said):
-    assert limits.off_step == said
+    assert limits.off_step() == said
 
 
 @pytest.mark.parametrize("name", ["player", "banker", "progressive"])

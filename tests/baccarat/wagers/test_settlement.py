@@ -50,20 +50,20 @@ def shared(game: Game, name: str, share: str) -> Game:
             shared(DRAGON, "dragon_bonus_player", "50%"),
             having(("player", 1001), ("banker", 5000), ("dragon_bonus_player", 501)),
             "above_share",
-            "501 on dragon_bonus_player is above 50% of the seat's largest wager on player, which is 500",
+            "501 minor units on dragon_bonus_player is above 50% of the seat's largest wager on player, which is 500 minor units",
         ),
         (
             shared(MINI, "tie", "100%"),
             having(("tie", 1)),
             "above_share",
-            "1 on tie is above 100% of the seat's largest wager on player or banker, which is 0",
+            "1 minor units on tie is above 100% of the seat's largest wager on player or banker, which is 0 minor units",
         ),
         (MINI, having(("dragon", 5)), "unknown_wager", "Mini Baccarat has no wager 'dragon'; it has player, banker, tie"),
         (MINI, having(("tie", 5), ("tie", 5)), "doubled_wager", "seat 3 has tie twice: give one amount"),
-        (LIMITED, having(("tie", 499)), "below_minimum", "499 on tie is below its minimum of 500"),
-        (MINI, having(("tie", 0)), "below_minimum", "0 on tie is below its minimum of 1"),
-        (LIMITED, having(("tie", 5001)), "above_maximum", "5001 on tie is above its maximum of 5000"),
-        (LIMITED, having(("tie", 600)), "off_step", "600 on tie is not a multiple of its step of 250"),
+        (LIMITED, having(("tie", 499)), "below_minimum", "499 minor units on tie is below its minimum of 500 minor units"),
+        (MINI, having(("tie", 0)), "below_minimum", "0 minor units on tie is below its minimum of 1 minor units"),
+        (LIMITED, having(("tie", 5001)), "above_maximum", "5001 minor units on tie is above its maximum of 5000 minor units"),
+        (LIMITED, having(("tie", 600)), "off_step", "600 minor units on tie is not a multiple of its step of 250 minor units"),
         (
             DRAGON,
             having(("dragon_bonus_player", 500)),
@@ -89,6 +89,27 @@ def test_wagers_that_may_not_stand_are_refused_with_the_reason(game, wagers, cod
         check_wagers(game, wagers)
 
     assert (error.value.code, str(error.value)) == (code, message)
+
+
+@pytest.mark.parametrize(
+    ("game", "wagers", "currency", "message"),
+    [
+        (LIMITED, having(("tie", 499)), "USD", "4.99 USD on tie is below its minimum of 5.00 USD"),
+        (LIMITED, having(("tie", 5001)), "JPY", "5,001 JPY on tie is above its maximum of 5,000 JPY"),
+        (LIMITED, having(("tie", 600)), "KWD", "0.600 KWD on tie is not a multiple of its step of 0.250 KWD"),
+        (
+            shared(DRAGON, "dragon_bonus_player", "50%"),
+            having(("dragon_bonus_player", 501), ("player", 1001)),
+            "USD",
+            "5.01 USD on dragon_bonus_player is above 50% of the seat's largest wager on player, which is 5.00 USD",
+        ),
+    ],
+)
+def test_a_refusal_has_amounts_as_money_of_the_tables_currency(game, wagers, currency, message):
+    with pytest.raises(WagerRefusedError) as error:
+        check_wagers(game, wagers, currency)
+
+    assert str(error.value) == message
 
 
 def test_a_base_wager_of_any_kind_is_named_where_any_will_do():

@@ -147,7 +147,7 @@ async def test_a_change_of_game_is_held_to_the_law_of_the_day(table, tmp_path):
         refused = await browser.order("change_game", game="mini-baccarat")
 
         assert refused.json["code"] == "bad_request"
-        assert "tie has no maximum, but WAC 230-15-140 allows only 30000" in refused.text
+        assert "tie has no maximum, but WAC 230-15-140 allows only 300.00 USD" in refused.text
 
 
 HELD = """\
@@ -186,7 +186,7 @@ def maxima(service) -> set[int]:
 
 def test_a_running_service_holds_a_change_of_game_to_its_law_and_its_houses_rules(service):
     refused = change_limits(service, 30001)
-    assert "Here 1 allows only 30000" in refused["reason"]
+    assert "Here 1 allows only 300.00 USD" in refused["reason"]
 
     assert change_limits(service, 30000)["accepted"]
     (changed,) = inputs(service.record, "change_game")
@@ -208,9 +208,9 @@ def test_limits_that_a_supervisor_chose_stay_over_a_start_until_the_law_forbids_
 
     assert maxima(service) == {20000}
     alarms = rows(service.record, "SELECT text FROM incidents WHERE code = 'outside_the_law'")
-    assert ["player has a maximum of 30000, but Here 1 allows only 20000" in text for (text,) in alarms] == [
-        True
-    ]
+    assert [
+        "player has a maximum of 300.00 USD, but Here 1 allows only 200.00 USD" in text for (text,) in alarms
+    ] == [True]
     assert any("outside_the_law" in line and '"warning"' in line for line in service.said())
 
 

@@ -62,7 +62,7 @@ def test_a_table_without_the_section_has_none(file):
         ([PROGRESSIVE, "seed = -1\n"], "progressive-2", "progressive.seed: seed must be 0 minor units or more"),
         ([PROGRESSIVE, "seed = 10000000000000\n"], "progressive-2", "progressive.seed: seed must be at most"),
         ([PROGRESSIVE, 'contribution = "101%"\n'], "progressive-2", "progressive.contribution: "),
-        ([PROGRESSIVE, "display_limit = 5\n"], "progressive-2", "the display limit 5 is below the seed"),
+        ([PROGRESSIVE, "display_limit = 5\n"], "progressive-2", "the display limit is below the seed"),
         ([PROGRESSIVE, 'zone = "Mars/Base"\n'], "progressive-2", "progressive.zone: "),
         ([PROGRESSIVE, 'day_starts = "25:00"\n'], "progressive-2", "progressive.day_starts: '25:00' is not a time of day: write 00:00 to 23:59, such as 06:00",
         ),
