@@ -4,15 +4,16 @@ A table's rounds are taken in their order. At each connection the last round tha
 at another moment, the table's record is not the one that was followed.
 """
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Final
+from typing import Any, Final
 
 from punto.baccarat.table.state import RoundRecord
 from punto.house.book_days import BookDays
-from punto.house.taken import DISPUTED, REJECTED, Cursors, Taken, TakenBooks, TakenIncidents
-from punto.messages.models import Round
+from punto.house.disputes import DISPUTED, REJECTED, Choice, disputed_by
+from punto.house.taken import Cursors, Reported, Taken, TakenBooks, TakenIncidents
+from punto.messages.models import MOST_NUMBER, Round
 from punto.messages.requests import (
     BooksRequest,
     BooksResponse,
@@ -37,13 +38,17 @@ SECONDS_FOR_A_RECORD: Final = 3600.0
 _TOO_MANY_RECORDS: Final = (
     "it tells of another new record again and again: find out whether it is the house's table"
 )
+REPORTS_EVERY_SECONDS: Final = 5.0
+"""How often the services of disputed records are asked for a round: first for the first one, and then in turn for the last of each."""
+MOST_HEARD: Final = 10
+"""Of so many records of a table it is known when each was heard, those that were heard last."""
 _SHARED: Final = (
-    "two services publish as this table, with the records {}: stop the one that is not the table, and run `punto house choose-record "
-    "--table {} --record NAME` with the table's record, which its console shows in the alarm"
+    "two services publish as this table, with the records {}: stop the one that is not the table, run `punto house choose-record "
+    "--table {}` to see what is known of each record, and choose that of the table, which its console shows in the alarm"
 )
 _REJECTED: Final = (
     "the record {0}, which was rejected, is still published with rounds: stop its service, or choose this record with `punto house "
-    "choose-record --table {1} --record {0}` if it is the table's"
+    "choose-record --table {1}` to see the records and to choose this one if it is the table's"
 )
 _MOST_NAMES: Final = 4
 _BACK: Final = (
@@ -83,12 +88,20 @@ class _Table:
 
 
 class Following:
-    """The tables of a floor, since the store was read: `cursors` are what it had."""
+    """The tables of a floor, since the store was read: `cursors` and `choices` are what it had."""
 
-    def __init__(self, cursors: Cursors) -> None:
+    def __init__(self, cursors: Cursors, choices: Mapping[str, Choice] | None = None) -> None:
         self._cursors = cursors
+        self._choices = {} if choices is None else choices
         self._held_back: dict[tuple[str, str], str] = {}
         self._rejected: dict[str, str] = {}  # the record of each table that is rejected and was heard
+        self._heard: dict[str, dict[str, datetime]] = {}
+        for (name, record), cursor in cursors.items():
+            if cursor.heard is not None:
+                self._heard.setdefault(name, {})[record] = cursor.heard
+        self._reported: dict[tuple[str, str], Reported] = {}
+        self._reports_at: dict[str, tuple[float, int]] = {}  # when each table was asked, and how often
+        self._numbers: dict[str, dict[str, int]] = {}  # of the last round of each disputed record
         self._hold_back(cursors)
         self._tables: dict[str, _Table] = {}
         self._books: dict[str, BookDays] = {}
@@ -104,22 +117,64 @@ class Following:
 
     # --- two services with one table's id
 
-    def is_new_dispute(self, name: str, records: Iterable[str]) -> bool:
-        """Whether two services publish as this table, and nobody knows it yet: a person has rejected none of their records."""
-        held = [self._held_back.get((name, record)) for record in records]
-        return None in held and REJECTED not in held
+    def disputed_by(self, name: str, record: str, other: str | None, now: datetime) -> frozenset[str]:
+        """The records that a service of a table disputes, which was heard with its record at `now` (UTC) and may have heard an `other`."""
+        held = {of: why for (table, of), why in self._held_back.items() if table == name}
+        return disputed_by(record, other, held, self._choices.get(name), self._heard.get(name, {}), now)
 
     def dispute(self, name: str, records: Iterable[str]) -> None:
         """Take in none of these records until a person chooses one."""
         self._held_back |= {(name, record): DISPUTED for record in records}
 
-    def review(self, cursors: Cursors) -> None:
-        """Take in again what a person has chosen since: `cursors` are what the store has now."""
-        before = self._disputed()
+    def hear_service(self, name: str, record: str, now: datetime) -> None:
+        """A service of a table was heard with its record at `now` (UTC)."""
+        heard = self._heard.setdefault(name, {})
+        heard.pop(record, None)  # the last one is the one that was heard last
+        heard[record] = now
+        for least in [*heard][:-MOST_HEARD]:
+            del heard[least]
+        if any(table == name for table, _ in self._held_back):
+            self._report(name, record, heard=now)
+
+    def review(self, cursors: Cursors, choices: Mapping[str, Choice]) -> None:
+        """Take in again what a person has chosen since: `cursors` and `choices` are what the store has now."""
+        before = self._held_back
         self._hold_back(cursors)
-        for name in before.keys() - self._disputed().keys():
+        self._choices = choices
+        for name in {name for (name, _), _ in before.items() ^ self._held_back.items()}:
             table = self._tables.setdefault(name, _Table())
             table.compared, table.behind, table.asked, table.after = False, True, None, None
+
+    def reported(self) -> dict[tuple[str, str], Reported]:
+        """What services have reported since this was last asked, of tables of which a record is held back."""
+        reported, self._reported = self._reported, {}
+        return reported
+
+    def _report(self, name: str, record: str, **reported: Any) -> None:
+        before = self._reported.get((name, record), Reported())
+        self._reported[name, record] = before._replace(**reported)
+
+    def _hear_report(self, name: str, told: RoundsResponse) -> None:
+        """The answer of a service whose record is held back: its first round, or its last one."""
+        numbered = zip(told.rounds, told.ended, strict=False)
+        ends = {record.round: datetime.fromisoformat(end.ts) for record, end in numbered}
+        known = {"first": ends.get(1), "last": ends.get(told.seq)}
+        number = min(told.seq, MOST_NUMBER)
+        self._report(
+            name, told.record, rounds=number, **{key: at for key, at in known.items() if at is not None}
+        )
+        self._numbers.setdefault(name, {})[told.record] = number
+
+    def _reports_to_ask(self, name: str, table: _Table, now: float) -> Iterator[tuple[str, RoundsRequest]]:
+        """Requests for the first round of disputed records and for the last one of each. All services with this id answer each."""
+        asked_at, turn = self._reports_at.get(name, (float("-inf"), 0))
+        if now - asked_at < REPORTS_EVERY_SECONDS or table.tokens < 1:
+            return
+        before = sorted({0, *(max(0, number - 1) for number in self._numbers.get(name, {}).values())})
+        after = before[turn % len(before)]
+        self._reports_at[name] = (now, turn + 1)
+        table.tokens -= 1
+        yield name, RoundsRequest(id=f"report-{after}", after=after, limit=1)
 
     def is_held_back(self, name: str, record: str) -> bool:
         """Whether nothing is taken in of this record."""
@@ -193,6 +248,8 @@ class Following:
         if self.is_held_back(name, told.record):
             if self._held_back[name, told.record] == REJECTED:
                 self._rejected[name] = told.record
+            ended = datetime.fromisoformat(told.ts)
+            self._report(name, told.record, rounds=min(told.round.round, MOST_NUMBER), last=ended)
             return []
         if not table.compared or table.fault or told.record != table.record or told.seq > table.next:
             table.behind = True
@@ -206,6 +263,7 @@ class Following:
         """The answer to a request. Returns the rounds to take in."""
         table = self._tables.get(name)
         if self.is_held_back(name, told.record):
+            self._hear_report(name, told)
             return []
         if table is None or table.asked is None or told.request != _id(table.asked):
             return []
@@ -272,12 +330,15 @@ class Following:
         """The requests to send now, by `now` in seconds; each is noted as sent. Those that are `full` are not asked."""
         disputed = self._disputed()
         for name, table in [*self._tables.items()]:  # other tables may be heard of while a request is sent
-            if name in full or name in disputed:
+            if name in full:
                 continue
             passed = now - table.refilled_at
             table.new = min(RECORDS_AT_ONCE, table.new + passed / SECONDS_FOR_A_RECORD)
             table.tokens = min(ASKS_AT_ONCE, table.tokens + passed / SECONDS_FOR_AN_ASK)
             table.refilled_at = now
+            if name in disputed:
+                yield from self._reports_to_ask(name, table, now)
+                continue
             waits = table.asked is not None and now - table.asked_at < ANSWER_SECONDS
             if table.behind and not table.fault and not waits and table.tokens >= 1:
                 # A repeated request is the same one, so a late answer to the first is an answer too.

@@ -13,11 +13,13 @@ from typing import Final, TypeVar
 import structlog
 
 from punto.baccarat.wagers.definition import Game
+from punto.house.choices import choices, dispute, note
+from punto.house.disputes import Choice
 from punto.house.edge_alarms import EdgeAlarm, Heard, alarms_of, keep
 from punto.house.following import RECORDS_AT_ONCE, Ask, Following
 from punto.house.live import keeper_of
 from punto.house.store import GapError, RefusedError, Store, StoreAwayError
-from punto.house.taken import Disputed, OfRecord, Taken, TakenBooks, TakenIncidents
+from punto.house.taken import Cursors, Disputed, OfRecord, Taken, TakenBooks, TakenIncidents
 from punto.messages.models import Availability, Progressive, Round
 from punto.messages.requests import BooksResponse, IncidentsResponse, Response, RoundsResponse
 from punto.messages.restricted import Edge
@@ -35,6 +37,8 @@ NEW_EVERY_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 1.0
 REVIEW_SECONDS: Final = 2.0
 """How often it looks whether a person has chosen one of two records of a table."""
+NOTE_SECONDS: Final = 4.0
+"""How often it stores what services report of records that are held back."""
 
 _log = structlog.get_logger("punto.house")
 _T = TypeVar("_T", bound=OfRecord)
@@ -74,17 +78,22 @@ class Intake:
     for the store, because nobody can be asked for them.
     """
 
-    def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self._store = store
         self._clock = clock
+        self._now = now
         self._following: Following | None = None
         self._rounds: dict[str, _Waiting] = {}
         self._incidents: list[TakenIncidents] = []
         self._books: list[TakenBooks] = []
         self._games: list[Game] = []
         self._disputed: list[Disputed] = []
-        self._heard: dict[str, deque[str | None]] = {}
-        self._review_at = 0.0
+        self._review_at = self._note_at = 0.0
         self._edges = Heard()
         self._known: set[tuple[str, str]] = set()
         self._new: dict[tuple[str, str], Bucket] = {}
@@ -107,31 +116,26 @@ class Intake:
             self._following.meet(table, rounds, inputs)
 
     def hear_availability(self, table: str, told: Availability, *, retained: bool) -> None:
-        """A table's service, which may not be the only one that publishes as this table.
-
-        A record that only a message about another one names may be invented, so both must have been heard.
-        """
+        """A table's service, which may not be the only one that publishes as this table. A retained message may be old."""
         self.meet(table)
-        heard = self._heard.setdefault(table, deque(maxlen=RECORDS_AT_ONCE))
-        if told.record not in heard:
-            heard.append(told.record)
-        records = sorted(
-            each for each in {told.record, told.other_record} if each is not None and each in heard
-        )
-        if self._following is None or retained or len(records) < 2:
+        if self._following is None or retained or told.record is None or told.state != "online":
             return
-        new = self._following.is_new_dispute(table, records)
-        if new and self._has_turn(table, "records", RECORDS_AT_ONCE):
+        now = self._now()
+        records = sorted(self._following.disputed_by(table, told.record, told.other_record, now))
+        if records:
+            if not self._has_turn(table, "records", RECORDS_AT_ONCE):
+                return  # it was not heard, so that its next message disputes them
             _log.error("two services publish as one table: neither is taken in", table=table, records=records)
             self._following.dispute(table, records)
             self._disputed += [Disputed(table, record, told.simulation) for record in records]
             self._wake.set()
+        self._following.hear_service(table, told.record, now)
 
     def hear_meter(self, table: str, told: Progressive) -> None:
         """A meter as a table tells it now."""
         keeper, record = keeper_of(told)
         if self._following is not None and keeper == table:
-            self._following.hear_meter(table, record, self._store.calendar.day_of(datetime.now(UTC)))
+            self._following.hear_meter(table, record, self._store.calendar.day_of(self._now()))
 
     def hear(self, table: str, told: Round | RoundsResponse | IncidentsResponse | BooksResponse) -> None:
         """Rounds, incidents or books of a table."""
@@ -247,7 +251,7 @@ class Intake:
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _begin(self) -> None:
-        self._following = Following(await asyncio.to_thread(self._store.cursors))
+        self._following = Following(*await self._known_records())
         for table in self._tables:
             self._following.meet(table)
         self.reason = ""
@@ -292,15 +296,30 @@ class Intake:
         if self._disputed:
             disputed, self._disputed = self._disputed, []
             try:
-                await asyncio.to_thread(self._store.dispute, disputed)
+                await asyncio.to_thread(dispute, self._store, disputed)
             except RefusedError as error:
                 _log.warning("disputed records refused", reason=str(error))
         now = asyncio.get_running_loop().time()
         if self._following is not None and self._following.holds_back and now >= self._review_at:
             self._review_at = now + REVIEW_SECONDS
-            cursors = await asyncio.to_thread(self._store.cursors)
+            await self._note(now)
+            known = await self._known_records()
             if not self._disputed:  # else the store does not know all
-                self._following.review(cursors)
+                self._following.review(*known)
+
+    async def _known_records(self) -> tuple[Cursors, dict[str, Choice]]:
+        """The cursors of all records, and the choices of people."""
+        return await asyncio.to_thread(self._store.cursors), await asyncio.to_thread(choices, self._store)
+
+    async def _note(self, now: float) -> None:
+        """Store what services report of records that are held back, from time to time."""
+        if self._following is None or now < self._note_at:
+            return
+        self._note_at = now + NOTE_SECONDS
+        try:
+            await asyncio.to_thread(note, self._store, self._following.reported())
+        except RefusedError as error:
+            _log.warning("reports of records refused", reason=str(error))
 
     def _batch(self) -> list[Taken]:
         """The next rounds of each table that has some."""

@@ -11,6 +11,7 @@ from punto.baccarat.table.events import DeviceName
 from punto.baccarat.table.state import Phase
 from punto.configs.expectations import Expectations
 from punto.configs.problems import cut
+from punto.house.disputes import HeldRecord
 from punto.messages.metering import told
 from punto.messages.meters import TableMeters
 from punto.messages.models import (
@@ -120,7 +121,8 @@ class TableView(Part):
     no such table any more. `signed_on` are the people at its consoles, some seconds ago. `waiting` counts the
     rounds on its record that were not taken in, and `fault` says why they cannot be. `accounts` says that it has not taken over
     the house's accounts as they are now, and is empty if it has. `edge_alarms` are the wagers that favour the
-    players in the shoe in play.
+    players in the shoe in play. `records` are those from which a person chooses or has chosen, some seconds ago, and empty if none
+    of the table's records is held back.
     """
 
     table: str
@@ -147,6 +149,7 @@ class TableView(Part):
     fault: str
     accounts: str
     retire: str = ""
+    records: tuple[HeldRecord, ...] = ()
 
 
 class FloorView(Part):
@@ -159,13 +162,17 @@ class FloorView(Part):
 
 
 class Known(NamedTuple):
-    """What the store has of a table: its last round, why no more is taken in, who is signed on, and what is not by chance."""
+    """What the store has of a table: its last round, why no more is taken in, who is signed on and what is not by chance.
+
+    `records` are those from which a person chooses.
+    """
 
     taken: int = 0
     fault: str = ""
     signed_on: tuple[str, ...] = ()
     deviations: tuple[Deviation, ...] = ()
     card_orders: tuple[CardOrder, ...] = ()
+    records: tuple[HeldRecord, ...] = ()
 
 
 @dataclass(slots=True)
@@ -333,6 +340,7 @@ class Floor:
             accounts="" if health is None else _behind(health.house_accounts, accounts),
             signed_on=known.signed_on,
             retire="" if live or _is_recent(state, now) else _RETIRE.format(name),
+            records=known.records,
         )
 
     def _is_live(self, table: _Table, kind: type[Payload]) -> bool:

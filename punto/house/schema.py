@@ -4,9 +4,10 @@ A table of the floor is known by its id and the name of its record: if a table b
 from 1 again. All its amounts are in one `currency`, which is not known before its first round or books. `rounds_at`, `incidents_at` and `books_at` are the cursors: the number of the last round that was taken in, the number
 of the input up to which all incidents were, and the last gaming day whose books were; `rounds_ts` is when that round ended. They move in the transaction that adds the rows, so nothing is lost or twice.
 Nothing is taken in of a record with `held_back`: it is `disputed` if two services published with the table's id, until a person has
-chosen one of their records, and the other one is `rejected`.
+chosen one of their records, and the other one is `rejected`. As long as a record of a table is held back, `heard_at` is when each was
+last heard, and `told_rounds`, `told_first` and `told_last` are what its service reports of its rounds.
 
-Rounds, settlements, incidents, books, accesses, alarms of edges and acknowledgements are never changed. `handles` and `hits` are sums of them by gaming day, each round as it was
+Rounds, settlements, incidents, books, accesses, choices, alarms of edges and acknowledgements are never changed. `handles` and `hits` are sums of them by gaming day, each round as it was
 settled last, and follow from them.
 """
 
@@ -49,8 +50,24 @@ RECORDS: Final = Table(
     Column("incidents_at", BigInteger, nullable=False, server_default="0"),
     Column("books_at", Date),
     Column("held_back", Text),
+    Column("heard_at", _MOMENT),
+    Column("told_rounds", BigInteger),
+    Column("told_first", _MOMENT),
+    Column("told_last", _MOMENT),
     UniqueConstraint("table", "record"),
 )
+CHOICES: Final = Table(
+    "choices",
+    METADATA,
+    Column("id", _KEY, primary_key=True),
+    Column("table", Text, nullable=False),
+    Column("ts", _MOMENT, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("record", Text, nullable=False),
+    Column("against", Text, nullable=False),
+    Index("choices_of_table", "table"),
+)
+"""The choices of a record of a table. `against` is a JSON list of the records that were rejected. The newest of a table counts."""
 GAMES: Final = Table(
     "games",
     METADATA,

@@ -12,7 +12,9 @@ from starlette.types import ASGIApp
 
 from punto.house.books import Kept
 from punto.house.card_order import CardOrderWatch
+from punto.house.choices import records_to_choose
 from punto.house.config import FloorAccounts, GameManagerConfig, PagesConfig
+from punto.house.disputes import HeldRecord, held_records
 from punto.house.feed import Feed
 from punto.house.intake import Intake
 from punto.house.live import CardOrder, Deviation, Floor, FloorView, Known
@@ -67,6 +69,7 @@ class _Stored:
         self._deviations: Mapping[str, tuple[Deviation, ...]] = {}
         self._card_orders: Mapping[str, tuple[CardOrder, ...]] = {}
         self._unwatched: Mapping[str, str] = {}
+        self._records: Mapping[str, tuple[HeldRecord, ...]] = {}
 
     async def look(self) -> None:
         """Look every few seconds until cancelled."""
@@ -75,6 +78,9 @@ class _Stored:
             with _going_on("people"):
                 self._staff = await asyncio.to_thread(signed_on, self._store, since)
                 self._rounds = newest(await asyncio.to_thread(self._store.cursors))
+            with _going_on("records to choose from"):
+                found = await asyncio.to_thread(records_to_choose, self._store)
+                self._records = {name: held_records(known) for name, known in found.items()}
             await asyncio.sleep(_STORE_SECONDS)
 
     async def watch(self, floor: Floor) -> None:
@@ -103,8 +109,9 @@ class _Stored:
                 self._staff.get(name, ()),
                 self._deviations.get(name, ()),
                 self._card_orders.get(name, ()),
+                self._records.get(name, ()),
             )
-            for name in rounds.keys() | self._staff.keys() | faults.keys()
+            for name in rounds.keys() | self._staff.keys() | faults.keys() | self._records.keys()
         }
 
 

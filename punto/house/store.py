@@ -50,11 +50,8 @@ from punto.house.rows import (
     settlement_rows,
 )
 from punto.house.taken import (
-    DISPUTED,
-    REJECTED,
     Cursor,
     Cursors,
-    Disputed,
     OfRecord,
     Taken,
     TakenBooks,
@@ -89,7 +86,7 @@ _WRONG: Final = (IntegrityError, DataError, ArithmeticError, LookupError, TypeEr
 """What is raised by what a table told, and not by a database that is away."""
 _CURSOR: Final = tuple(
     schema.RECORDS.c[name]
-    for name in ("id", "rounds_at", "rounds_ts", "incidents_at", "books_at", "held_back")
+    for name in ("id", "rounds_at", "rounds_ts", "incidents_at", "books_at", "held_back", "heard_at")
 )
 
 
@@ -194,43 +191,6 @@ class Store:
             connection.execute(self._upsert(schema.RECORDS, ("table", "record")), new)
             found = read()
         return found
-
-    # --- two services with one table's id
-
-    def dispute(self, told: Sequence[Disputed]) -> None:
-        """Hold these records back until a person chooses one of each table's.
-
-        Raises:
-            RefusedError: the store refuses them.
-        """
-        with self.taking_in() as connection:
-            ids = [
-                cursor.id for cursor in self.cursors_of(connection, told).values() if cursor.held_back is None
-            ]
-            held = update(schema.RECORDS).where(schema.RECORDS.c.id.in_(ids))
-            connection.execute(held.values(held_back=DISPUTED))
-
-    def choose(self, table: str, record: str) -> None:
-        """Take in this record of a table, and never those that are disputed with it.
-
-        Raises:
-            StoreError: this record is not held back.
-        """
-        columns = schema.RECORDS.c
-        with self.writing() as connection:
-            asked = select(columns.record).where(columns.table == table, columns.held_back.is_not(None))
-            held = connection.execute(asked).scalars().all()
-            if record not in held:
-                known = (
-                    f"the records held back are {', '.join(held)}"
-                    if held
-                    else "none of its records is held back"
-                )
-                raise StoreError(f"{table}: there is no record {cut(record)!r} to choose: {known}")
-            of_table = update(schema.RECORDS).where(columns.table == table)
-            rejected = of_table.where(columns.held_back == DISPUTED, columns.record != record)
-            connection.execute(rejected.values(held_back=REJECTED))
-            connection.execute(of_table.where(columns.record == record).values(held_back=None))
 
     # --- taking in
 

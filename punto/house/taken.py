@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Any, Final, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from punto.baccarat.table.state import RoundRecord
 from punto.messages.books import Books
@@ -14,6 +14,7 @@ class Cursor(NamedTuple):
 
     `rounds` is the number of its last round, `ended` when that ended, `incidents` the input up to which its incidents were, and
     `books` the last gaming day whose books were. `held_back` says that nothing is taken in of it: it is disputed or rejected.
+    `heard` is when its service was last heard, which is noted while a record of its table is held back.
     """
 
     id: int
@@ -22,12 +23,14 @@ class Cursor(NamedTuple):
     incidents: int
     books: date | None = None
     held_back: str | None = None
+    heard: datetime | None = None
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> Self:
         """From the columns of a record."""
-        id_, rounds, ended, incidents, books, held_back = row
-        return cls(id_, rounds, None if ended is None else aware(ended), incidents, books, held_back)
+        id_, rounds, ended, incidents, books, held_back, heard = row
+        ended, heard = (None if each is None else aware(each) for each in (ended, heard))
+        return cls(id_, rounds, ended, incidents, books, held_back, heard)
 
 
 class OfRecord(Protocol):
@@ -46,8 +49,6 @@ class OfRecord(Protocol):
         """Whether the table is a simulation."""
 
 
-DISPUTED: Final = "disputed"
-REJECTED: Final = "rejected"
 Cursors = Mapping[tuple[str, str], Cursor]
 """By the table's id and the name of its record."""
 
@@ -67,6 +68,18 @@ class Disputed(NamedTuple):
     table: str
     record: str
     simulation: bool
+
+
+class Reported(NamedTuple):
+    """What a service reports of its record while a record of its table is held back: its rounds, and when the first and the last ended.
+
+    `heard` is when the service was last heard.
+    """
+
+    heard: datetime | None = None
+    rounds: int | None = None
+    first: datetime | None = None
+    last: datetime | None = None
 
 
 class Taken(NamedTuple):

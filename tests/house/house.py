@@ -30,7 +30,7 @@ class GameManager(Program):
 
     def __init__(self, folder: Path, broker: int, store: str, name: str = "game-manager") -> None:
         self.port = free_port()
-        config = folder / f"{name}.toml"
+        self.config = config = folder / f"{name}.toml"
         where = f"address = {json.dumps(store)}" if "://" in store else f"path = {json.dumps(store)}"
         config.write_text(
             f"version = 1\n[mqtt]\nport = {broker}\n[store]\n{where}\n[pages]\nport = {self.port}\n"

@@ -4,8 +4,9 @@ from random import Random
 
 import pytest
 
+from punto.house.disputes import REJECTED
 from punto.house.following import ASKS_AT_ONCE, Following
-from punto.house.taken import REJECTED, Cursor, Taken, TakenIncidents
+from punto.house.taken import Cursor, Taken, TakenIncidents
 from punto.messages.building import timestamp
 from punto.messages.models import Health, Message, Round
 from punto.messages.requests import (
@@ -265,5 +266,5 @@ def test_a_rejected_record_that_still_publishes_is_a_fault_until_it_is_chosen():
     assert following.hear("table-1", table.play(Random(1))) == []
     assert "the record aa, which was rejected, is still published" in following.faults()["table-1"]
 
-    following.review({("table-1", "aa"): held._replace(held_back=None)})
+    following.review({("table-1", "aa"): held._replace(held_back=None)}, {})
     assert following.faults() == {}

@@ -10,18 +10,16 @@ from random import Random
 from typing import Any
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import create_engine, func, select, text
+from sqlalchemy import func, select, text
 
 from punto.baccarat.table.meters import of_game
 from punto.house import databases, reports, schema
 from punto.house.people import signed_on
 from punto.house.reports import FloorReport, ShiftReport, floor_report, shift_report
 from punto.house.rows import TooManyRoundsError
-from punto.house.store import MIGRATIONS, GapError, Store, StoreError
+from punto.house.store import GapError, Store, StoreError
 from punto.house.taken import TakenIncidents
 from punto.house.tally import as_settled
 from punto.messages.building import timestamp
@@ -168,30 +166,7 @@ def _is_whole(_object: object, name: str, kind: str, *_: object) -> bool:
     return not (kind == "table" and name.rpartition("_")[2].isdecimal())
 
 
-def test_a_store_without_what_was_rounded_gets_it_and_keeps_its_sums(open_store, url):
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    engine = create_engine(url)
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0002")
-        connection.execute(
-            text(
-                "INSERT INTO records (id, \"table\", record, simulation, first_seen) VALUES (1, 't', 'r', false, '2026-11-24')"
-            )
-        )
-        connection.execute(
-            text("INSERT INTO handles VALUES ('2026-11-24', 1, 'g', 'r', 'banker', 2, 300, 100, 90000)")
-        )
-    engine.dispose()
-
-    with open_store().engine.connect() as connection:
-        (row,) = connection.execute(text("SELECT * FROM all_handles")).mappings()
-    assert (row["table"], row["staked"], row["squares"], row["rounded"]) == ("t", 300, 90000, 0)
-    assert [*row][-2:] == ["currency", "rounded"]
-
-
-@pytest.mark.parametrize("version", ["0001", "9999"])
+@pytest.mark.parametrize("version", ["0002", "9999"])
 def test_a_store_of_another_version_is_not_touched(open_store, url, version):
     store = open_store()
     with store.engine.begin() as connection:

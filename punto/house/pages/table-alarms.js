@@ -3,7 +3,7 @@
 import { moneyIn } from "/shared/money.js";
 import { dayAndTime, sentence, spaced } from "/shared/words.js";
 
-/** @import { CardOrder, Deviation, TableView } from "#sent/floor" */
+/** @import { CardOrder, Deviation, HeldRecord, TableView } from "#sent/floor" */
 /**
  * An alarm of a table: `key` is the same as long as the alarm lasts, and `rank` is 0 for the worst kind.
  * @typedef {object} Alarm
@@ -17,6 +17,7 @@ import { dayAndTime, sentence, spaced } from "/shared/words.js";
 /** All kinds of alarms, the worst first; those before `shoe` are loud. */
 const KINDS = [
   "fault",
+  "record",
   "accounts",
   "away",
   "edge",
@@ -43,11 +44,11 @@ const alarm = (kind, label, text, key = kind) => {
  * @param {TableView} table
  */
 export function alarmsOf(table) {
-  const { live, reason, as_of: asOf, retire, fault, accounts, currency } = table;
+  const { live, reason, as_of: asOf, retire, fault, accounts, currency, records } = table;
   const seen = asOf === null ? reason : `${reason}, not seen since ${dayAndTime(asOf)}`;
   const away = retire === "" ? seen : `${seen}. ${retire}`;
   const found = [
-    ...(fault ? [alarm("fault", "Rounds are not taken in", fault)] : []),
+    ...(fault ? [alarm("fault", "Rounds are not taken in", fault), ...records.map(heldRecord)] : []),
     ...(accounts ? [alarm("accounts", "Old accounts of the house", accounts)] : []),
     ...(live ? ofThePresent(table) : [alarm("away", "NOT LIVE", away)]),
     ...table.card_orders.map(cardOrder),
@@ -78,6 +79,15 @@ function ofThePresent({ overlays, notices, shoe, edge_alarms: edges, devices_awa
       ? [alarm("keypad", "Configuration keypad", "plugged in during play")]
       : []),
   ];
+}
+
+/**
+ * What a person must know of a record before choosing one.
+ * @param {HeldRecord} record
+ */
+function heldRecord({ record, words, warnings }) {
+  const text = [words, ...warnings.map((each) => `If you choose it: ${each}`)].join(". ");
+  return alarm("record", `Record ${record}`, sentence(text), `record ${record}`);
 }
 
 /** @param {CardOrder} order */

@@ -3,11 +3,13 @@
 import os
 import re
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.async_api import Page, expect
 
 from punto.house import web
+from punto.house.disputes import DISPUTED, Facts, held_records
 from punto.messages.models import Notice
 from tests.axe import faults_of
 from tests.consoles.pages.test_reach import OUTLINE
@@ -47,6 +49,26 @@ def card(page: Page, name: str):
 async def alarms(page: Page) -> list[str]:
     """The list of alarms, as it is read."""
     return [" ".join(each.split()) for each in await page.locator("#alarm-list li").all_inner_texts()]
+
+
+async def test_what_is_known_of_records_with_one_id_is_beside_their_alarm(page, tmp_path):
+    began = datetime(2026, 11, 1, tzinfo=UTC)
+    records = held_records(
+        Facts(name, DISPUTED, rounds, None, None, None, None, None, began + timedelta(days=rounds == 0), None)
+        for name, rounds in (("own", 40), ("other", 0))
+    )
+    floor = Floor()
+    floor.tables = [table(1, fault="two services", records=records), table(2, records=records)]
+    async with shown(page, tmp_path, floor):
+        own, other = records
+        assert await alarms(page) == [
+            "Baccarat 1 Rounds are not taken in two services",
+            f"Baccarat 1 Record own {own.words.capitalize().replace('utc', 'UTC')}",
+            (
+                f"Baccarat 1 Record other {other.words.capitalize().replace('utc', 'UTC')}. If you choose it: {other.warnings[0]}. "
+                f"If you choose it: {other.warnings[1]}"
+            ),
+        ]
 
 
 async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page, tmp_path):

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
+revision = "0003"
 down_revision = None
 
 
@@ -28,9 +28,24 @@ def upgrade() -> None:
         sa.Column("incidents_at", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("books_at", sa.Date(), nullable=True),
         sa.Column("held_back", sa.Text()),
+        sa.Column("heard_at", sa.DateTime(timezone=True)),
+        sa.Column("told_rounds", sa.BigInteger()),
+        sa.Column("told_first", sa.DateTime(timezone=True)),
+        sa.Column("told_last", sa.DateTime(timezone=True)),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("table", "record"),
     )
+    op.create_table(
+        "choices",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("table", sa.Text(), nullable=False),
+        sa.Column("ts", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("who", sa.Text(), nullable=False),
+        sa.Column("record", sa.Text(), nullable=False),
+        sa.Column("against", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("choices_of_table", "choices", ["table"], unique=False)
     op.create_table(
         "counts",
         sa.Column("day", sa.Date(), nullable=False),
@@ -52,6 +67,7 @@ def upgrade() -> None:
         sa.Column("staked", sa.BigInteger(), nullable=False),
         sa.Column("returned", sa.BigInteger(), nullable=False),
         sa.Column("squares", sa.Double(), nullable=False),
+        sa.Column("rounded", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("day", "record_id", "game", "rules", "wager"),
     )
     op.create_table(
