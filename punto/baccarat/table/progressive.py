@@ -11,7 +11,6 @@ goes down).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
@@ -127,17 +126,20 @@ def moved_by(books: Books, order: OfMoney) -> int:
 
 
 def day_begins(turn: Turn, began: str) -> None:
-    """Count again what is moved at the meter without a second person, unless a clock that was set back made the day begin again.
+    """Count again what is moved at the meter without a second person, if a later day begins.
 
-    If the clock was ahead by more than a day, the sum stays until the next day begins by the clock that is right again.
+    A day that comes twice, because the clock was set back, is no later one. A clock that was a year ahead holds nothing up: the next
+    day that begins is then another one than that in a year.
     """
     known = turn.state.progressive
     if known is None:
         return
-    if began > known.alone_since:
-        turn.change(progressive=replace(known, alone=0, alone_since=began))
-    elif datetime.fromisoformat(known.alone_since) - datetime.fromisoformat(began) > timedelta(days=1):
-        turn.change(progressive=replace(known, alone_since=began))
+    if began < known.alone_since:
+        turn.change(progressive=replace(known, alone_since=began, set_back_from=known.alone_since))
+    elif began == known.set_back_from:
+        turn.change(progressive=replace(known, alone_since=began, set_back_from=""))
+    elif began > known.alone_since:
+        turn.change(progressive=replace(known, alone=0, alone_since=began, set_back_from=""))
 
 
 def print_win_page(turn: Turn, event: PrintWinPage) -> None:

@@ -254,7 +254,7 @@ class TablesProgressive:
     meter itself; the books are then its own, and else what the authority last told. `served` are the tables
     that the authority has answered. `rival` is a service that keeps a meter of this progressive too. `late` is the round whose hand had begun before its game was confirmed.
     `alone` is the money, in minor units, that orders without a second person have moved since the last gaming day
-    began, at `alone_since`.
+    began, at `alone_since`; `set_back_from` is the day in which the clock was set back to it, if it was.
     """
 
     books: Books
@@ -267,6 +267,7 @@ class TablesProgressive:
     rival: str | None = None
     alone: int = 0
     alone_since: str = ""
+    set_back_from: str = ""
 
     @property
     def game(self) -> int | None:
