@@ -19,9 +19,10 @@ from punto.baccarat.cards import Card
 from punto.baccarat.evidence import alarm_at
 from punto.baccarat.table.after_settlement import as_dealt
 from punto.house import schema
+from punto.house.disputes import REJECTED
 from punto.house.live import CardOrder
 from punto.house.store import Store
-from punto.house.taken import REJECTED, aware
+from punto.house.taken import aware
 
 EARLIER: Final = 4
 """A shoe is compared with each of so many shoes before it by neighbours, and its alarm stays for so many shoes after it."""

@@ -218,7 +218,7 @@ HANDLES: Final = Table(
     Column("staked", BigInteger, nullable=False),
     Column("returned", BigInteger, nullable=False),
     Column("squares", Double, nullable=False),
-    Column("rounded", Double, nullable=False, server_default="0"),
+    Column("rounded", Double, nullable=False),
 )
 HITS: Final = Table(
     "hits",

@@ -5,8 +5,9 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from io import BufferedRandom
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from punto.configs.given_files import refuse_other_than_file
 
@@ -34,7 +35,7 @@ def reserve(path: Path, mode: int = OWN) -> None:
 @contextmanager
 def new_file(
     path: Path, mode: int, *, replace: bool = True, unfinished: str | None = None
-) -> Iterator[BinaryIO]:
+) -> Iterator[BufferedRandom]:
     """A file to write, and to read, that gets its name when it is complete and on the disk; on an error, nothing changes.
 
     The folder can belong to another user, who can put links there at any time. So everything happens in the folder that was opened

@@ -74,7 +74,7 @@ def as_seen(output: bytes) -> str:
 
 
 @pytest_asyncio.fixture
-async def written(tmp_path) -> Path:
+async def written(tmp_path: Path) -> Path:
     """A folder with a configuration, a game, a record and a house's store that have a name of many letters."""
     configuration = (SHIPPED / "table.toml").read_text(encoding="utf-8")
     named = re.sub("^name = .*", f'name = "{NAME}"', configuration, flags=re.MULTILINE)

@@ -17,7 +17,8 @@ from punto.messages.books import Reconciliation, SettingsChange
 from punto.reports.periods import day_report
 from punto.reports.reconciliation import reconcile
 from punto.reports.record import opened
-from punto.reports.sheets import csv_lines, day_sheet
+from punto.reports.sheets import day_sheet
+from punto.runtime.csv_cells import csv_lines
 from tests.baccarat.table.croupier import settings
 from tests.reports.house import (
     CALENDAR,
@@ -195,7 +196,7 @@ async def test_a_change_of_the_settings_has_amounts_as_the_rest_of_the_books(tmp
 
     with opened(here.record) as record:
         day = day_report(record, FRIDAY, CALENDAR, LATER)
-        sheet = "\n".join(csv_lines(day_sheet("USD", day, CALENDAR.zone)))
+        sheet = "".join(csv_lines(day_sheet("USD", day, CALENDAR.zone)))
     (change,) = day.progressives[0].settings
     changed = json.loads(change.model_dump_json(context="USD"))["changed"]
     own, new = (f"{each / 100:.2f}" for each in (before.seed, before.seed + 50))

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
@@ -72,7 +72,8 @@ def fill(store: Store) -> None:
         )
     )
     store.take_incidents([TakenIncidents(FORMULA, FORMULA, False, 0, 5, told_incidents)])
-    keep(store, [*alarms_of(FORMULA, edges(1, record=FORMULA, **{FORMULA: -0.02}))])
+    of: dict[str, Any] = {FORMULA: -0.02}
+    keep(store, [*alarms_of(FORMULA, edges(1, record=FORMULA, **of))])
 
 
 async def test_no_name_of_a_stolen_table_is_a_formula_in_what_the_house_downloads(tmp_path):

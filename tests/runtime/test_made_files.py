@@ -6,7 +6,7 @@ import socket
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -58,7 +58,7 @@ def store_of_a_witness(path: Path) -> WitnessStore:
     ],
 )
 def test_others_cannot_read_a_database_of_the_program_also_without_its_unit(
-    tmp_path, opened: Callable[[Path], object], allowed
+    tmp_path, opened: Callable[[Path], Any], allowed
 ):
     (tmp_path / "own").mkdir(mode=0o700)
     made = opened(tmp_path / "own" / "made.db")
