@@ -34,9 +34,9 @@ def measure(folder: Path) -> list[Line]:
 def _seconds(folder: Path) -> tuple[list[float], list[float]]:
     with ExitStack() as running:
         broker = running.enter_context(Broker(folder))
-        authority, linked, alone = (Service(folder, broker, name) for name in ("meter-1", "t1", "t2"))
-        text = alone.config.read_text(encoding="utf-8")
-        text = text.replace('authority = "meter-1"\n', "").replace('id = "dragon"', 'id = "own"')
+        authority, linked = (Service(folder, broker, name) for name in ("meter-1", "t1"))
+        alone = Service(folder, broker, "t2", 'authority = "meter-1"\n')
+        text = alone.config.read_text(encoding="utf-8").replace('id = "dragon"', 'id = "own"')
         alone.config.write_text(text, encoding="utf-8")
         for each in (authority, linked, alone):
             running.enter_context(each)

@@ -239,7 +239,11 @@ class _Service:
         link, progressive = None, engine.state.progressive
         if progressive is not None:
             end = AuthorityEnd if progressive.link is None else TableEnd
-            link = end(engine, broker, outbox, topic)
+            keys = {} if config.progressive is None else config.progressive.link_keys(topic.table)
+            if progressive.books.settings.authority is not None and not keys:
+                hint = "write key_folder in [progressive] of the authority and of its tables"
+                _log.warning("what tables ask of the meter is not signed", hint=hint)
+            link = end(engine, broker, outbox, topic, keys)
             self._runs["meter"] = link.run
             for name in meter_topics(engine.state):
                 broker.retain(name, link.message)

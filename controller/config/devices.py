@@ -1,6 +1,5 @@
 """The sections of the devices at the table: shoe, keypads, wager sensors and card reader."""
 
-import re
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -8,13 +7,12 @@ from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from punto.baccarat.table.settings import DeviceSection
 from punto.baccarat.unit import Unit
-from punto.configs.problems import ConfigError, Problem
 from punto.configs.section import Section
 from punto.configs.toml_file import in_folder
 from punto.drivers.base import BAUD
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.keypad.keys import KeyMap
-from punto.runtime.secret_file import SecretFile, read_secret
+from punto.runtime.secret_file import SecretFile, read_key
 
 
 def _device_path(path: str, info: ValidationInfo) -> str:
@@ -58,13 +56,7 @@ class DeviceConfig(Section):
         """
         if self.key_file is None:
             return None
-        written = read_secret(self.key_file, "device's key", f"{self.section}.key_file")
-        if re.fullmatch("[0-9a-fA-F]{64}", written) is None:
-            message = (
-                "does not have a device's key, which is 64 hexadecimal digits (`punto device-key` writes one)"
-            )
-            raise ConfigError([Problem(message, str(self.key_file))])
-        return bytes.fromhex(written)
+        return read_key(self.key_file, "device's key", f"{self.section}.key_file")
 
 
 class SerialConfig(DeviceConfig):

@@ -296,9 +296,7 @@ def _progressive_problems(file: TomlFile, written: ConfigFile, game: Game) -> It
         name = re.split(r"\W", str(error), maxsplit=1)[0]
         key = (name,) if name in ProgressiveConfig.model_fields else ()
         yield file.problem(("progressive", *key), str(error).removeprefix(f"{name}: "))
-    if written.progressive.authority is not None and written.mqtt is None:
-        message = "is reached over MQTT: write [mqtt] too"
-        yield file.problem(("progressive", "authority"), message)
+    yield from _link_problems(file, written, written.progressive)
     if written.coin_spot is not None:
         try:
             written.coin_spot.positions(written.table.seats)
@@ -309,6 +307,23 @@ def _progressive_problems(file: TomlFile, written: ConfigFile, game: Game) -> It
             'is only for Nexus Command: write procedure = "nexus" in [progressive], or remove [card_reader]'
         )
         yield file.problem(("card_reader",), message)
+
+
+def _link_problems(file: TomlFile, written: ConfigFile, progressive: ProgressiveConfig) -> Iterator[Problem]:
+    """What the link between a table and the authority of its meter needs."""
+    if progressive.authority is None:
+        if progressive.key_folder is not None:
+            message = "is for tables that share a meter: write authority too, or remove it"
+            yield file.problem(("progressive", "key_folder"), message)
+        return
+    if written.mqtt is None:
+        yield file.problem(("progressive", "authority"), "is reached over MQTT: write [mqtt] too")
+    if progressive.key_folder is None and not written.table.simulation:
+        message = (
+            "is missing, so anyone with a table's password at the broker could move the meter: write the folder with the keys of the "
+            "tables (`punto device-key` makes a key)"
+        )
+        yield file.problem(("progressive", "key_folder"), message)
 
 
 def _settings_problem(file: TomlFile, message: str) -> Problem:

@@ -2,10 +2,11 @@
 
 import ipaddress
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from fractions import Fraction
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
@@ -25,6 +26,7 @@ from punto.configs.toml_file import FromFolder, Host, OneLine, Reserved
 from punto.controller.signing.keys import read_public
 from punto.runtime.broker_login import BrokerConfig
 from punto.runtime.gaming_days import Calendar, read_start, read_zone
+from punto.runtime.secret_file import read_key
 from punto.runtime.table_ids import HOUSE, LONGEST_ID
 
 
@@ -256,6 +258,12 @@ class ProgressiveConfig(Section, ProgressivePolicies):
     """The meter's name in the topic `progressive/ID` and in the books: small letters, digits, `-` and `_`."""
     tables: tuple[str, ...] = ()
     """Only at the authority: the ids of the tables that share the meter."""
+    key_folder: FromFolder | None = None
+    """Only with `authority`, and then required except in a simulation: the folder with the keys of the
+    [links](../how-to/link-tables.md#make-the-keys), with which a table and its authority sign what they send each other. A table has
+    its key in the file `ID.key`, and the authority has such a file for each of its `tables`. While a key is changed, the
+    authority also has the new one, in `ID.new.key`.
+    """
     wager: str | None = None
     """The wager that wins from the meter. You may leave this key out if only one wager of the game has a meter."""
     second_factor: bool = True
@@ -286,6 +294,28 @@ class ProgressiveConfig(Section, ProgressivePolicies):
     def calendar(self) -> Calendar:
         """When the house's gaming days and weeks begin."""
         return Calendar.of(self.day_starts, self.zone, self.week_starts)
+
+    def key_files(self, table: str) -> Iterator[tuple[str, Path]]:
+        """The tables whose links this table or authority has, each with the file of its key. Only an authority has new keys too."""
+        if self.key_folder is None or self.authority is None:
+            return
+        for each in self.tables or (table,):
+            yield each, self.key_folder / f"{each}.key"
+            new = self.key_folder / f"{each}.new.key"
+            if self.tables and new.exists():
+                yield each, new
+
+    def link_keys(self, table: str) -> dict[str, tuple[bytes, ...]]:
+        """The keys of each link of this table or authority; empty without a folder.
+
+        Raises:
+            ConfigError: a key cannot be read.
+        """
+        keys: dict[str, tuple[bytes, ...]] = {}
+        for each, file in self.key_files(table):
+            found = read_key(file, "key of a link", "progressive.key_folder")
+            keys[each] = (*keys.get(each, ()), found)
+        return keys
 
     def settings(self, table: str, game: Game) -> ProgressiveSettings:
         """The progressive's settings.

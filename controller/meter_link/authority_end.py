@@ -1,15 +1,17 @@
 """The end of the service that keeps a meter: for its own table, or as the authority of linked tables."""
 
 import asyncio
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 import structlog
 
 from punto.baccarat.progressive.events import Contribute
 from punto.baccarat.table.events import MeterAnswered, MeterClaimed, MeterHeard, TableAsked, TableRefused
-from punto.baccarat.table.meter_link import replaced, served_table
+from punto.baccarat.table.meter_link import NOT_SERVED, UNSIGNED, replaced, served_table
 from punto.baccarat.table.state import TableState
 from punto.baccarat.table.terms import Terms, unlike
 from punto.controller.engine import Engine
@@ -24,6 +26,7 @@ from punto.controller.meter_link.carried import (
     read,
     written,
 )
+from punto.controller.meter_link.link import Link
 from punto.controller.mqtt import Broker
 from punto.controller.outbox import Outbox
 from punto.messages import topics
@@ -44,7 +47,16 @@ GAMES_AT_ONCE: Final = 12
 """So many games may begin faster: people try a table's keys and sensors. A table that was away needs none of them, because it
 starts no game while its authority does not answer, and waits for each answer before it asks again.
 """
+UNSIGNED_AGAIN_SECONDS: Final = 600.0
+"""How often the same of what comes in the name of a table without its signature is on the record: it costs its sender nothing."""
 _LONGEST_NAME: Final = 200
+_NOT_SIGNED: Final = (
+    "it is not signed with the key of the link. If {0} is not linked, put the same {0}.key into key_folder of both; otherwise find "
+    "out which program uses the password of {0} at the broker, and give {0} another password"
+)
+_NOT_EXPECTED: Final = (
+    "it is signed, but {} has no keys: write key_folder in [progressive] of both, or of neither"
+)
 _KEEPS_ONE: Final = (
     "{table} keeps a meter of {progressive} itself: write the authority in [progressive] of {table}, or find out what sends a meter in "
     "its name"
@@ -64,7 +76,14 @@ _log = structlog.get_logger("punto.controller.meter_link")
 class AuthorityEnd:
     """A service that keeps a meter, serves the tables that are linked to it, if any, and finds others that keep the same meter."""
 
-    def __init__(self, engine: Engine, broker: Broker, outbox: Outbox, topic: topics.Topics) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        broker: Broker,
+        outbox: Outbox,
+        topic: topics.Topics,
+        keys: Mapping[str, tuple[bytes, ...]] = MappingProxyType({}),
+    ) -> None:
         self._engine = engine
         self._table = topic.table
         self._pause_until = 0.0
@@ -72,7 +91,9 @@ class AuthorityEnd:
         self._rival_ts = ""
         settings = progressive_of(engine.state).books.settings
         broker.listen(topics.Topics(topic.base, "+")(topics.progressive(settings.progressive)), self._take)
-        self._tables = None if settings.authority is None else _LinkedTables(engine, broker, outbox, topic)
+        self._tables = (
+            None if settings.authority is None else _LinkedTables(engine, broker, outbox, topic, keys)
+        )
 
     @property
     def name(self) -> str:
@@ -124,18 +145,30 @@ class AuthorityEnd:
 
 
 class _LinkedTables:
-    """The tables of an authority."""
+    """The tables of an authority. Without `keys`, nothing is signed."""
 
-    def __init__(self, engine: Engine, broker: Broker, outbox: Outbox, topic: topics.Topics) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        broker: Broker,
+        outbox: Outbox,
+        topic: topics.Topics,
+        keys: Mapping[str, tuple[bytes, ...]],
+    ) -> None:
         self._engine = engine
         self._outbox = outbox
         self._own = topic.table
         settings = progressive_of(engine.state).books.settings
         self.names = [each.table for each in settings.tables]
+        self._links = {
+            table: Link(settings.progressive, topic.table, table, keys.get(table, ())) for table in self.names
+        }
+        self._unsigned_at: dict[str, float] = {}
+        """When it was last recorded what came in the name of a table without its signature."""
         self._online: dict[str, Availability] = {}
         """The tables that are connected."""
-        self._meters: dict[str, tuple[str, float]] = {}
-        """Of each table that has sent a meter of its own: the time that it wrote into the last one, and when the last new one came."""
+        self._meters: dict[str, str] = {}
+        """Of each table that has sent a meter of its own: the time that it wrote into the last one."""
         self._refusals: dict[str, str] = {}
         self._games = {
             table: Bucket(GAMES_AT_ONCE, 1 / GAME_SECONDS, clock.monotonic()) for table in self.names
@@ -149,6 +182,11 @@ class _LinkedTables:
         engine.watch(self._watch)
 
     async def _take(self, table: str, message: Received) -> None:
+        link = self._links[table]
+        if not link.holds(message.payload):
+            reason = _NOT_SIGNED.format(table) if link.keys else _NOT_EXPECTED.format(self._own)
+            await self._ignore(table, reason)
+            return
         said = read(MeterRequest, message)
         asked = None if said is None else input_of(said.asked, message)
         if (
@@ -189,31 +227,30 @@ class _LinkedTables:
             self._online[table] = said
 
     async def take_meter(self, table: str, ts: str) -> None:
-        """Raise an alarm for a table that keeps a meter too, and do not serve it. The other tables play on.
+        """Raise an alarm for a table that keeps a meter too, and serve it: nobody signs a meter.
 
         A rival of which the authority knows nothing stops all games, because it may pay the same money. This table is known, and
         one table, or one stolen password, must not stop the others.
         """
-        before, at = self._meters.get(table, ("", float("-inf")))
-        lives = before not in {"", ts}
-        self._meters[table] = (ts, clock.monotonic() if lives else at)
-        reason = self._keeps_one(table)
-        if lives and reason is not None:
-            await self._refuse(table, reason)
-
-    def _keeps_one(self, table: str) -> str | None:
-        _, at = self._meters.get(table, ("", float("-inf")))
-        if clock.monotonic() - at > RIVAL_SECONDS:
-            return None
-        progressive = progressive_of(self._engine.state).books.settings.progressive
-        return _KEEPS_ONE.format(table=table, progressive=progressive)
+        before, self._meters[table] = self._meters.get(table, ""), ts
+        if before not in {"", ts}:
+            progressive = progressive_of(self._engine.state).books.settings.progressive
+            await self._ignore(table, _KEEPS_ONE.format(table=table, progressive=progressive))
 
     def _not_alone(self, table: str, record: str) -> str | None:
-        """Why a request from this record of a table may be of another service than the table, None if there is no sign of it."""
+        """Why a table's first request may be of another service than the table, None if there is no sign of it.
+
+        Nobody signs the signs, so they do not count against a record from which the table was served before.
+        """
         online = self._online.get(table)
-        if online is not None and (online.record not in {None, record} or online.other_record is not None):
+        first = served_table(progressive_of(self._engine.state), table) is None
+        if (
+            first
+            and online is not None
+            and (online.record not in {None, record} or online.other_record is not None)
+        ):
             return _OTHER_RECORD.format(table=table)
-        return self._keeps_one(table)
+        return None
 
     async def _serve(self, table: str, asked: TableAsked) -> None:
         last = served_table(progressive_of(self._engine.state), table)
@@ -251,7 +288,14 @@ class _LinkedTables:
         client = f"table {table}"
         if reason != known and self._engine.pace.allows(client):
             self._engine.pace.charge(client)
-            await self._engine.submit([TableRefused(table, reason)], client)
+            await self._engine.submit([TableRefused(table, reason, NOT_SERVED)], client)
+
+    async def _ignore(self, table: str, reason: str) -> None:
+        """Raise an alarm for what comes in the name of a table without its signature, once in a while; it changes nothing else."""
+        now = clock.monotonic()
+        if now - self._unsigned_at.get(reason, float("-inf")) >= UNSIGNED_AGAIN_SECONDS:
+            self._unsigned_at[reason] = now
+            await self._engine.submit([TableRefused(table, reason, UNSIGNED)], SOURCE)
 
     def _answer(self, table: str, now: datetime) -> Message:
         state = self._engine.state
@@ -264,7 +308,7 @@ class _LinkedTables:
         )
         answered = None if last is None else MeterAnswered(last.number, last.entries, last.refused, extract)
         number = 0 if last is None else last.number
-        return MeterAnswer(
+        answer = MeterAnswer(
             id=f"{self._own}/meter/answer/{table}/{self._engine.seq}",
             seq=number,
             ts=timestamp(now),
@@ -276,7 +320,9 @@ class _LinkedTables:
             last_input=self._engine.seq,
             heard=written(heard),
             answered=None if answered is None else written(answered),
+            record=None if last is None else last.record,
         )
+        return self._links[table].signed(answer)
 
     def _watch(self, state: TableState, _: int) -> None:
         before, self._seen = self._seen, progressive_of(state)

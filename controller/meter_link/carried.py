@@ -17,6 +17,7 @@ from punto.baccarat.table.events import Event
 from punto.baccarat.table.state import TablesProgressive, TableState
 from punto.controller.engine import Handled
 from punto.controller.journal.entries import EVENTS
+from punto.controller.meter_link.link import LONGEST
 from punto.messages.linked import Input
 from punto.messages.models import Message
 from punto.runtime import clock
@@ -29,8 +30,6 @@ SOURCE: Final = "meter"
 """The source on the record of what the link reports."""
 LOOK_SECONDS: Final = 0.5
 """How often an end looks what has changed."""
-_LONGEST: Final = 131_072
-"""Bytes: several times as many as a meter's settings with all awards that it keeps."""
 _LONGEST_TEXT: Final = 1000
 _FAILED_SECONDS: Final = 60.0
 """The pause after an input that the program could not handle: what it reports still stands, and would be recorded without end."""
@@ -48,7 +47,7 @@ def written(event: Event) -> Input:
 
 def read(kind: type[_M], message: Received) -> _M | None:
     """The message of this kind, None if it cannot be read."""
-    if len(message.payload) > _LONGEST:
+    if len(message.payload) > LONGEST:
         _log.warning("message of a linked table not read", topic=message.topic, reason="it is too long")
         return None
     try:

@@ -1,8 +1,9 @@
 """A linked table's end: it asks the authority, and follows the authority's meter."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Final
 
 import structlog
@@ -24,6 +25,7 @@ from punto.controller.meter_link.carried import (
     read,
     written,
 )
+from punto.controller.meter_link.link import Link
 from punto.controller.mqtt import Broker
 from punto.controller.outbox import Outbox
 from punto.messages import topics
@@ -37,6 +39,8 @@ STALE_SECONDS: Final = 5.0
 """An authority whose meter has not come for this time is away: it comes every second."""
 _ASK_AGAIN_SECONDS: Final = 3.0
 """How often a table that waits for its authority sends its request again."""
+_NOT_SIGNED: Final = "what comes as its answer is not signed with the key of the link: put the same {0}.key into key_folder of {1} and of {0}"
+_NOT_EXPECTED: Final = "it signs its answers, but this table has no key: write key_folder in [progressive] of both, or of neither"
 _UNREAD_ANSWER: Final = MeterHeard(False, UNREAD.format("the authority"))
 
 _log = structlog.get_logger("punto.controller.meter_link")
@@ -45,7 +49,14 @@ _log = structlog.get_logger("punto.controller.meter_link")
 class TableEnd:
     """The end of a linked table."""
 
-    def __init__(self, engine: Engine, broker: Broker, outbox: Outbox, topic: topics.Topics) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        broker: Broker,
+        outbox: Outbox,
+        topic: topics.Topics,
+        keys: Mapping[str, tuple[bytes, ...]] = MappingProxyType({}),
+    ) -> None:
         self._engine = engine
         self._broker = broker
         self._outbox = outbox
@@ -53,10 +64,13 @@ class TableEnd:
         at = topics.Topics(topic.base, settings.authority or "")
         self._table = topic.table
         self._name = settings.progressive
+        self._signs = Link(self._name, at.table, topic.table, keys.get(topic.table, ()))
         self._available, self._reason = False, "not reached yet"
         self._meter: Progressive | None = None
         self._meter_at = 0.0
         self._heard: MeterHeard | None = None
+        self._unsigned = ""
+        """Why what came as the answer of the authority is not one; empty if there was none since its last answer."""
         self._terms: Terms | None = None
         """Of the authority; None if it has not told them."""
         self._last_input = 0
@@ -92,7 +106,7 @@ class TableEnd:
         request = None
         if asked is not None:
             request = TableAsked(self._table, self._engine.record_name, asked.number, asked.orders)
-        return MeterRequest(
+        message = MeterRequest(
             id=f"{self._table}/meter/request/{self._link.number}/{'answered' if asked is None else 'asked'}",
             seq=self._link.number,
             ts=timestamp(now),
@@ -104,6 +118,7 @@ class TableEnd:
             record=self._engine.record_name,
             asked=None if request is None else written(request),
         )
+        return self._signs.signed(message)
 
     def _watch(self, _: TableState, __: int) -> None:
         asked = self._link.asked
@@ -137,6 +152,7 @@ class TableEnd:
             self._available, self._reason = said.state == "online", said.reason
             if not self._available:
                 self._last_input = 0  # it may come back with another record
+                self._heard = None  # or with another key
             await self._look()
 
     async def _take_meter(self, message: Received) -> None:
@@ -148,6 +164,13 @@ class TableEnd:
         self._outbox.snapshot_due(topics.progressive(self._name))
 
     async def _take_answer(self, message: Received) -> None:
+        if not self._signs.holds(message.payload):
+            if self._heard is None:  # else it changes nothing: the authority has answered
+                reason = _NOT_SIGNED if self._signs.keys else _NOT_EXPECTED
+                self._unsigned = reason.format(self._table, self._signs.authority)
+                await self._look()
+            return
+        self._unsigned = ""
         said = read(MeterAnswer, message)
         if said is not None and said.last_input < self._last_input:
             return
@@ -182,6 +205,8 @@ class TableEnd:
             asked = self._link.asked
             if asked is None or asked.number != said.seq or asked.number == self._failed:
                 return
+            if said.record != self._engine.record_name:
+                return  # the answer to an earlier record of this table
             answered = input_of(said.answered, message)
             if not isinstance(answered, MeterAnswered):
                 return
@@ -219,6 +244,8 @@ class TableEnd:
         if away is not None:
             return MeterHeard(False, away) if link.online else None
         objection = self._unlike()
+        if objection is None and self._heard is None and self._unsigned:
+            objection = self._unsigned
         said = self._heard if objection is None else MeterHeard(False, objection)
         if said is None or not said.online:
             reason = "it has not told the meter yet" if said is None else said.reason
@@ -228,7 +255,10 @@ class TableEnd:
                 else None
             )
         settings = said.settings if said.settings != known.settings else None
-        told = said.extract is not None and public(known.with_extract(said.extract)) != public(known)
+        if said.extract is not None and said.extract.ledger.last < known.ledger.last:
+            settings, told = None, False  # an old answer: anybody at the broker can repeat it
+        else:
+            told = said.extract is not None and public(known.with_extract(said.extract)) != public(known)
         if link.online and settings is None and not told:
             return None
         if not link.online and settings is not None and link.reason.startswith("it has another"):

@@ -18,7 +18,7 @@ from punto.configs.problems import ConfigError, Problem, meant
 from punto.configs.toml_file import read
 from punto.controller.config.devices import KeypadConfig
 from punto.controller.config.file import ServiceConfig
-from punto.controller.config.sections import AccountsConfig, ConsoleConfig
+from punto.controller.config.sections import AccountsConfig, ConsoleConfig, ProgressiveConfig
 from punto.controller.config.tables import link_problems, load_configs, these
 from punto.house.config import load_game_manager
 from punto.runtime.secret_file import secret_warnings
@@ -304,6 +304,8 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
         yield from _console_warnings(config.console)
     if config.keypad is not None and config.keypad.input is not None:
         yield from _key_warnings(config.keypad)
+    if config.progressive is not None:
+        yield from _link_warnings(config.table.id, config.progressive)
     if config.progressive is None:
         for wager in config.game.wagers:
             if wager.progressive is not None:
@@ -347,6 +349,17 @@ def _device_warnings(config: ServiceConfig) -> Iterator[str]:
                 "this "
                 "device can have a key (docs/how-to/add-a-device.md)"
             )
+
+
+def _link_warnings(table: str, progressive: ProgressiveConfig) -> Iterator[str]:
+    """A simulation that signs nothing, and keys that can be missing."""
+    if progressive.authority is not None and progressive.key_folder is None:
+        yield (
+            "warning: progressive: what the tables ask of the meter is not signed, so anyone with a table's password at the broker can "
+            "move the meter: write key_folder (docs/how-to/link-tables.md)"
+        )
+    for _, file in progressive.key_files(table):
+        yield from secret_warnings(file, "progressive.key_folder", ": make it with `punto device-key`")
 
 
 def _folder_warnings(config: ServiceConfig) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`punto device-key`: a key for a device on a serial line, which proves with it that it is the one that was enrolled."""
+"""`punto device-key`: a key for a device on a serial line, or for the link between a table and the authority of its meter."""
 
 import argparse
 import secrets
@@ -12,8 +12,7 @@ from punto.runtime.made_files import OWN, write_file
 HELP: Final = (
     "Make a device's key: 64 hexadecimal digits in a new file that only you can read. Copy the key to the device with the "
     "maker's tool. In the table's configuration, set the device's key_file to the path of this file. Make a separate key for "
-    "each "
-    "device."
+    "each device. The link of a table to the authority of its meter has such a key too, in the file ID.key of the key_folder of both."
 )
 
 
@@ -25,8 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Write the file; 1 if it exists or cannot be written."""
     try:
-        write_file(args.file, f"{secrets.token_hex(KEY_BYTES)}\n".encode(), OWN, replace=False)
+        make_key(args.file)
     except OSError as error:
         sys.stderr.write(f"punto device-key: {args.file} cannot be made: {error.strerror}\n")
         return 1
     return 0
+
+
+def make_key(path: Path) -> None:
+    """Write a new key into a new file that only its owner can read; raises OSError if it exists or cannot be written."""
+    write_file(path, f"{secrets.token_hex(KEY_BYTES)}\n".encode(), OWN, replace=False)

@@ -35,6 +35,17 @@ Procedure = Annotated[
     Field(description="the procedure by which awards are confirmed; both sides have the same"),
 ]
 
+Signatures = Annotated[
+    tuple[Annotated[str, Field(pattern="^[0-9a-f]{64}$")], ...],
+    Field(
+        max_length=2,
+        description="the HMAC-SHA-256 of this message by the key of the link, in hexadecimal digits; the authority signs with both "
+        "keys while a key is changed; empty only in a simulation without keys. It is always the last field. Signed are the line "
+        "`punto meter link 1`, a line each with the ids of the progressive, the authority and the table, and then the exact bytes "
+        "of the message with `[]` in place of the signatures",
+    ),
+]
+
 
 class MeterRequest(Message):
     """What a linked table asks the authority of its meter, until the answer is on the table's record. `seq` is the request's number."""
@@ -48,6 +59,7 @@ class MeterRequest(Message):
     asked: Input | None = Field(
         description="the request, as it will be on the authority's record; null if the table waits for no answer"
     )
+    signatures: Signatures = ()
 
 
 class MeterAnswer(Message):
@@ -73,3 +85,9 @@ class MeterAnswer(Message):
     answered: Input | None = Field(
         description="the last answer, as it will be on the table's record; null before the first"
     )
+    record: RecordName | None = Field(
+        None,
+        description="the record of the table to which `answered` belongs; null before the first. A table ignores the answer to "
+        "another record",
+    )
+    signatures: Signatures = ()

@@ -7,6 +7,7 @@ unit: systemd reads the source file as root and copies it to a directory that on
 """
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final
@@ -17,6 +18,7 @@ from punto.configs.problems import ConfigError, Problem
 from punto.configs.text_file import TextError, read_text
 from punto.configs.toml_file import in_folder
 
+_KEY: Final = re.compile("[0-9a-fA-F]{64}")
 _VARIABLE: Final = "CREDENTIALS_DIRECTORY"
 _CREDENTIALS: Final = Path(f"${_VARIABLE}")
 
@@ -46,6 +48,19 @@ def read_secret(path: Path, what: str, key: str) -> str:
         message = f"the file must have one line with the {what}, and nothing else"
         raise ConfigError([Problem(message, str(found))])
     return secret
+
+
+def read_key(path: Path, what: str, key: str) -> bytes:
+    """The key of 32 bytes in a file of 64 hexadecimal digits (`punto device-key`); `what` and `key` as in `read_secret`.
+
+    Raises:
+        ConfigError: the file cannot be read, or does not have a key.
+    """
+    written = read_secret(path, what, key)
+    if _KEY.fullmatch(written) is None:
+        message = f"does not have a {what}, which is 64 hexadecimal digits (`punto device-key` writes one)"
+        raise ConfigError([Problem(message, str(path))])
+    return bytes.fromhex(written)
 
 
 def secret_warnings(path: Path, key: str, remedy: str = "") -> Iterator[str]:

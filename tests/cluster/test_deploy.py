@@ -25,6 +25,7 @@ path = "{id}.db"
 [progressive]
 id = "dragon"
 authority = "meter-1"
+key_folder = "keys"
 {tables}
 """
 

@@ -1,30 +1,56 @@
 """Services of tables on one progressive, and of the authority that keeps its meter, as processes."""
 
+import hmac
+import json
 import re
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from punto.baccarat.table.state import AuthorityLink, TablesProgressive
 from punto.controller.journal.recovery import history
 from tests.controller.table_on_a_machine import Broker, Table, wait_until
 
+TABLES = ("t1", "t2")
 METER = '[progressive]\nid = "dragon"\nauthority = "meter-1"\n'
 OF_THE_AUTHORITY = "approval_above = 100000000\n"
+
+
+def key_of(table: str) -> bytes:
+    """The key of a table's link."""
+    return sha256(table.encode()).digest()
+
+
+def signed(payload: dict[str, Any], table: str = "t1") -> str:
+    """What the holder of a table's key sends the authority, or is sent by it, written by hand from the contract."""
+    text = json.dumps({**payload, "signatures": []}, separators=(",", ":"))
+    names = f"punto meter link 1\ndragon\nmeter-1\n{table}\n"
+    tag = hmac.digest(key_of(table), (names + text).encode(), "sha256").hex()
+    return text.removesuffix("]}") + f'"{tag}"]}}'
 
 
 class Service(Table):
     """A service of the floor, in a folder of its own: `meter-1`, or a table whose cards are keyed.
 
-    `without` is left out of the progressive's section.
+    `without` is left out of the progressive's section. Of the keys in the folder `keys`, each has its own.
     """
 
     def __init__(self, folder: Path, broker: Broker, name: str, without: str = "") -> None:
         self.name = name
-        (folder / name).mkdir()
-        tables = OF_THE_AUTHORITY if without else ""
-        if name == "meter-1":
-            tables = f'{OF_THE_AUTHORITY}tables = ["t1", "t2"]\n'
+        self.keys = folder / name / "keys"
+        self.keys.mkdir(parents=True)
+        authority = name == "meter-1"
+        for table in TABLES if authority else (name,):
+            (self.keys / f"{table}.key").write_text(key_of(table).hex() + "\n")
+        tables = OF_THE_AUTHORITY if authority or without else ""
+        if authority:
+            tables += f"tables = {json.dumps(TABLES)}\n"
+        keys = f'key_folder = "{self.keys}"\n' if "authority" not in without else ""
         super().__init__(
-            folder / name, broker, 'cards = "keyed"\nburn = "none"', METER.replace(without, "") + tables
+            folder / name,
+            broker,
+            'cards = "keyed"\nburn = "none"',
+            METER.replace(without, "") + tables + keys,
         )
         text = re.sub(r"\[shoe\]\nport = .*\n", "", self.config.read_text(encoding="utf-8"))
         text = text.replace('id = "table-1"', f'id = "{name}"').replace("dragon-bonus-1", "progressive-2")

@@ -140,9 +140,10 @@ class Broker(Program):
         )
         assert self.running, f"Mosquitto ended with {self.process.returncode}: {self.said()[-10:]}"
 
-    def publish(self, topic: str, payload: dict[str, Any]) -> None:
+    def publish(self, topic: str, payload: dict[str, Any] | str) -> None:
         """Publish with mosquitto_pub, as somebody else's program would."""
-        command = ["mosquitto_pub", "-p", str(self.port), "-q", "1", "-t", topic, "-m", json.dumps(payload)]
+        text = payload if isinstance(payload, str) else json.dumps(payload)
+        command = ["mosquitto_pub", "-p", str(self.port), "-q", "1", "-t", topic, "-m", text]
         subprocess.run(command, check=True, timeout=DEADLINE)
 
     def forget(self, topic: str) -> None:

@@ -28,7 +28,7 @@ from punto.runtime.broker_link import Received
 from tests.baccarat.table import linked_floor
 from tests.baccarat.table.croupier import settings as table_settings
 from tests.consoles.consoles import Browser
-from tests.controller.linked_services import Service
+from tests.controller.linked_services import Service, signed
 from tests.controller.progressive_devices import switched_on
 from tests.controller.table_in_this_process import eventually, rows
 from tests.controller.table_in_this_process import table as in_this_process
@@ -252,7 +252,7 @@ def test_a_request_that_is_refused_again_and_again_is_recorded_once(floor, tmp_p
     t1.kill()  # or its own messages, in between, would say that all is well again
     with Listener(tmp_path, broker.port, "punto/meter-1/meter/answer/t1") as listener:
         for _ in range(2):
-            broker.publish(topic, asked)
+            broker.publish(topic, signed(asked))
         wait_until(lambda: "another record" in str(listener.heard()[-1:]), "the authority answers why")
     t2.bet(1)  # which the authority takes after both
 
@@ -306,15 +306,15 @@ def test_a_table_of_the_list_that_keeps_a_meter_itself_is_an_alarm_and_stops_no_
         "t1: t1 keeps a meter of dragon itself: write the authority in [progressive] of t1, or find out what sends a meter in its name"
     ]
     assert authority.progressive.rival is None
+    assert alarms_of(authority)[0][0] == "table_unsigned"
     t2.bet(2)
-    assert authority.contributions == CONTRIBUTED
-    wait_until_served_again(t1, "keeps a meter of dragon itself")  # ten seconds after its last meter
     t1.bet(1)
+    assert authority.contributions == 2 * CONTRIBUTED
 
 
 def test_a_request_of_a_table_whose_other_record_is_connected_is_refused(floor):
     broker, (authority, t1, t2) = floor
-    broker.publish("punto/t1/meter/request", asked_for(1, record="made up"))
+    broker.publish("punto/t1/meter/request", signed(asked_for(1, record="made up")))
     wait_until(lambda: alarms_of(authority), "the authority refuses the request")
 
     assert refused_tables(authority) == [
@@ -333,7 +333,9 @@ def test_a_table_with_another_record_than_before_is_refused_before_it_asks(floor
     wait_until(
         lambda: broker_has(tmp_path, broker, "punto/t1/availability")["state"] == "offline", "t1 is away"
     )
-    broker.publish("punto/t1/meter/request", {**in_the_name_of_t1(0, record="made up"), "asked": None})
+    broker.publish(
+        "punto/t1/meter/request", signed({**in_the_name_of_t1(0, record="made up"), "asked": None})
+    )
 
     wait_until(lambda: alarms_of(authority), "the authority refuses the table")
     assert "t1 asks from another record than before" in alarms_of(authority)[0][1]
@@ -406,13 +408,13 @@ def test_what_a_stolen_table_asks_neither_moves_the_meter_nor_ends_its_authority
         {"round": 10**30},
         {"table": "x" * 100_000},
     ):
-        broker.publish("punto/t1/meter/request", asked_for(1, record=record, **false))
+        broker.publish("punto/t1/meter/request", signed(asked_for(1, record=record, **false)))
     several = [
         order
         for game in range(1, 29)
         for order in (wagers_of(game), {"kind": "end_round", "table": "t1", "round": game})
     ]
-    broker.publish("punto/t1/meter/request", in_the_name_of_t1(1, *several, record=record))
+    broker.publish("punto/t1/meter/request", signed(in_the_name_of_t1(1, *several, record=record)))
     t2.bet(2)
 
     assert (authority.running, authority.contributions) == (True, CONTRIBUTED)
@@ -440,12 +442,12 @@ def test_a_stolen_password_starts_no_more_games_than_a_table_can_deal(tmp_path):
 
         for game in count(1):
             request = in_the_name_of_t1(2 * game - 1, wagers_of(game), simulation=False)
-            broker.publish(topic, request)
+            broker.publish(topic, signed(request))
             wait_until(lambda at=game: begun() == at or alarms_of(authority), "an answer")  # type: ignore[misc]
             if begun() < game:
                 break
             end = {"kind": "end_round", "table": "t1", "round": game}
-            broker.publish(topic, in_the_name_of_t1(2 * game, end, simulation=False))
+            broker.publish(topic, signed(in_the_name_of_t1(2 * game, end, simulation=False)))
 
         assert GAMES_AT_ONCE <= game - 1 <= GAMES_AT_ONCE + (time.monotonic() - began) / GAME_SECONDS
         assert authority.contributions == (game - 1) * CONTRIBUTED
@@ -454,7 +456,7 @@ def test_a_stolen_password_starts_no_more_games_than_a_table_can_deal(tmp_path):
         assert "t1 starts games faster than a table can deal, which is one in 10 seconds" in text
 
         def asks_again() -> bool:
-            broker.publish(topic, request)
+            broker.publish(topic, signed(request))
             return begun() == game
 
         wait_until(asks_again, "the request is carried out ten seconds after the last game")
@@ -466,15 +468,20 @@ def test_what_a_stolen_authority_answers_does_not_end_its_tables(floor, tmp_path
     with Listener(tmp_path, broker.port, topic) as listener:
         wait_until(listener.heard, "an answer")
         answer = listener.heard()[-1].payload
+    answer["record"] = broker_has(tmp_path, broker, "punto/t1/availability")["record"]
     ask_in_vain(authority, t1)
     asked, entry = t1.link.asked, {"kind": "wagers_counted", "table": "t1", "round": 10**30, "wagers": []}
     assert asked is not None
     extract = answer["heard"]["extract"]
     false = {"kind": "meter_answered", "number": asked.number, "refused": None, "extract": extract}
-    for entries in ([entry], [{**entry, "round": 7}]):
-        said = {**answer, "seq": asked.number, "answered": {**false, "entries": entries}}
-        broker.publish(topic, said)
-    broker.publish(topic, {**answer, "heard": {**answer["heard"], "reason": "x" * 100_000}})
+    for entries, record in (
+        ([entry], answer["record"]),
+        ([{**entry, "round": 7}], answer["record"]),
+        ([], "another"),  # captured when an earlier record of the table asked with this number
+    ):
+        said = {**answer, "seq": asked.number, "record": record, "answered": {**false, "entries": entries}}
+        broker.publish(topic, signed(said))
+    broker.publish(topic, signed({**answer, "heard": {**answer["heard"], "reason": "x" * 100_000}}))
     t1.play(NOTHING)
 
     assert (t1.running, t1.link.asked) == (True, asked)
@@ -529,7 +536,8 @@ def test_a_table_in_another_currency_is_refused_by_both_sides(tmp_path):
         assert (refused["accepted"], refused["code"]) == (False, "meter_away")
         assert says in refused["reason"]
 
-        broker.publish("punto/t1/meter/request", asked_for(1, "EUR"))  # as a table that does not compare
+        # As a table that does not compare.
+        broker.publish("punto/t1/meter/request", signed(asked_for(1, "EUR")))
         time.sleep(1)
         assert inputs(authority.record, "table_asked") == []
         assert refused_tables(authority) == [f"t1: {says}"]
@@ -567,9 +575,8 @@ def test_a_table_whose_game_has_other_rules_is_refused_by_both_sides(tmp_path):
         refused = t1.ask(order="start_game", round=1)
         assert (refused["accepted"], refused["code"]) == (False, "meter_away")
 
-        broker.publish(
-            "punto/t1/meter/request", {**asked_for(1), "rules": {}}
-        )  # as a table that does not compare
+        # As a table that does not compare.
+        broker.publish("punto/t1/meter/request", signed({**asked_for(1), "rules": {}}))
         time.sleep(1)
         assert inputs(authority.record, "table_asked") == []
 
@@ -598,7 +605,7 @@ def test_a_message_of_another_version_is_refused_by_both_sides_until_one_comes_t
         text = f"{who} sends what this version cannot read"
         # The next message can be read again, and it comes soon: so none comes while the authority stands still.
         for pause in pauses():
-            broker.publish(topic, {"schema": schema})
+            broker.publish(topic, signed({"schema": schema}, table.name))
             time.sleep(pause)
             authority.process.send_signal(signal.SIGSTOP)
             if text in table.link.reason:

@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -430,10 +431,20 @@ class LinkedWorld(World):
 
 
 def _table(table: str, game: str, chance: Random, folder: Path) -> ServiceConfig:
-    return configuration(chance, folder, table, game, f'authority = "{AUTHORITY}"\n')
+    _write_keys([table], folder)
+    return configuration(
+        chance, folder, table, game, f'authority = "{AUTHORITY}"\nkey_folder = "{folder}/keys"\n'
+    )
+
+
+def _write_keys(tables: list[str], folder: Path) -> None:
+    (folder / "keys").mkdir(exist_ok=True)
+    for table in tables:
+        (folder / "keys" / f"{table}.key").write_text(sha256(table.encode()).hexdigest() + "\n", "ascii")
 
 
 def _authority(tables: list[str], game: str, chance: Random, folder: Path) -> ServiceConfig:
+    _write_keys(tables, folder)
     limit = f"display_limit = {chance.choice((1_050_000, 2_000_000))}\n" if chance.random() < 0.3 else ""
     (folder / f"{AUTHORITY}.toml").write_text(
         f"""\
@@ -452,6 +463,7 @@ path = "{folder}/{AUTHORITY}-operators.db"
 [progressive]
 id = "{PROGRESSIVE}"
 authority = "{AUTHORITY}"
+key_folder = "{folder}/keys"
 tables = {json.dumps(tables)}
 procedure = "{PROGRESSIVES[game]}"
 reserve = "{chance.choice(("0%", "1%", "3%"))}"

@@ -397,10 +397,14 @@ class MeterClaimed:
 
 @dataclass(frozen=True, slots=True)
 class TableRefused:
-    """The authority does not serve a table, and why: what the table sends cannot be carried out, and is not recorded."""
+    """The authority does not serve a table, and why: what the table sends cannot be carried out, and is not recorded.
+
+    With the code `table_unsigned`, it is what comes in the name of the table that is not served: the table has not signed it.
+    """
 
     table: str
     reason: str
+    code: Literal["table_refused", "table_unsigned"] = "table_refused"
     kind: Literal["table_refused"] = "table_refused"
 
 

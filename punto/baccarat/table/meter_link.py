@@ -64,6 +64,8 @@ REFUSED: Final = "meter_refused"
 """Code of the alarm for what the authority refused."""
 NOT_SERVED: Final = "table_refused"
 """Code of the authority's alarm for a table that it does not serve, or for a request that no table makes."""
+UNSIGNED: Final = "table_unsigned"
+"""Code of the authority's alarm for what comes in the name of a table without its signature."""
 
 
 def of(turn: Turn) -> TablesProgressive:
@@ -412,7 +414,8 @@ def _keep_served(turn: Turn, served: ServedTable) -> None:
 def refuse(turn: Turn, event: TableRefused) -> None:
     """Raise an alarm for a table that is not served; raises RefusedError if this service is not the authority."""
     _kept_here(turn)
-    turn.alarm(NOT_SERVED, f"{event.table} is not served: {event.reason}")
+    what = event.table if event.code == NOT_SERVED else f"a message in the name of {event.table}"
+    turn.alarm(event.code, f"{what} is not served: {event.reason}")
 
 
 def _kept_here(turn: Turn) -> TablesProgressive:

@@ -5,6 +5,7 @@ import json
 import secrets
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from argon2 import PasswordHasher
 
 from punto.baccarat.wagers.definition import Limits
 from punto.commands.demo.options import TableOptions, meter_of
+from punto.commands.device_key import make_key
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.accounts.accounts import Accounts
@@ -137,7 +139,8 @@ def _progressive_config(wager: str, options: TableOptions) -> str:
     procedure = options.procedure or "aquarius"
     text = _PROGRESSIVE_CONFIG.format(id=_written(options.meter), wager=_written(wager), procedure=procedure)
     if options.authority is not None:
-        text += f"authority = {_written(options.authority)}\n"
+        keys = _keys_of(options)
+        text += f"authority = {_written(options.authority)}\nkey_folder = {_written(keys)}\n"
     if options.authority in {None, options.table}:
         text += _METER_CONFIG
     if options.linked:
@@ -149,6 +152,16 @@ def _progressive_config(wager: str, options: TableOptions) -> str:
         (KEYPAD, _KEYPAD_CONFIG) if procedure == "aquarius" else (CARD_READER, _CARD_READER_CONFIG)
     )
     return text + section.format(port=_written(options.folder / link))
+
+
+def _keys_of(options: TableOptions) -> Path:
+    """The folder with the keys of all links, and those that the table or authority needs in it."""
+    keys = options.folder.parent / "keys"
+    keys.mkdir(exist_ok=True)
+    for table in options.linked or (options.table,):
+        with suppress(FileExistsError):  # the other end has made it
+            make_key(keys / f"{table}.key")
+    return keys
 
 
 def config_of(folder: Path) -> Path:

@@ -275,6 +275,7 @@ path = "meter-1.db"
 [table.progressive]
 id = "dragon"
 authority = "meter-1"
+key_folder = "keys"
 tables = ["t1", "t2"]
 """
 LINKED = """\
@@ -288,6 +289,7 @@ path = "t1.db"
 [table.progressive]
 id = "dragon"
 authority = "meter-1"
+key_folder = "keys"
 """
 
 
@@ -356,7 +358,10 @@ def test_a_setting_of_the_meter_that_its_authority_decides_is_refused_at_a_table
 
 def test_a_table_that_keeps_the_meter_of_its_authority_itself_is_found(tmp_path):
     house = tmp_path / "house.toml"
-    house.write_text(FLOOR + AUTHORITY + LINKED.replace('authority = "meter-1"\n', ""), encoding="utf-8")
+    house.write_text(
+        FLOOR + AUTHORITY + LINKED.replace('authority = "meter-1"\nkey_folder = "keys"\n', ""),
+        encoding="utf-8",
+    )
 
     (problem,) = problems(house)
     assert problem.endswith(
@@ -390,3 +395,50 @@ def test_check_config_compares_the_tables_of_several_files(tmp_path):
         changed(path, 'cards = "keyed"', "")
     ran = punto("check-config", *map(str, files))
     assert [line.split(":")[0] for line in ran.stderr.splitlines()] == list(map(str, files))
+
+
+@pytest.mark.parametrize("text", [AUTHORITY, LINKED])
+def test_a_link_without_a_key_is_refused_except_in_a_simulation(tmp_path, text):
+    path = tmp_path / "table.toml"
+    without = (FLOOR + text).replace('key_folder = "keys"\n', "")
+    path.write_text(without, encoding="utf-8")
+    (said,) = problems(path)
+    assert (
+        "progressive.key_folder: is missing, so anyone with a table's password at the broker could move the meter"
+        in said
+    )
+
+    path.write_text(without.replace('name = "', 'simulation = true\nname = "'), encoding="utf-8")
+    ran = punto("check-config", str(path))
+    assert ran.returncode == 0
+    assert "warning: progressive: what the tables ask of the meter is not signed" in ran.stdout
+
+
+def test_a_folder_of_keys_is_refused_for_a_meter_of_the_table_alone(tmp_path):
+    path = tmp_path / "table.toml"
+    path.write_text(FLOOR + LINKED.replace('authority = "meter-1"\n', ""), encoding="utf-8")
+    (said,) = problems(path)
+    assert "progressive.key_folder: is for tables that share a meter" in said
+
+
+def test_each_end_of_a_link_names_the_keys_that_it_needs(tmp_path):
+    path, keys = tmp_path / "house.toml", tmp_path / "keys"
+    path.write_text(FLOOR + AUTHORITY + LINKED, encoding="utf-8")
+    said = punto("check-config", str(path)).stdout
+    for name in ("t1", "t2"):
+        missing = f"progressive.key_folder {keys / name}.key does not exist: make it with `punto device-key`"
+        assert missing in said
+
+    keys.mkdir()
+    for name in ("t1", "t2", "t1.new"):
+        assert punto("device-key", str(keys / f"{name}.key")).returncode == 0
+    authority, t1 = load_configs(path)
+    assert authority.progressive is not None
+    assert t1.progressive is not None
+    found = authority.progressive.link_keys("meter-1")
+    assert [len(each) for each in found.values()] == [2, 1]
+    assert t1.progressive.link_keys("t1") == {"t1": found["t1"][:1]}
+
+    (keys / "t2.key").write_text("no key\n", encoding="ascii")
+    with pytest.raises(ConfigError, match="does not have a key of a link, which is 64 hexadecimal digits"):
+        authority.progressive.link_keys("meter-1")
