@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final
 
 import structlog
@@ -19,8 +20,10 @@ from punto.house.live import Floor
 from punto.messages.bounds import (
     LONGEST_PAYLOAD,
     books_in_bounds,
+    check_sequence,
     incidents_in_bounds,
     meters_in_bounds,
+    numbers_in_bounds,
     round_in_bounds,
     rounds_in_bounds,
 )
@@ -30,7 +33,7 @@ from punto.messages.models import (
     Device,
     Health,
     Info,
-    Payload,
+    Message,
     Progressive,
     Round,
     State,
@@ -65,15 +68,15 @@ from punto.runtime.broker_login import BrokerConfig
 from punto.runtime.bucket import Bucket
 
 _KINDS: Final[dict[str, Any]] = {
-    AVAILABILITY: Availability,
+    AVAILABILITY: Annotated[Availability, AfterValidator(numbers_in_bounds)],
     INFO: Info,
-    HEALTH: Health,
-    STATE: State,
+    HEALTH: Annotated[Health, AfterValidator(numbers_in_bounds)],
+    STATE: Annotated[State, AfterValidator(numbers_in_bounds)],
     METERS: Annotated[TableMeters, AfterValidator(meters_in_bounds)],
     ROUND: Annotated[Round, AfterValidator(round_in_bounds)],
-    RESTRICTED_EDGE: Edge,
-    device("+"): Device,
-    progressive("+"): Progressive,
+    RESTRICTED_EDGE: Annotated[Edge, AfterValidator(numbers_in_bounds)],
+    device("+"): Annotated[Device, AfterValidator(numbers_in_bounds)],
+    progressive("+"): Annotated[Progressive, AfterValidator(numbers_in_bounds)],
     response("rounds"): Annotated[RoundsResponse, AfterValidator(rounds_in_bounds)] | Response,
     response("incidents"): Annotated[IncidentsResponse, AfterValidator(incidents_in_bounds)] | Response,
     response("books"): Annotated[BooksResponse, AfterValidator(books_in_bounds)] | Response,
@@ -94,6 +97,14 @@ _VERBS: Final = {RoundsRequest: "rounds", IncidentsRequest: "incidents", BooksRe
 _MOST_TABLES: Final = 20_000
 _LONGEST_NAME: Final = 64
 _ASK_SECONDS: Final = 0.1
+_AHEAD: Final = timedelta(days=1)
+"""The clock of a table may be ahead of the house's by so much."""
+UNREAD_SECONDS: Final = 60.0
+"""So long at least it is shown that a message could not be read, although the table's own next message is a good one."""
+_UNREAD: Final = "{}: {}. Find out whether the table has this version of Punto, and who else has its password at the broker"
+_RETAINED: Final = (
+    "no table retains this message: stop the table's service and run `punto retire-table {}`, which clears it"
+)
 _TOO_MUCH: Final = "it sends more than a table does: find out whether it is the house's table"
 
 _log = structlog.get_logger("punto.house")
@@ -128,10 +139,19 @@ class Feed:
         """Why the broker's messages do not come; empty if they do."""
         self.refused: Counter[str] = Counter()
         self._faults: dict[str, str] = {}
+        self._unread: dict[str, dict[str, tuple[str, float]]] = {}
+        """By table and the name of a topic: why the last message was not read, and until when that is shown at least."""
 
     def faults(self) -> dict[str, str]:
         """The tables that send too much, and since when what they send is not read."""
         return dict(self._faults)
+
+    def unread(self) -> dict[str, str]:
+        """The tables with messages that could not be read, and the reason of one."""
+        return {
+            table: _UNREAD.format(*min((kind, why) for kind, (why, _) in kinds.items()))
+            for table, kinds in self._unread.items()
+        }
 
     def publish(self, topic: str, payload: bytes) -> None:
         """Publish a retained message, now and at each connection to the broker."""
@@ -183,16 +203,30 @@ class Feed:
         if kind not in _READ or not payload or not self._knows(table) or not self._has_room(table, payload):
             return
         try:
+            _check_retained(table, kind, retained=retained)
             message = _read(kind, name, payload)
             self._pass(table, message, retained=retained)
         except Exception as error:  # noqa: BLE001 - whatever one table sends, the other tables are followed
-            why = first_fault(error) if isinstance(error, ValidationError) else str(error)
-            self.refused[kind] += 1
-            if self.refused[kind] == 1:
-                unforeseen = not isinstance(error, ValueError)
-                _log.warning("message refused", topic=topic[:200], error=why, exc_info=unforeseen)
-            if kind in _ANSWERS:
-                self._intake.give_up(table, f"its answer cannot be read: {cut(why, 300)}")
+            why = cut(first_fault(error) if isinstance(error, ValidationError) else str(error), 300)
+            self._note_unread(table, kind, topic, why, unforeseen=not isinstance(error, ValueError))
+            if kind in _ANSWERS and not retained:  # a retained one is not the answer to a request
+                self._intake.give_up(table, f"its answer cannot be read: {why}")
+        else:
+            self._note_read(table, kind)
+
+    def _note_unread(self, table: str, kind: str, topic: str, why: str, *, unforeseen: bool) -> None:
+        self.refused[kind] += 1
+        kinds = self._unread.setdefault(table, {})
+        if kind not in kinds:
+            _log.warning("message refused", topic=topic[:200], error=why, exc_info=unforeseen)
+        kinds[kind] = (why, self._clock() + UNREAD_SECONDS)
+
+    def _note_read(self, table: str, kind: str) -> None:
+        _, until = self._unread.get(table, {}).get(kind, ("", float("inf")))
+        if self._clock() >= until:
+            del self._unread[table][kind]
+            if not self._unread[table]:
+                del self._unread[table]
 
     def _has_room(self, table: str, payload: bytes) -> bool:
         """Whether a table has not sent too much."""
@@ -217,7 +251,7 @@ class Feed:
         self._met[table] = Bucket(BYTES_AT_ONCE, BYTES_PER_SECOND, self._clock())
         return True
 
-    def _pass(self, table: str, message: Payload, *, retained: bool) -> None:
+    def _pass(self, table: str, message: Message, *, retained: bool) -> None:
         match message:
             case Response():
                 self._intake.refuse(table, message)
@@ -245,15 +279,22 @@ class Feed:
         self._floor.take(table, message, retained=retained)
 
 
-def _read(kind: str, name: str, payload: bytes) -> Payload:
+def _check_retained(table: str, kind: str, *, retained: bool) -> None:
+    """Raise ValueError if no table retains a message of this kind. It would come again with each connection."""
+    if retained and kind in {ROUND, *_ANSWERS}:
+        raise ValueError(_RETAINED.format(table))
+
+
+def _read(kind: str, name: str, payload: bytes) -> Message:
     """The message at a name of a topic.
 
     Raises:
-        ValueError: it is invalid, too long, or of another device than its topic.
+        ValueError: it is invalid, too long, of a time that has not come yet, or of another device than its topic.
     """
     if len(payload) > _LONGEST.get(kind, _LONGEST_OF_OTHERS):
         raise ValueError(f"the message has {len(payload)} bytes, which is too many")
-    message: Payload = _READ[kind].validate_json(payload)
+    message: Message = _READ[kind].validate_json(payload)
+    check_sequence(message, datetime.now(UTC) + _AHEAD)
     if isinstance(message, Device) and message.device != name.rpartition("/")[2]:
         raise ValueError("the message is of another device than its topic")
     return message

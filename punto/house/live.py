@@ -122,7 +122,7 @@ class TableView(Part):
     rounds on its record that were not taken in, and `fault` says why they cannot be. `accounts` says that it has not taken over
     the house's accounts as they are now, and is empty if it has. `edge_alarms` are the wagers that favour the
     players in the shoe in play. `records` are those from which a person chooses or has chosen, some seconds ago, and empty if none
-    of the table's records is held back.
+    of the table's records is held back. `unread` says which of its messages could not be read, and why.
     """
 
     table: str
@@ -150,6 +150,7 @@ class TableView(Part):
     accounts: str
     retire: str = ""
     records: tuple[HeldRecord, ...] = ()
+    unread: str = ""
 
 
 class FloorView(Part):
@@ -164,7 +165,7 @@ class FloorView(Part):
 class Known(NamedTuple):
     """What the store has of a table: its last round, why no more is taken in, who is signed on and what is not by chance.
 
-    `records` are those from which a person chooses.
+    `records` are those from which a person chooses, and `unread` says why a message could not be read.
     """
 
     taken: int = 0
@@ -173,6 +174,12 @@ class Known(NamedTuple):
     deviations: tuple[Deviation, ...] = ()
     card_orders: tuple[CardOrder, ...] = ()
     records: tuple[HeldRecord, ...] = ()
+    unread: str = ""
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether people must see the table, whatever it publishes: a stolen table PC can clear its messages."""
+        return bool(self.fault or self.unread or self.deviations or self.card_orders)
 
 
 @dataclass(slots=True)
@@ -200,6 +207,11 @@ class _Table:
         """Whether it is the authority of linked tables, where nobody deals."""
         told = self.of(Progressive)
         return told is not None and name not in told.tables
+
+    def is_shown(self, name: str, now: datetime) -> bool:
+        """Whether it has a card without an alarm of the house: people deal there, and it was not cleared or played in the last hour."""
+        played = bool(self.played) and self.played[-1] >= now - _AN_HOUR
+        return not self.keeps_a_meter_for_others(name) and (played or not self.cleared)
 
 
 class Floor:
@@ -251,11 +263,11 @@ class Floor:
 
         `accounts` is the version of the house's accounts that they must have by now.
         """
+        alarmed = {name for name, each in known.items() if each.is_alarm}
+        shown = alarmed.union(name for name, table in self._tables.items() if table.is_shown(name, now))
         return tuple(
-            self._view(name, self._tables[name], now, known.get(name, Known()), accounts)
-            for name in sorted(self._tables, key=_as_people_count)
-            if not self._tables[name].keeps_a_meter_for_others(name)
-            and not _is_retired(self._tables[name], now, known.get(name, Known()))
+            self._view(name, self._tables.get(name, _Table()), now, known.get(name, Known()), accounts)
+            for name in sorted(shown, key=_as_people_count)
         )
 
     def told(self) -> dict[tuple[str, str], Expectations]:
@@ -341,6 +353,7 @@ class Floor:
             signed_on=known.signed_on,
             retire="" if live or _is_recent(state, now) else _RETIRE.format(name),
             records=known.records,
+            unread=known.unread,
         )
 
     def _is_live(self, table: _Table, kind: type[Payload]) -> bool:
@@ -361,15 +374,6 @@ def keeper_of(told: Progressive) -> tuple[str, str]:
     """The service that keeps a meter, and the name of its record; both are empty if they are not known."""
     keeper, _, record = told.kept_by.partition(" ")
     return keeper, record
-
-
-def _is_retired(table: _Table, now: datetime, known: Known) -> bool:
-    """Whether a table was cleared from the broker and nothing of it is to be seen any more.
-
-    A stolen table PC can clear its own messages, so a fault, an alarm of the watch and a table that played in the last hour stay.
-    """
-    played = bool(table.played) and table.played[-1] >= now - _AN_HOUR
-    return table.cleared and not (played or known.fault or known.deviations or known.card_orders)
 
 
 def _is_recent(state: State | None, now: datetime) -> bool:

@@ -102,6 +102,7 @@ class _Stored:
         """With what this program takes in itself, as of now."""
         rounds = {**self._rounds, **intake.taken()}
         faults = {**self._unwatched, **feed.faults(), **intake.faults()}
+        unread = feed.unread()
         return {
             name: Known(
                 rounds.get(name, 0),
@@ -110,8 +111,13 @@ class _Stored:
                 self._deviations.get(name, ()),
                 self._card_orders.get(name, ()),
                 self._records.get(name, ()),
+                unread.get(name, ""),
             )
-            for name in rounds.keys() | self._staff.keys() | faults.keys() | self._records.keys()
+            for name in rounds.keys()
+            | self._staff.keys()
+            | faults.keys()
+            | unread.keys()
+            | self._records.keys()
         }
 
 

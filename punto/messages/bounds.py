@@ -4,15 +4,16 @@ The models say what is valid JSON. Only readers apply these bounds: no bound may
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from punto.baccarat.table.state import RoundRecord
 from punto.configs.characters import is_plain
 from punto.configs.problems import cut
 from punto.messages.books import Books
 from punto.messages.meters import TableMeters
-from punto.messages.models import MOST_AMOUNT, MOST_NUMBER, Round
+from punto.messages.models import MOST_AMOUNT, MOST_NUMBER, Message, Round
 from punto.messages.requests import BooksResponse, IncidentsResponse, RoundsResponse
 
 LONGEST_PAYLOAD: Final = 262_144
@@ -31,6 +32,35 @@ LONGEST_TEXT: Final = 1000
 """What a person gave as the reason, or what happened."""
 MOST_OF_BOOKS: Final = 10**30
 """The books count in millionths of a minor unit."""
+
+
+_M = TypeVar("_M", bound=Message)
+
+
+def numbers_in_bounds(told: _M) -> _M:
+    """The message; raises ValueError if a number in it is not exact where numbers are doubles, as on pages."""
+    _check_all(type(told).__name__.lower(), MOST_NUMBER, told.model_dump())
+    return told
+
+
+def check_sequence(told: Message, latest: datetime) -> None:
+    """Raise ValueError if `seq` is not exact where numbers are doubles, or a round or an incident is later than `latest`.
+
+    A time that has not come yet would stand above all later ones of the house.
+    """
+    _check_numbers("seq", 0, MOST_NUMBER, told.seq)
+    match told:
+        case Round():
+            times: Iterable[str] = (told.ts,)
+        case RoundsResponse():
+            times = (each.ts for each in told.ended)
+        case IncidentsResponse():
+            times = (each.ts for each in told.incidents)
+        case _:
+            return
+    for each in times:
+        if datetime.fromisoformat(each) > latest:
+            raise ValueError(f"the time {each} has not come yet: set the clock of the table")
 
 
 def round_in_bounds(told: Round) -> Round:
@@ -80,7 +110,7 @@ def books_in_bounds(told: BooksResponse) -> BooksResponse:
     _check_names("books", [*day, *week])
     if len({*day}) < len(day) or len({*week}) < len(week) or sorted(day) != sorted(compared):
         raise ValueError("the books must have each progressive once, with its reconciliation")
-    _check_all(Books.model_dump(books))
+    _check_all("books", MOST_OF_BOOKS, Books.model_dump(books))
     return told
 
 
@@ -132,17 +162,18 @@ def _check_texts(where: str, texts: Iterable[str | None]) -> None:
             raise ValueError(f"{where}: a text has more than {LONGEST_TEXT} characters, or the character NUL")
 
 
-def _check_all(value: Any) -> None:
+def _check_all(where: str, most: int, value: Any) -> None:
     """Check each number and each text in a value."""
     match value:
         case dict():
-            _check_all([*value.values()])
+            for each in value.values():
+                _check_all(where, most, each)
         case list() | tuple():
             for each in value:
-                _check_all(each)
-        case int():
-            _check_numbers("books", -MOST_OF_BOOKS, MOST_OF_BOOKS, value)
+                _check_all(where, most, each)
+        case int() | float():
+            _check_numbers(where, -most, most, value)
         case str():
-            _check_texts("books", (value,))
+            _check_texts(where, (value,))
         case _:
-            pass  # a day, a truth, nothing
+            pass  # a day, nothing

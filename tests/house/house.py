@@ -28,12 +28,14 @@ from tests.ports import free_port
 class GameManager(Program):
     """`punto game-manager` with its pages at `port`."""
 
-    def __init__(self, folder: Path, broker: int, store: str, name: str = "game-manager") -> None:
+    def __init__(
+        self, folder: Path, broker: int, store: str, name: str = "game-manager", login: str = ""
+    ) -> None:
         self.port = free_port()
         self.config = config = folder / f"{name}.toml"
         where = f"address = {json.dumps(store)}" if "://" in store else f"path = {json.dumps(store)}"
         config.write_text(
-            f"version = 1\n[mqtt]\nport = {broker}\n[store]\n{where}\n[pages]\nport = {self.port}\n"
+            f"version = 1\n[mqtt]\nport = {broker}\n{login}\n[store]\n{where}\n[pages]\nport = {self.port}\n"
         )
         super().__init__(
             folder / f"{name}.log", sys.executable, "-m", "punto", "game-manager", "--config", config
@@ -53,11 +55,11 @@ class GameManager(Program):
 class Tables:
     """Tables that play on whether or not the broker is there, and answer requests for their rounds."""
 
-    def __init__(self, names: list[str], broker: int, seed: int = 0) -> None:
+    def __init__(self, names: list[str], broker: int, seed: int = 0, **login: Any) -> None:
         self.tables = {name: Told(f"record of {name}") for name in names}
         self.playing = True
         self._dice = Random(seed)
-        self._link = Link(BrokerConfig(port=broker), Backoff(0.05, 0.1))
+        self._link = Link(BrokerConfig(port=broker, **login), Backoff(0.05, 0.1))
 
     @asynccontextmanager
     async def running(self) -> Any:

@@ -19,6 +19,7 @@ from punto.house import feed as feed_module
 from punto.house import following as following_module
 from punto.house import intake as intake_module
 from punto.house import schema
+from punto.house.alarms import alarms
 from punto.house.config import FloorConfig
 from punto.house.feed import Feed
 from punto.house.following import Ask
@@ -36,10 +37,12 @@ from punto.messages.requests import (
     RoundsRequest,
     RoundsResponse,
 )
+from punto.messages.topics import progressive
 from punto.runtime.broker_login import BrokerConfig
 from tests.controller.table_in_this_process import eventually
 from tests.house.bookkeeping import Keeper
 from tests.house.conftest import CALENDAR
+from tests.house.hostile import examples
 from tests.house.tables import played, told
 from tests.house.told import Told
 
@@ -188,6 +191,7 @@ async def test_a_round_that_the_store_refuses_is_a_fault_of_its_table_alone(hous
     """The bounds are not all that can be wrong with a round."""
     monkeypatch.setattr("punto.messages.bounds._check_round", lambda _: None)
     monkeypatch.setattr("punto.messages.models.LAST_YEAR", 9999)
+    monkeypatch.setattr("punto.house.feed.check_sequence", lambda *_: None)
     if what == "year 9999" and not store.is_postgresql:
         what = "stake"  # SQLite has no partitions, whose end is in the year 10000
     house.changed = poison(what)
@@ -430,6 +434,38 @@ def test_an_empty_availability_hides_only_a_table_of_which_nothing_is_to_be_seen
     here.tell("rogue", "round", at.play(Random(1)).model_copy(update={"ts": timestamp(now)}))
     here.feed.take("punto/rogue/availability", b"", retained=False)
     assert cards() == ["rogue"]
+
+
+async def test_incidents_of_a_time_that_has_not_come_do_not_hide_those_of_other_tables(house, store):
+    def change(table: str, answer: dict[str, Any]) -> None:
+        for each in answer.get("incidents", []) if table == "rogue" else []:
+            each["ts"] = "2199-12-31T23:59:59.999999+00:00"
+
+    house.changed = change
+    house.play("rogue", 1_200)  # 61 incidents, more than a page has
+    house.play("table-1", 20)
+
+    def is_taken_in() -> bool:
+        house.turn()
+        return "rogue" in house.intake.faults() and bool(alarms(store).alarms)
+
+    await eventually(is_taken_in, "the other table's incident is in the store")
+    assert {each.table for each in alarms(store).alarms} == {"table-1"}
+    assert "has not come yet: set the clock" in house.intake.faults()["rogue"]
+
+
+def test_a_table_that_says_that_it_keeps_a_meter_for_others_keeps_its_alarm(here):
+    here.tell("rogue", progressive("dragon"), examples()["Progressive"][0] | {"tables": ["table-1"]})
+    now = datetime.now(UTC)
+
+    assert here.floor.view(now, {}) == ()
+    assert [each.table for each in here.floor.view(now, {"rogue": Known(fault="x")})] == ["rogue"]
+
+
+def test_an_alarm_is_shown_of_a_table_of_which_nothing_else_was_heard(here):
+    (card,) = here.floor.view(datetime.now(UTC), {"rogue": Known(unread="state: x")})
+
+    assert (card.table, card.unread, card.live) == ("rogue", "state: x", False)
 
 
 async def test_a_record_that_the_house_has_not_heard_itself_makes_no_dispute(house):

@@ -18,6 +18,7 @@ import { dayAndTime, sentence, spaced } from "/shared/words.js";
 const KINDS = [
   "fault",
   "record",
+  "unread",
   "accounts",
   "away",
   "edge",
@@ -44,11 +45,12 @@ const alarm = (kind, label, text, key = kind) => {
  * @param {TableView} table
  */
 export function alarmsOf(table) {
-  const { live, reason, as_of: asOf, retire, fault, accounts, currency, records } = table;
+  const { live, reason, as_of: asOf, retire, fault, accounts, currency, records, unread } = table;
   const seen = asOf === null ? reason : `${reason}, not seen since ${dayAndTime(asOf)}`;
   const away = retire === "" ? seen : `${seen}. ${retire}`;
   const found = [
     ...(fault ? [alarm("fault", "Rounds are not taken in", fault), ...records.map(heldRecord)] : []),
+    ...(unread ? [alarm("unread", "Messages are not read", unread)] : []),
     ...(accounts ? [alarm("accounts", "Old accounts of the house", accounts)] : []),
     ...(live ? ofThePresent(table) : [alarm("away", "NOT LIVE", away)]),
     ...table.card_orders.map(cardOrder),
