@@ -33,6 +33,7 @@ from punto.controller.config.limits import (
     in_chips,
     limit_problems,
     rule_problems,
+    unpaid_problems,
     with_limits,
     with_rules,
 )
@@ -166,7 +167,7 @@ def config_of(file: TomlFile, path: Path) -> ServiceConfig:
     problems = [
         *(
             file.problem(tuple(str(each.key).split(".")), each.message, each.suggestion)
-            for each in of_rules or limit_problems(game, written.limits, law)
+            for each in of_rules or _limit_problems(game, written, law)
         ),
         *_section_problems(file, written, game),
         *_key_problems(file, written),
@@ -195,6 +196,12 @@ def _named(file: TomlFile, key: tuple[str, str], load: Callable[[], T]) -> T:
             file.problem(key, each.message, each.suggestion) if each.file is None else each
             for each in error.problems
         ) from None
+
+
+def _limit_problems(game: Game, written: ConfigFile, law: Law) -> Iterator[Problem]:
+    """The limits that cannot be, or else those with which a wager cannot be paid."""
+    problems = list(limit_problems(game, written.limits, law))
+    yield from problems or unpaid_problems(with_limits(game, written.limits))
 
 
 def _section_problems(file: TomlFile, written: ConfigFile, game: Game) -> Iterator[Problem]:

@@ -13,6 +13,7 @@ from punto.baccarat.unit import Unit
 from punto.baccarat.wagers.completeness import faults
 from punto.baccarat.wagers.definition import Game, Limits, Wager
 from punto.baccarat.wagers.pay import percentage
+from punto.baccarat.wagers.unpaid import unpaid
 from punto.configs.problems import ConfigError, Problem, cut, nearest
 from punto.configs.section import Section
 from punto.controller.config.jurisdiction import Law
@@ -74,14 +75,17 @@ def house_game(
 
     Raises:
         ConfigError: the limits are not within the file's or the law's, the game does not have the wager, or a wager has no
-            amount in these chips.
+            amount in these chips, or none for which a win is paid.
     """
     fitting = {name: each for name, each in rules.items() if not [*_not_left(game, name, each)]}
     shown = partial(in_words, currency=currency)
     played = with_rules(in_chips(game, smallest_chip, shown), fitting)
     if problems := list(limit_problems(played, limits, law, shown)):
         raise ConfigError(problems)
-    return with_limits(played, limits)
+    limited = with_limits(played, limits)
+    if problems := list(unpaid_problems(limited, shown)):
+        raise ConfigError(problems)
+    return limited
 
 
 def in_chips(game: Game, smallest_chip: int, shown: Shown = str) -> Game:
@@ -109,6 +113,19 @@ def _limits_in_chips(wager: Wager, title: str, chip: int, shown: Shown) -> Limit
         )
         raise ConfigError([Problem(message)])
     return replace(limits, minimum=least, maximum=most, step=step)
+
+
+def unpaid_problems(game: Game, shown: Shown = str) -> Iterator[Problem]:
+    """Wagers that can win by a rule and are paid nothing for any amount, so this game cannot be right with these limits and chips."""
+    for wager in game.wagers:
+        for each in unpaid(wager, game.rounding):
+            if each.never_pays:
+                message = (
+                    f"{wager.name} pays nothing for any amount that wins by {each.rule.name} ({each.rule.pays}), because pays and "
+                    f"commissions are rounded to {shown(game.rounding.unit)}: write a larger maximum, or a smaller smallest_chip"
+                )
+                yield Problem(message, key=f"limits.{wager.name}")
+                break
 
 
 def rule_problems(game: Game, rules: dict[str, RulesConfig]) -> Iterator[Problem]:

@@ -10,9 +10,10 @@ from math import lcm
 from pathlib import Path
 from typing import Final
 
-from punto.baccarat.currency import in_words, written
+from punto.baccarat.currency import decimals_of, in_words, written
 from punto.baccarat.progressive.settings import advice
 from punto.baccarat.wagers.definition import Game, Limits
+from punto.baccarat.wagers.unpaid import unpaid
 from punto.configs.game_files import game_file, game_of, load_game, place_of, shipped_games
 from punto.configs.problems import ConfigError, Problem, meant
 from punto.configs.toml_file import read
@@ -314,6 +315,7 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
                     "section, awards are settled without books"
                 )
     yield from _rounding_warnings(config.game)
+    yield from _unpaid_warnings(config.game, config.table.currency)
     if config.mqtt is not None:
         yield from config.mqtt.warnings()
 
@@ -328,6 +330,31 @@ def _rounding_warnings(game: Game) -> Iterator[str]:
             yield (
                 f"warning: {wager.name} is paid in multiples of {unit}, and pays or commissions of its amounts are not, so they are "
                 f"rounded and its house edge changes: write step = {exact} in [limits.{wager.name}]"
+            )
+
+
+def _unpaid_warnings(game: Game, currency: str) -> Iterator[str]:
+    """Wagers whose limits allow an amount that wins and is paid nothing.
+
+    A single minor unit of a currency with decimals, such as a cent, is no chip of a table, so a wager without a minimum that only
+    this amount wins nothing on is not worth a warning.
+    """
+    coin = decimals_of(currency) > 0
+    for wager in game.wagers:
+        for each in unpaid(wager, game.rounding):
+            if coin and each.amount == 1 and each.paid_from == 2:
+                continue
+            what = (
+                "commission takes the whole win" if each.rule.pay.commission else "pay is rounded to nothing"
+            )
+            remedy = (
+                "write a larger maximum, or a smaller smallest_chip"
+                if each.paid_from is None
+                else f"write minimum = {each.paid_from} in [limits.{wager.name}]"
+            )
+            yield (
+                f"warning: {wager.name} wins and pays nothing if {in_words(each.amount, currency)} is wagered and {each.rule.name} "
+                f"decides ({each.rule.pays}), because the {what}: {remedy}"
             )
 
 

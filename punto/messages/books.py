@@ -127,10 +127,10 @@ def _read_changed(changed: Any) -> Any:
 def _write_changed(
     changed: dict[str, tuple[Any, Any]], info: SerializationInfo[str]
 ) -> dict[str, tuple[Any, Any]]:
-    def written(name: str, value: Any) -> Any:
+    def write(name: str, value: Any) -> Any:
         return minor(value, info.context) if name in AMOUNTS and value is not None else value
 
-    return {name: (written(name, before), written(name, after)) for name, (before, after) in changed.items()}
+    return {name: (write(name, before), write(name, after)) for name, (before, after) in changed.items()}
 
 
 class SettingsChange(Part):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from punto.baccarat.card_order import FACTORY, DealtShoe, Order, order_of
+from punto.baccarat.card_order import FACTORY, DealtShoe, ManyShoes, Order, order_of, packed, unpacked
 from punto.baccarat.cards import Card
 from punto.baccarat.evidence import Trials
 from tests.baccarat.shoes import DECKS, NEW_DECK, riffled, shuffled
@@ -85,3 +85,26 @@ def test_what_trials_have_reached_stays_reached():
         trials.add(hit=False, chance=0.1)
 
     assert trials.reached == reached > 1e9
+
+
+def test_cards_that_are_packed_are_a_byte_each_and_the_same_afterwards():
+    cards = shuffled(2)
+    kept = packed(cards)
+    assert (len(kept), unpacked(kept)) == (len(cards), cards)
+
+
+def test_of_many_shoes_what_followed_three_cards_in_any_of_them_follows():
+    first, second, third = map(shuffled, (11, 12, 13))
+    many = ManyShoes([packed(each) for each in (first, second, third)])
+
+    assert second[103] in many.following(second[:103])
+    assert many.following(second[:2]) == set()
+    assert many.following(third) == many.following(third[-3:])  # after the last card of all, nothing follows
+    assert [many.nearest(each[40:140]) for each in (first, second, third)] == [0, 1, 2]
+    assert ManyShoes([]).nearest(first) == 0
+
+
+def test_no_card_follows_from_one_shoe_to_the_next():
+    cards = shuffled(14, 1)
+    many = ManyShoes([packed(cards), packed(cards[::-1])])
+    assert many.following(cards[-3:]) == set()

@@ -294,3 +294,48 @@ def test_check_config_names_the_step_with_which_commissions_are_whole_chips(writ
     path.write_text(f"{path.read_text()}[limits.banker]\nstep = 20000\nminimum = 20000\n", encoding="utf-8")
     assert main(["check-config", str(path)]) == 0
     assert "house edge changes" not in capsys.readouterr().out
+
+
+def unpaid_lines(said: str) -> list[str]:
+    return [line for line in said.splitlines() if "wins and pays nothing" in line]
+
+
+@pytest.mark.parametrize(
+    ("currency", "chip", "amount", "minimum"),
+    [("USD", 1000, "10.00 USD", 2000), ("JPY", 1, "1 JPY", 2), ("JPY", 500, "500 JPY", 1000)],
+)
+def test_check_config_warns_of_an_amount_that_wins_nothing(written, capsys, currency, chip, amount, minimum):
+    path = written("mini-baccarat")
+    table = f'smallest_chip = {chip}\ncurrency = "{currency}"\ngame ='
+    path.write_text(path.read_text().replace("game =", table), encoding="utf-8")
+    assert main(["check-config", str(path)]) == 0
+    warning = (
+        f"warning: banker wins and pays nothing if {amount} is wagered and banker_wins decides (1 to 1 less 5%), because the commission "
+        f"takes the whole win: write minimum = {minimum} in [limits.banker]"
+    )
+    assert unpaid_lines(capsys.readouterr().out) == [warning]
+
+    path.write_text(f"{path.read_text()}[limits.banker]\nminimum = {minimum}\n", encoding="utf-8")
+    assert main(["check-config", str(path)]) == 0
+    assert unpaid_lines(capsys.readouterr().out) == []
+
+
+def test_a_cent_that_is_no_chip_is_not_warned_of(written, capsys):
+    assert main(["check-config", str(written("mini-baccarat"))]) == 0
+    assert unpaid_lines(capsys.readouterr().out) == []
+
+
+def test_a_wager_that_is_paid_for_no_amount_is_refused(written):
+    path = written("mini-baccarat")
+    path.write_text(path.read_text().replace("game =", "smallest_chip = 1000\ngame ="), encoding="utf-8")
+    path.write_text(f"{path.read_text()}[limits.banker]\nmaximum = 1000\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load_config(path)
+    (problem,) = refused.value.problems
+    assert problem.key == "limits.banker"
+    assert problem.message.startswith(
+        "banker pays nothing for any amount that wins by banker_wins (1 to 1 less 5%)"
+    )
+
+    with pytest.raises(ConfigError, match=r"are rounded to 10\.00 USD: write a larger maximum"):
+        house_game(load_game("mini-baccarat"), {"banker": LimitsConfig(maximum=1000)}, {}, Law(), 1000, "USD")

@@ -138,7 +138,7 @@ def day_begins(turn: Turn, began: str) -> None:
         turn.change(progressive=replace(known, alone_since=began, set_back_from=known.alone_since))
     elif began == known.set_back_from:
         turn.change(progressive=replace(known, alone_since=began, set_back_from=""))
-    elif began > known.alone_since:
+    else:
         turn.change(progressive=replace(known, alone=0, alone_since=began, set_back_from=""))
 
 
