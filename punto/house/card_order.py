@@ -21,6 +21,7 @@ from punto.baccarat.table.after_settlement import as_dealt
 from punto.house import schema
 from punto.house.disputes import REJECTED
 from punto.house.live import CardOrder
+from punto.house.reports import are_simulated
 from punto.house.store import Store
 from punto.house.taken import aware
 
@@ -147,21 +148,22 @@ class CardOrderWatch:
             StoreAwayError: the store cannot be reached.
         """
         with self._store.reading() as connection:
-            tables = _tables(connection)
+            tables, simulated = _tables(connection), are_simulated(connection)
             for key, records in tables.items():
                 self._tables[key] = self._follow(connection, self._tables.get(key), records)
-        newest: dict[str, tuple[str, bool]] = {}
-        for key, records in sorted(tables.items(), key=lambda item: item[1][0].ended):
-            if records and self._tables[key].reached:
-                newest[key[0]] = key
-        alarm = alarm_at(SHOES_A_DAY * ORDERS * len(newest))
+        playing = {
+            name: self._tables[name, simulation]
+            for name, simulation in simulated.items()
+            if (name, simulation) in tables and self._tables[name, simulation].reached
+        }
+        alarm = alarm_at(SHOES_A_DAY * ORDERS * len(playing))
         found = {
             name: tuple(
                 CardOrder(shoe=shoe.number, order=order, evidence=evidence)
-                for shoe, (order, evidence) in self._tables[key].reached.items()
+                for shoe, (order, evidence) in table.reached.items()
                 if evidence >= alarm
             )
-            for name, key in newest.items()
+            for name, table in playing.items()
         }
         return {name: alarms for name, alarms in found.items() if alarms}
 

@@ -39,6 +39,8 @@ LONGEST_HOLD: Final = 60.0
 MOST_PLAYED: Final = 2000
 """So many rounds of the last hour are kept of a table."""
 KNOWN_DEVICES: Final = frozenset({"shoe", *get_args(DeviceName)})
+RULES_KEPT: Final = 8
+"""The chances that a table told are kept of so many rules that it has played, so that a change of its game hides nothing before it."""
 _AN_HOUR: Final = timedelta(hours=1)
 _RETIRE: Final = "If there is no such table any more, run `punto retire-table {}`"
 _GONE: Final = timedelta(days=1)
@@ -186,7 +188,7 @@ class Known(NamedTuple):
 class _Table:
     """The last messages of a table by kind, its devices, and when the rounds of the last hour ended.
 
-    `until` is when its state, and its meter, are no longer valid. `told` are the chances that it told, with the rules of their game.
+    `until` is when its state, and its meter, are no longer valid. `told` are the chances that it told, with the rules of their game, the newest last.
 
     `cleared` is true if the broker's messages of the table were cleared, and none has come since.
     """
@@ -245,7 +247,8 @@ class Floor:
                     table.until[type(message)] = self._clock() + held
                 table.last[type(message)] = message
             case TableMeters():
-                table.told = {message.rules: told(message.lifetime)}
+                earlier = [each for each in table.told.items() if each[0] != message.rules]
+                table.told = {**dict(earlier[1 - RULES_KEPT :]), message.rules: told(message.lifetime)}
             case BooksResponse() if message.books.day.state != "open":
                 pass  # it is for the store
             case _:

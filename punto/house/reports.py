@@ -15,7 +15,7 @@ from punto.configs.expectations import shipped
 from punto.house import schema
 from punto.house.rows import rounds_between
 from punto.house.store import Store
-from punto.house.taken import Taken
+from punto.house.taken import REJECTED, Taken
 from punto.house.tally import Counted, Place, Sums, count
 from punto.messages.building import timestamp
 from punto.messages.metering import metered
@@ -25,17 +25,23 @@ from punto.messages.models import Part, Timestamp
 MOST_ROUNDS: Final = 100_000
 """The most rounds of a shift: they are counted one by one, in some seconds."""
 _RESULTS: Final = frozenset(Winner)
-Key = tuple[str, str, str, str]
-"""A table's id, its currency, and its game's name and rules. The currency is another if the table began a new record."""
+Key = tuple[str, bool, str, str, str]
+"""A table's id, whether it was a simulation, its currency, and its game's name and rules.
+
+A table has simulated figures and others if it was rehearsed, and another currency if it began a new record.
+"""
 
 
 class TableReport(Part):
     """What a table counted with one game's rules: its rounds by status, and its meters beside their expectations.
 
+    The rounds of a simulation, such as a rehearsal, are not played for money and are a report of their own.
+
     If the game is not known, `meters` has what was staked and returned, and no hits.
     """
 
     table: str
+    simulation: bool
     currency: str
     game: str
     rules: str
@@ -44,8 +50,9 @@ class TableReport(Part):
 
 
 class WagerOfFloor(Part):
-    """A wager over all tables with one game's rules and one currency."""
+    """A wager over all tables with one game's rules and one currency, of which simulations are separate."""
 
+    simulation: bool
     currency: str
     game: str
     rules: str
@@ -121,14 +128,13 @@ def shift_report(store: Store, hours: int, now: datetime) -> ShiftReport:
     """
     since = now - timedelta(hours=hours)
     sums = Sums()
-    numbers: dict[tuple[str, str], int] = {}
+    numbers: dict[tuple[str, bool, str], int] = {}
     settled: dict[tuple[str, str, int], Counted | None] = {}
     for told in _rounds(store, since, now):
         record = told.round
         # One place for all gaming days and records of a table in one currency.
-        place = Place(
-            since.date(), numbers.setdefault((told.table, told.currency), len(numbers)), told.game, told.rules
-        )
+        of_table = told.table, told.simulation, told.currency
+        place = Place(since.date(), numbers.setdefault(of_table, len(numbers)), told.game, told.rules)
         of = told.table, told.record, record.round if record.corrects is None else record.corrects
         before = settled.get(of)
         game = store.game(*(place if before is None else before.place)[2:])
@@ -198,26 +204,26 @@ def _readings(store: Store, meters: Meters) -> MeterReadings:
 def _by_table_and_wager(
     store: Store, counts: Mapping[Key, dict[str, int]], meters: Mapping[Key, Meters]
 ) -> tuple[tuple[TableReport, ...], tuple[WagerOfFloor, ...]]:
-    floor: dict[tuple[str, str, str], Meters] = {}
+    floor: dict[tuple[bool, str, str, str], Meters] = {}
     for (_, *of), each in meters.items():
-        currency, name, rules = of
-        floor[currency, name, rules] = floor.get(
-            (currency, name, rules), Meters(game=name, rules=rules)
-        ).plus(each)
+        simulation, currency, name, rules = of
+        key = simulation, currency, name, rules
+        floor[key] = floor.get(key, Meters(game=name, rules=rules)).plus(each)
     tables = tuple(
         TableReport(
             table=key[0],
-            currency=key[1],
-            game=key[2],
-            rules=key[3],
+            simulation=key[1],
+            currency=key[2],
+            game=key[3],
+            rules=key[4],
             rounds=counts.get(key, {}),
-            meters=_readings(store, meters.get(key, Meters(game=key[2], rules=key[3]))),
+            meters=_readings(store, meters.get(key, Meters(game=key[3], rules=key[4]))),
         )
         for key in sorted(meters.keys() | counts.keys())
     )
     wagers = tuple(
-        WagerOfFloor(currency=currency, game=name, rules=rules, wager=each)
-        for (currency, name, rules), of_game in sorted(floor.items())
+        WagerOfFloor(simulation=simulation, currency=currency, game=name, rules=rules, wager=each)
+        for (simulation, currency, name, rules), of_game in sorted(floor.items())
         for each in _readings(store, of_game).wagers
     )
     return tables, wagers
@@ -248,8 +254,8 @@ def _as_meters(handle: Iterable[tuple[Key, Handle]], hit: Iterable[tuple[Key, Hi
         hits[key].append(each)
     return {
         key: Meters(
-            game=key[2],
-            rules=key[3],
+            game=key[3],
+            rules=key[4],
             hands=sum(each.hits for each in hits[key] if each.wager is None and each.rule in _RESULTS),
             hits=tuple(hits[key]),
             handle=tuple(handles[key]),
@@ -270,9 +276,10 @@ def counts_between(connection: Connection, since: date, until: date) -> defaultd
 def _summed(
     connection: Connection, table: Table, since: date, until: date
 ) -> Iterator[tuple[Key, tuple[str, ...], tuple[Any, ...]]]:
-    """The sums of these days by table, currency and game, and by the further columns of the key."""
+    """The sums of these days by table, simulation, currency and game, and by the further columns of the key."""
     by = [
         schema.RECORDS.c.table,
+        schema.RECORDS.c.simulation,
         schema.RECORDS.c.currency,
         *(each for each in table.primary_key if each.name not in {"day", "record_id"}),
     ]
@@ -286,7 +293,22 @@ def _summed(
     )
     for row in connection.execute(asked):
         yield (
-            (row[0], row[1], row[2], row[3]),
-            tuple(row[4 : len(by)]),
+            (row[0], row[1], row[2], row[3], row[4]),
+            tuple(row[5 : len(by)]),
             tuple(row[len(by) :]),
         )
+
+
+def are_simulated(connection: Connection) -> dict[str, bool]:
+    """Whether each table is a simulation, by the record that it played last and that was not rejected."""
+    columns = schema.RECORDS.c
+    asked = (
+        select(columns.table, columns.simulation, columns.held_back)
+        .where(columns.rounds_at > 0)
+        .order_by(columns.rounds_ts, columns.id)
+    )
+    return {
+        table: simulation
+        for table, simulation, held_back in connection.execute(asked)
+        if held_back != REJECTED
+    }

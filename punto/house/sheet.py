@@ -23,11 +23,14 @@ _COLUMNS = [
     "errors",
     "evidence",
     "currency",
+    "simulation",
 ]
 
 
 def floor_sheet(report: FloorReport | ShiftReport) -> Rows:
     """The columns, and the rows of each table and then of all tables with a currency together, whose table is empty.
+
+    Simulations are separate, with `yes` in the last column.
 
     The line is `rounds` with a status as its rule, `count` with the hits of a rule, or `wager` with amounts in decimals of the
     currency's unit. The expectation is of the hits or the win.
@@ -35,21 +38,27 @@ def floor_sheet(report: FloorReport | ShiftReport) -> Rows:
     yield _COLUMNS
     for table in report.tables:
         of = (table.table, table.game, table.rules)
+        kind = table.currency, _yes(table.simulation)
         for status, rounds in table.rounds.items():
-            yield [*of, "rounds", None, status, rounds, *[None] * 6, table.currency]
+            yield [*of, "rounds", None, status, rounds, *[None] * 6, *kind]
         for count in table.meters.counts:
             wager, beside = count.wager, _beside(count)
-            yield [*of, "count", wager, count.rule, count.hits, *[None] * 3, *beside, table.currency]
+            yield [*of, "count", wager, count.rule, count.hits, *[None] * 3, *beside, *kind]
         for each in table.meters.wagers:
-            yield [*of, *_wager(each, table.currency)]
+            yield [*of, *_wager(each, table.currency), *kind]
     for sums in report.wagers:
-        yield [None, sums.game, sums.rules, *_wager(sums.wager, sums.currency)]
+        kind = sums.currency, _yes(sums.simulation)
+        yield [None, sums.game, sums.rules, *_wager(sums.wager, sums.currency), *kind]
+
+
+def _yes(so: bool) -> str:
+    return "yes" if so else "no"
 
 
 def _wager(read: WagerReading, currency: str) -> list[Cell]:
     amounts = (minor(each, currency) for each in (read.handle, read.returned, read.win))
     expected = None if read.expected is None else minor(round(read.expected), currency)
-    return ["wager", read.wager, None, read.wagers, *amounts, expected, *_beside(read)[1:], currency]
+    return ["wager", read.wager, None, read.wagers, *amounts, expected, *_beside(read)[1:]]
 
 
 def _beside(read: CountReading | WagerReading) -> tuple[Cell, Cell, Cell]:

@@ -21,7 +21,7 @@ from punto.baccarat.wagers.words import words
 from punto.configs.expectations import Expectations, shipped
 from punto.configs.problems import cut
 from punto.house.live import Deviation
-from punto.house.reports import Key, counts_between, meters_between
+from punto.house.reports import Key, are_simulated, counts_between, meters_between
 from punto.house.store import Store
 from punto.messages.metering import metered
 
@@ -93,14 +93,21 @@ class Watch:
                 self._read = today, now.hour
             new = meters_between(connection, today, today)
             played = counts_between(connection, today, today)
+            simulated = are_simulated(connection)
         self.unwatched = {
             table: _UNKNOWN.format(cut(name))
-            for table, _, name, rules in played
+            for table, _, _, name, rules in played
             if self._store.game(name, rules) is None
         }
         strongest: dict[_Figure, _Found] = {}
         for since, before in self._before.items():
-            for figure, found in self._span(since, _together(before, new), told):
+            span = {
+                key: meters
+                for key, meters in _together(before, new).items()
+                # A rehearsal, whose hands people choose, says nothing of a table that plays for money.
+                if simulated.get(key[0], key[1]) == key[1]
+            }
+            for figure, found in self._span(since, span, told):
                 if figure not in strongest or found.evidence > strongest[figure].evidence:
                     strongest[figure] = found
         return _alarms(strongest)
@@ -108,7 +115,7 @@ class Watch:
     def _span(self, since: date, span: Mapping[Key, Meters], told: Told) -> Iterator[tuple[_Figure, _Found]]:
         """All figures that have an expectation, over a span of days. What fails with those of a table is the fault of this table."""
         for key, meters in sorted(span.items(), key=itemgetter(0)):
-            table, _, name, rules = key
+            table, _, _, name, rules = key
             game = self._store.game(name, rules)
             if game is None:
                 continue

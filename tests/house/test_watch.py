@@ -12,6 +12,7 @@ from punto.baccarat.table.after_settlement import as_dealt
 from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.condition import Condition
 from punto.baccarat.wagers.definition import Game, Rule, Wager
+from punto.baccarat.wagers.pay import Rounding
 from punto.baccarat.wagers.settlement import PlacedWager, settle
 from punto.configs.expectations import WIN, Expectation, shipped
 from punto.configs.game_files import load_game, shipped_games
@@ -19,12 +20,13 @@ from punto.controller.config.limits import in_chips
 from punto.house import service
 from punto.house import watch as watch_module
 from punto.house.live import Floor
-from punto.house.reports import floor_report
-from punto.house.store import RefusedError, Store
+from punto.house.reports import floor_report, shift_report
+from punto.house.sheet import floor_sheet
+from punto.house.store import GapError, RefusedError, Store
 from punto.house.taken import Taken
 from punto.house.watch import Watch
 from punto.messages.metering import told
-from punto.messages.meters import CountReading, MeterReadings
+from punto.messages.meters import CountReading, MeterReadings, TableMeters
 from tests.baccarat.table.croupier import cards
 from tests.controller.table_in_this_process import eventually
 from tests.house.conftest import CALENDAR
@@ -50,17 +52,23 @@ def store(tmp_path):
 @pytest.fixture
 def take(store) -> Callable[..., None]:
     """Takes in further rounds of a table, from a moment on and ten seconds apart."""
-    number: dict[str, int] = {}
+    number: dict[tuple[str, str], int] = {}
 
     def take_in(
-        records: Iterable[RoundRecord], began: datetime, table: str = "table-1", game: Game = GAME
+        records: Iterable[RoundRecord],
+        began: datetime,
+        table: str = "table-1",
+        game: Game = GAME,
+        *,
+        simulation: bool = False,
     ) -> None:
         rounds: list[Taken] = []
+        record = "rehearsal" if simulation else "aa"
         for each in records:
-            number[table] = number.get(table, 0) + 1
+            number[table, record] = number.get((table, record), 0) + 1
             ts = began + timedelta(seconds=10 * len(rounds))
-            told = replace(each, round=number[table])
-            rounds.append(Taken(table, "aa", False, "USD", ts, game.name, game.rules_digest, told))
+            told = replace(each, round=number[table, record])
+            rounds.append(Taken(table, record, simulation, "USD", ts, game.name, game.rules_digest, told))
         store.take(rounds)
 
     return take_in
@@ -245,6 +253,91 @@ def test_the_rounding_of_a_hand_that_was_corrected_is_that_of_its_last_settlemen
     take([replace(won, status="correction", winner=None, settlements=(), corrects=1)], DAY, game=game)
     (read,) = floor_report(store, DAY.date(), DAY.date()).tables[0].meters.wagers
     assert read.expected == pytest.approx(0)
+
+
+def test_the_hands_of_a_rehearsal_are_not_those_of_the_table(store, take):
+    take(TOO_MANY_TIES, DAY - A_DAY, simulation=True)
+    assert things(look(store))[0] == TIE_ALARM  # while the table is a simulation
+
+    take(HANDS, DAY)
+    assert look(store) == {}
+    take(TOO_MANY_TIES, DAY + timedelta(hours=2))
+    (first, *_) = look(store)["table-1"]
+    assert (first.counted, first.since) == (440, DAY.date())
+
+
+def test_the_amounts_of_a_rehearsal_are_a_report_of_their_own(store, take):
+    take(HANDS[:10], DAY, simulation=True)
+    take(HANDS[:20], DAY)
+    shift = shift_report(store, 24, DAY + timedelta(hours=20))
+
+    for report in (floor_report(store, DAY.date(), DAY.date()), shift):
+        assert [(each.table, each.simulation, each.rounds) for each in report.tables] == [
+            ("table-1", False, {"played": 20}),
+            ("table-1", True, {"played": 10}),
+        ]
+        assert [
+            (each.simulation, each.wager.wagers) for each in report.wagers if each.wager.wager == "player"
+        ] == [
+            (simulated, sum(own.wager == "player" for each in HANDS[:hands] for own in each.settlements))
+            for simulated, hands in ((False, 20), (True, 10))
+        ]
+        columns, *lines = floor_sheet(report)
+        assert columns[-1] == "simulation"
+        assert {len(line) for line in lines} == {len(columns)}
+        assert [line[-1] for line in lines if line[3] == "rounds"] == ["no", "yes"]
+
+
+def test_a_game_whose_rules_change_in_the_day_raises_no_alarm_and_hides_none(store, take):
+    """The hands before and after are each judged by the rules that they were played with."""
+    other = replace(GAME, rounding=Rounding(unit=500))
+    store.learn(other)
+    take(HANDS, DAY)
+    take([replace(each, settlements=()) for each in MANY[300:600]], DAY + timedelta(hours=2), game=other)
+    assert look(store) == {}
+
+    take([*TOO_MANY_TIES, *TIES * 2], DAY + timedelta(hours=4))
+    take([replace(each, settlements=()) for each in MANY[600:900]], DAY + timedelta(hours=6), game=other)
+    assert things(look(store))[0] == TIE_ALARM
+
+
+def test_the_chances_that_a_table_told_of_an_earlier_game_of_the_day_are_kept():
+    floor = Floor()
+    count = CountReading(wager="own", rule="seven", hits=0, expected=0.5, errors=None, evidence=None)
+    reading = MeterReadings(hands=1, counts=(count,), wagers=())
+    for number in range(1000):
+        meters = TableMeters(
+            id=f"table-1/meters/{number}",
+            seq=number,
+            ts="2026-11-24T06:00:00.000000+00:00",
+            simulation=False,
+            game="own",
+            rules=f"rules {number}",
+            lifetime=reading,
+            gaming_day=reading,
+            day_began="2026-11-24T06:00:00.000000+00:00",
+        )
+        floor.take("table-1", meters, retained=False)
+        assert ("table-1", f"rules {max(0, number - 1)}") in floor.told()
+
+    assert len(floor.told()) < 20
+
+
+def test_rounds_that_come_twice_or_out_of_order_are_counted_once(store, take):
+    told = [
+        Taken("table-1", "aa", False, "USD", DAY, GAME.name, GAME.rules_digest, each)
+        for each in TOO_MANY_TIES
+    ]
+    numbered = [each._replace(round=replace(each.round, round=at)) for at, each in enumerate(told, 1)]
+    store.take(numbered[:100])
+    store.take(numbered[:100])
+    with pytest.raises(GapError):
+        store.take(numbered[110:])
+    assert look(store) == {}
+    store.take(numbered[90:])
+
+    (first, *_) = look(store)["table-1"]
+    assert (first.found, first.counted) == (48, 140)
 
 
 def test_a_wager_of_the_house_is_watched_by_the_chances_that_its_table_tells(store, take):

@@ -9,6 +9,7 @@ import { onceIn } from "./table-alarms.js";
 /** @typedef {{ errors: number | null, evidence: number | null }} Figure a figure with its difference from the expectation */
 
 const NO_EVIDENCE = 1;
+const SIMULATED = ", simulation";
 const whole = new Intl.NumberFormat("en");
 const signed = new Intl.NumberFormat("en", { signDisplay: "exceptZero", minimumFractionDigits: 2 });
 const STATUSES = { played: "played", void: "void", correction: "corrections", dummy: "dummy" };
@@ -33,11 +34,11 @@ export function drawn({ since, until, marked_at: markedAt, tables, wagers }, nam
       ` ${outside.length === 1 ? "is" : "are"} not by chance. By chance alone, at most one such report in 31 would have any.`,
     ),
     element("h2", {}, "The floor"),
-    ...Map.groupBy(wagers, ({ game, rules, currency }) => JSON.stringify([game, rules, currency]))
+    ...Map.groupBy(wagers, ({ game, rules, currency, simulation }) => JSON.stringify([game, rules, currency, simulation]))
       .values()
       .map((of) =>
         wagersTable(
-          of[0].game,
+          of[0].game + (of[0].simulation ? SIMULATED : ""),
           of.map(({ wager }) => wager),
           of[0].currency,
           markedAt,
@@ -63,7 +64,7 @@ const isMarked = ({ evidence }, markedAt) => evidence !== null && evidence >= ma
  * @param {string} name
  * @param {number} markedAt
  */
-function tableOf({ game, currency, rounds, meters }, name, markedAt) {
+function tableOf({ game, currency, simulation, rounds, meters }, name, markedAt) {
   const [money, signedMoney] = moneyOf(currency);
   const outside = figuresOf(meters).filter((each) => isMarked(each, markedAt));
   /** @param {"handle" | "win"} of */
@@ -76,7 +77,7 @@ function tableOf({ game, currency, rounds, meters }, name, markedAt) {
       "summary",
       {},
       element("h3", {}, name),
-      element("span", {}, game),
+      element("span", {}, game + (simulation ? SIMULATED : "")),
       element("span", {}, statuses.map(([status, words]) => `${whole.format(rounds[status])} ${words}`).join(", ")),
       element("span", { class: "number" }, `handle ${money(sum("handle"))}`),
       element("span", { class: "number" }, `win ${signedMoney(sum("win"))}`),

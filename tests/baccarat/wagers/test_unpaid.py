@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from random import Random
+from typing import Literal
 
 import pytest
 
@@ -50,10 +51,12 @@ def test_the_amounts_that_win_nothing_are_found(case):
 @pytest.mark.parametrize("seed", range(60))
 def test_what_is_found_is_what_the_settlement_pays(seed):
     dice = Random(seed)
-    modes = dice.choice(["down", "up", "nearest"]), dice.choice(["down", "up", "nearest"])
+    modes: list[Literal["down", "up", "nearest"]] = ["down", "up", "nearest"]
     commission = dice.choice(["", " less 5%", " less 25%", " less 60%", " less 90%"])
     pays = f"{dice.randint(1, 3)} to {dice.randint(1, 4)}{commission}"
-    rounding = Rounding(unit=dice.choice([1, 2, 5, 12]), mode=modes[0], commission=modes[1])
+    rounding = Rounding(
+        unit=dice.choice([1, 2, 5, 12]), mode=dice.choice(modes), commission=dice.choice(modes)
+    )
     step = dice.randint(1, 4)
     least = step * dice.randint(1, 5)
     limits = Limits(minimum=least, maximum=least + step * dice.randint(0, 80), step=step)
