@@ -13,9 +13,10 @@ from punto.baccarat.coup import Winner
 from punto.baccarat.table.meters import Handle, Hits, Meters
 from punto.configs.expectations import shipped
 from punto.house import schema
+from punto.house.disputes import REJECTED
 from punto.house.rows import rounds_between
 from punto.house.store import Store
-from punto.house.taken import REJECTED, Taken
+from punto.house.taken import Taken
 from punto.house.tally import Counted, Place, Sums, count
 from punto.messages.building import timestamp
 from punto.messages.metering import metered
@@ -205,8 +206,7 @@ def _by_table_and_wager(
     store: Store, counts: Mapping[Key, dict[str, int]], meters: Mapping[Key, Meters]
 ) -> tuple[tuple[TableReport, ...], tuple[WagerOfFloor, ...]]:
     floor: dict[tuple[bool, str, str, str], Meters] = {}
-    for (_, *of), each in meters.items():
-        simulation, currency, name, rules = of
+    for (_, simulation, currency, name, rules), each in meters.items():
         key = simulation, currency, name, rules
         floor[key] = floor.get(key, Meters(game=name, rules=rules)).plus(each)
     tables = tuple(

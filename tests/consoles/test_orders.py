@@ -92,7 +92,7 @@ UNREADABLE: list[tuple[Any, str]] = [
             "game": "mini-baccarat",
             "limits": {"player": {"minimum": 700, "step": 500}},
         },
-        "change_game: limits.player: the minimum 700 is not a multiple of the step 500: write a multiple of the step",
+        "change_game: limits.player: the minimum 7.00 USD is not a multiple of the step 5.00 USD: write a multiple of the step",
     ),
 ]
 """What the requests at the socket do not show (`tests/controller/test_operators.py`)."""

@@ -4,6 +4,7 @@ import copy
 import json
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -147,6 +148,10 @@ def test_any_value_in_any_place_of_a_message_leaves_a_floor_that_pages_can_show(
     house.floor.told()
 
 
+def _more_than(url: str, rounds: int) -> bool:
+    return len(stored(url)) > rounds
+
+
 @pytest.mark.disk
 async def test_the_game_manager_survives_them_and_starts_with_those_that_the_broker_retains(tmp_path):
     url = f"sqlite:///{tmp_path}/store.db"
@@ -187,9 +192,7 @@ async def test_the_game_manager_survives_them_and_starts_with_those_that_the_bro
                 manager.start()
                 before, other.playing = len(stored(url)), True
                 await eventually(lambda: card().get("unread"), "the alarm names the table")
-                await eventually(
-                    lambda seen=before: len(stored(url)) > seen + 50, "rounds of the other table"
-                )
+                await eventually(partial(_more_than, url, before + 50), "rounds of the other table")
             other.playing = False
             await eventually(lambda: stored(url) == other.rounds(), "all rounds of the other table")
             assert manager.running

@@ -34,7 +34,9 @@ export function drawn({ since, until, marked_at: markedAt, tables, wagers }, nam
       ` ${outside.length === 1 ? "is" : "are"} not by chance. By chance alone, at most one such report in 31 would have any.`,
     ),
     element("h2", {}, "The floor"),
-    ...Map.groupBy(wagers, ({ game, rules, currency, simulation }) => JSON.stringify([game, rules, currency, simulation]))
+    ...Map.groupBy(wagers, ({ game, rules, currency, simulation }) =>
+      JSON.stringify([game, rules, currency, simulation]),
+    )
       .values()
       .map((of) =>
         wagersTable(
