@@ -127,6 +127,12 @@ class Engine:
             last_ts = store.last_ts(journal.connection)
         last = None if last_ts is None else datetime.fromisoformat(last_ts)
         await wait_for_clock(last)
+        # The configuration was read by the law of a day that a wrong clock may have shown.
+        if outlawed := house.outlawed(settings.game):
+            raise RefusedError(
+                "outside_the_law",
+                f"{outlawed}. Correct the game and the limits in the configuration, and start the service again",
+            )
         now = clock.now()
         day = timestamp(house.calendar.begins(house.calendar.day_of(now)))
         execution, before = found.execution, found.execution.state_or(settings)
