@@ -3,7 +3,7 @@
 The ledger enforces its rules itself. The audit proves them for a record with its own sums over the entries.
 """
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -132,7 +132,7 @@ class _Games:
 
     def __init__(self, pumped: dict[str, str]) -> None:
         self._pumped = pumped
-        self._begun: dict[str, deque[datetime]] = defaultdict(deque)
+        self._begun: dict[str, list[datetime]] = defaultdict(list)
 
     def see(self, step: Step, progressive: Settings) -> None:
         """Note a request that was carried out if no table can have made it. An earlier version may have accepted it."""
@@ -148,11 +148,11 @@ class _Games:
     def _begins_too_many(self, step: Step, asked: TableAsked) -> bool:
         if not any(isinstance(order, Contribute) and order.wagers for order in asked.orders):
             return False
-        begun, now = self._begun[asked.table], datetime.fromisoformat(step.entry.ts)
-        begun.append(now)
-        while begun[0] <= now - timedelta(hours=1):
-            begun.popleft()
-        return len(begun) > MOST_GAMES_AN_HOUR
+        now = datetime.fromisoformat(step.entry.ts)
+        # Games of a time when the clock was ahead do not count either: they would count until that time comes.
+        begun = [each for each in self._begun[asked.table] if now - timedelta(hours=1) < each <= now]
+        self._begun[asked.table] = [*begun, now]
+        return len(begun) >= MOST_GAMES_AN_HOUR
 
 
 class _Auditor:

@@ -1,6 +1,7 @@
 """`punto progressive audit`: the books proven by the whole record, and what does not hold found."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -11,6 +12,7 @@ from punto.baccarat.table import meter_link
 from punto.baccarat.table.events import TableAsked
 from punto.commands.cli import main
 from punto.controller.journal.audit import MOST_GAMES_AN_HOUR, audit
+from punto.runtime import clock
 from tests.baccarat.table import linked_floor
 from tests.baccarat.table.croupier import settings as table_settings
 from tests.controller.table_in_this_process import edited, table
@@ -146,6 +148,15 @@ async def test_games_faster_than_a_table_can_deal_are_found_without_the_tables_r
     said = capsys.readouterr().out
     assert "t1 begins more than 250 games in an hour, which no table can deal" in said
     assert "find out which program asked in their names" in said
+
+
+async def test_a_game_of_a_time_when_the_clock_was_ahead_counts_in_no_later_hour(tmp_path, monkeypatch):
+    begun = datetime(2026, 11, 21, 20, tzinfo=UTC)
+    times = iter(begun + timedelta(minutes=each, days=30 if each == 3 else 0) for each in range(100_000))
+    monkeypatch.setattr(clock, "now", lambda: next(times))
+    await pump(tmp_path / "m.db", MOST_GAMES_AN_HOUR + 50)
+
+    assert main(["progressive", "audit", str(tmp_path / "m.db")]) == 0
 
 
 @pytest.mark.parametrize(
