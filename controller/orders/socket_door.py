@@ -28,7 +28,9 @@ class SocketDoor:
         """The answer to an order or a question."""
         # At a table with accounts the user has no roles: a signature gives an order its roles.
         roles = (Role.DEALER,) if self._desk.accounts is None else ()
-        answer = await self._desk.ask(line, Peer(system_user(user), roles))
+        name = system_user(user)
+        # Each user is a place of its own, so that nobody's refusals hold up the orders of other users.
+        answer = await self._desk.ask(line, Peer(name, roles, f"socket of {name}"))
         return answer.model_dump_json(by_alias=True).encode()
 
     def unreadable(self, reason: str) -> bytes:

@@ -446,7 +446,7 @@ def what_came(at: Doors, order: Order, role: Role) -> list[tuple[Any, str]]:
     if not may(role, order):
         return [
             (AccessRefused(role, order.kind, "not_of_role", "127.0.0.1"), SOURCE),
-            (AccessRefused(role, f"sign {order.kind}", "not_of_role", "socket"), SOURCE),
+            (AccessRefused(role, f"sign {order.kind}", "not_of_role", f"socket of {at.user}"), SOURCE),
         ]
     if desk_says(order, role).code in {"bad_request", "awaits_approval"}:
         return []

@@ -292,6 +292,20 @@ async def test_somebody_who_guesses_at_the_socket_is_locked_out(tmp_path):
         assert "locked_out" in [each.code for each in own.state.alarms]
 
 
+async def test_the_refusals_of_one_user_of_the_socket_hold_up_no_other_user(tmp_path, monkeypatch):
+    async with (
+        table(tmp_path / "table.db") as own,
+        door(own, tmp_path / "door", people=PEOPLE, lock_out_after=3) as path,
+    ):
+        with monkeypatch.context() as another:
+            another.setattr(local_socket, "user_of", lambda _: 65534)
+            for _ in range(12):
+                await order(path, order="sign_on", by={**MEI, "password": "a guess"})
+        right = await order(path, order="sign_on", by=MEI)
+
+        assert (right["accepted"], right.get("reason")) == (True, None)
+
+
 async def test_accounts_that_cannot_be_read_are_reported_and_end_nothing(tmp_path):
     async with table(tmp_path / "table.db") as own, door(own, tmp_path / "door", people=PEOPLE) as path:
         with closing(sqlite3.connect(tmp_path / "operators.db")) as database:
