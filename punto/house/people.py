@@ -212,7 +212,7 @@ def signed_on(store: Store, since: date) -> dict[str, tuple[str, ...]]:
         select(schema.RECORDS.c.table, own.ts, own.kind, own.who)
         .join_from(schema.INCIDENTS, schema.RECORDS, own.record_id == schema.RECORDS.c.id)
         .where(own.day >= since, own.kind.in_(SIGN_ONS))
-        .order_by(own.ts, own.seq, own.place)
+        .order_by(own.record_id, own.seq, own.place)  # never by the time, because a clock can be set back
     )
     found: defaultdict[str, SignedOn] = defaultdict(SignedOn)
     with store.reading() as connection:

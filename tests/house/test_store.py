@@ -206,8 +206,9 @@ def test_who_is_signed_on_follows_from_the_entrances(open_store):
     store = open_store()
 
     def entrance(seq: int, kind: str, who: str | None) -> RecordedIncident:
+        ts = timestamp(BEGAN - timedelta(minutes=seq))  # the clock is set back again and again
         return RecordedIncident(
-            seq=seq, place=0, ts=timestamp(BEGAN), kind=kind, source="console", who=who, text="", where=None
+            seq=seq, place=0, ts=ts, kind=kind, source="console", who=who, text="", where=None
         )
 
     told = [
