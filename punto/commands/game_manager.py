@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from punto.baccarat.table.turn import RefusedError
 from punto.commands.signals import until_stopped
 from punto.consoles.entrance import entrance_of
+from punto.controller.clock_watch import wait_for_clock
 from punto.house.config import GameManagerConfig, load_game_manager
 from punto.house.service import serve
 from punto.house.store import StoreError
@@ -18,7 +20,7 @@ from punto.runtime.failures import messages_of
 HELP: Final = (
     "Run the Game Manager of a house until SIGTERM or Ctrl-C. It takes in all tables' rounds from their messages, exactly once "
     "each, keeps them in SQLite or PostgreSQL, and shows the floor on its pages. It gives no orders, and the tables work without it. "
-    "The exit status is 1 if the store cannot be used, and 2 if the configuration is invalid. In both cases, a message gives the "
+    "The exit status is 1 if the store cannot be used or the clock has not been set, and 2 if the configuration is invalid. In both cases, a message gives the "
     "reason."
 )
 
@@ -36,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run until SIGTERM or Ctrl-C; 1 if the store cannot be used."""
+    """Run until SIGTERM or Ctrl-C; 1 if the store cannot be used or the clock has not been set."""
     config = load_game_manager(args.config)
     write_log = log.set_up(human=sys.stderr.isatty(), level=args.log_level)
     status = 0
@@ -45,7 +47,7 @@ def main(args: argparse.Namespace) -> int:
             asyncio.run(_until_stopped(config))
         finally:
             write_log()
-    except* StoreError as errors:
+    except* (StoreError, RefusedError) as errors:
         for message in messages_of(errors):
             print(f"punto game-manager: {message}", file=sys.stderr)
         status = 1
@@ -56,6 +58,9 @@ async def _until_stopped(config: GameManagerConfig) -> None:
     # Rounds that wait for the store are many objects, none of them garbage: to look for it takes a tenth of the intake.
     gc.freeze()
     gc.set_threshold(100_000)
-    await until_stopped(
-        serve(config, entrance_of, lambda address: print(f"Game Manager on {address}", flush=True))
-    )
+    await until_stopped(_served(config))
+
+
+async def _served(config: GameManagerConfig) -> None:
+    await wait_for_clock(None)  # the floor's gaming days are by the clock
+    await serve(config, entrance_of, lambda address: print(f"Game Manager on {address}", flush=True))

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from punto.baccarat.table.turn import RefusedError
+from punto.commands.cli import main
 from punto.controller import clock_watch
 from punto.controller.clock_watch import RELEASED, WAIT_SECONDS, ClockWatch, wait_for_clock
+from punto.controller.engine import HouseRules
 from punto.runtime import clock
 from punto.version import released
 from tests.controller.table_in_this_process import rows, table
@@ -20,6 +22,23 @@ from tests.controller.table_on_a_machine import Table, wait_until
 NEVER_SET = datetime(1970, 1, 1, 0, 0, 30, tzinfo=UTC)
 NOW = RELEASED + timedelta(days=30)
 STEPS = "SELECT json_extract(payload, '$.before'), json_extract(payload, '$.after') FROM inputs WHERE payload LIKE '%clock_stepped%'"
+
+
+def test_a_house_whose_clock_is_not_set_does_not_start(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(clock_watch, "WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(clock, "now", lambda: NEVER_SET)
+    config = tmp_path / "house.toml"
+    config.write_text('version = 1\n[store]\npath = "store.db"\n', encoding="utf-8")
+
+    assert main(["game-manager", "--config", str(config)]) == 1
+    assert "the clock of this PC shows 1970-01-01" in capsys.readouterr().err
+
+
+async def test_a_configuration_that_was_read_by_the_law_of_another_day_is_refused(tmp_path):
+    house = HouseRules(outlawed=lambda _: "player has a maximum of 5,000.00, but the law allows only 300.00")
+    with pytest.raises(RefusedError, match=r"allows only 300\.00\. Correct the game and the limits"):
+        async with table(tmp_path / "table.db", house=house):
+            pass
 
 
 @pytest.mark.parametrize(
