@@ -43,10 +43,12 @@ def slip(page: WinPage, encoding: Encoding = "cp437") -> bytes:
         return seen.encode(encoding, errors="replace")
 
     def pair(name: str, value: str) -> bytes:
-        gap = WIDTH - len(name) - len(value)
-        if gap < 1:
-            return text(name) + b"\n" + text(value.rjust(WIDTH)) + b"\n"
-        return text(f"{name}{' ' * gap}{value}") + b"\n"
+        left, right = (
+            text(name),
+            text(value),
+        )  # a printer draws a Chinese letter of two bytes two columns wide
+        gap = WIDTH - len(left) - len(right)
+        return left + (b" " * gap if gap > 0 else b"\n") + right.rjust(WIDTH if gap < 1 else 0) + b"\n"
 
     parts = [_BEGIN, _CHINESE if encoding == "gb18030" else b"", _CENTRE, _BOLD, text(page.title), b"\n"]
     if page.copy:

@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 
 from punto.configs.characters import visible
-from punto.runtime.terminal import VisibleText
+from punto.runtime.terminal import draw
 
 LEVELS: Final = ("debug", "info", "warning", "error")
 _MOST_LINES: Final = 1000
@@ -106,10 +106,7 @@ class _Writer:
                 lost = {"event": event, "lines": dropped, "level": "warning"}
                 line = f"{json.dumps(lost)}\n{line}"
             with suppress(OSError, ValueError):  # standard error is closed
-                # its colours are the program's own
-                write = sys.stderr.draw if isinstance(sys.stderr, VisibleText) else sys.stderr.write
-                write(f"{line}\n")
-                sys.stderr.flush()
+                draw(sys.stderr, f"{line}\n")
             self._lines.task_done()
 
     def finish(self) -> None:

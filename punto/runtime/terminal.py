@@ -1,7 +1,7 @@
 """The standard output and error of a command, for terminals of any encoding and texts of any origin."""
 
 import io
-from typing import Final, cast
+from typing import Final, TextIO, cast
 
 from punto.configs.characters import visible
 
@@ -31,5 +31,12 @@ class VisibleText(io.TextIOWrapper):
         return len(text)
 
     def draw(self, text: str, /) -> None:
-        """Write a text whose control characters are the program's own, such as those of colours."""
+        """Write a text as it is."""
         super().write(text)
+
+
+def draw(stream: TextIO, text: str) -> None:
+    """Write a text whose control characters are the program's own, such as those of colours: `visible` was applied to the rest."""
+    write = stream.draw if isinstance(stream, VisibleText) else stream.write
+    write(text)
+    stream.flush()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -206,6 +207,21 @@ def test_the_log_of_a_person_has_colours_and_no_sequences_of_a_name(tmp_path):
     assert "\x1b[2J" not in line
     assert "a\\x1b[2J\\nb" in line.replace("\\\\", "\\")
     assert "\x1b[" in line  # the program's own
+
+
+def test_an_address_of_the_demo_is_bold_in_a_terminal_and_a_name_is_not():
+    program = (
+        "import sys; from punto.commands.demo.telling import _print; from punto.runtime.terminal import VisibleText\n"
+        "sys.stdout = VisibleText.over(sys.stdout)\n"
+        "_print('http://127.0.0.1/ a\\x1b[2Jb')"
+    )
+    ours, theirs = pty.openpty()
+    try:
+        subprocess.run([sys.executable, "-c", program], stdout=theirs, check=True, timeout=DEADLINE)
+        assert os.read(ours, 1000) == b"\x1b[1mhttp://127.0.0.1/\x1b[0m a\\x1b[2Jb\r\n"
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 def test_a_problem_is_one_line_whatever_its_keys_are():

@@ -93,19 +93,19 @@ class Reads:
 
 BILL = json.dumps({"bomFormat": "CycloneDX", "components": [{"name": "cobs", "version": "1.2"}]}, indent=1)
 SHIPPED = Path(__file__).parents[2] / "configs"
-TEXTS = {
-    "score": COUPS,
-    "roads": '{"winner":"banker"}\n{"winner":"tie"}\n',
-    "edge_report": COUPS,
-    "check_config": (SHIPPED / "table.toml").read_text(encoding="utf-8"),
-    "games": (SHIPPED / "games" / "mini-baccarat.toml").read_text(encoding="utf-8"),
-    "password": "secret\n",
-    "key": "ab" * 32 + "\n",
-    "scenario": "# 七\ndecks = 8\ncut = 14\n",
-    "bill": f"{BILL}\n",
-    "account": f"{PASSWORD}\n",
-}
-READERS = [*TEXTS.items(), ("edge_report", SIMULATED)]
+READERS = [
+    (Reads.score, COUPS),
+    (Reads.roads, '{"winner":"banker"}\n{"winner":"tie"}\n'),
+    (Reads.edge_report, COUPS),
+    (Reads.check_config, (SHIPPED / "table.toml").read_text(encoding="utf-8")),
+    (Reads.games, (SHIPPED / "games" / "mini-baccarat.toml").read_text(encoding="utf-8")),
+    (Reads.password, "secret\n"),
+    (Reads.key, "ab" * 32 + "\n"),
+    (Reads.scenario, "# 七\ndecks = 8\ncut = 14\n"),
+    (Reads.bill, f"{BILL}\n"),
+    (Reads.account, f"{PASSWORD}\n"),
+    (Reads.edge_report, SIMULATED),
+]
 
 
 @pytest.fixture
@@ -118,10 +118,10 @@ def read(monkeypatch):
 def test_how_a_text_was_saved_changes_nothing(tmp_path, read, reader, text, saved):
     file = tmp_path / "a.txt"
     file.write_bytes(text.encode())
-    expected = getattr(read, reader)(file)
+    expected = reader(read, file)
     file.write_bytes(AS_SAVED[saved](text.encode()))
 
-    assert getattr(read, reader)(file) == expected
+    assert reader(read, file) == expected
 
 
 @pytest.mark.parametrize("saved", UTF_16)
@@ -130,7 +130,7 @@ def test_a_text_in_utf_16_is_to_be_saved_as_utf_8(tmp_path, read, reader, text, 
     file = tmp_path / "a.txt"
     file.write_bytes(UTF_16[saved](text.encode()))
     try:
-        said = str(getattr(read, reader)(file))
+        said = str(reader(read, file))
     except (ConfigError, InputError, ScenarioError, ValueError) as error:
         said = str(error)
 

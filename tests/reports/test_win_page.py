@@ -6,6 +6,7 @@ import pty
 import socket
 import threading
 import tty
+from dataclasses import replace
 from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -17,7 +18,7 @@ from punto.baccarat.cards import Card
 from punto.baccarat.coup import Side
 from punto.reports.awards import Award, AwardsBackOut, Print, Share
 from punto.reports.pdf import pdf
-from punto.reports.slip import PrinterError, send, slip
+from punto.reports.slip import WIDTH, PrinterError, send, slip
 from punto.reports.win_page import WinPage, in_words, win_page
 
 AWARD = Award(
@@ -215,6 +216,20 @@ def test_a_slip_is_made_of_the_few_commands_that_every_printer_has():
     )
     assert b"Seat 2" + b" " * 28 + b"1,250.05\nSeat 5" + b" " * 28 + b"1,250.05\n" in printed
     assert printed.endswith(b"Record 4711\n\x1bd\x04\x1dV\x42\x00")
+
+
+def test_amounts_stand_in_one_column_beside_names_of_double_width():
+    page = replace(
+        PAGE, facts=(("Hand", "7"), ("貴賓廳", "甲"), ("Table", "1"), ("貴" * 15, "賓" * 10)), shares=()
+    )
+    lines = slip(page, "gb18030").split(b"\n")
+
+    assert [each for each in lines if each.startswith(("貴".encode("gb18030"), b"Table"))] == [
+        "貴賓廳".encode("gb18030") + b" " * (WIDTH - 8) + "甲".encode("gb18030"),
+        b"Table" + b" " * (WIDTH - 6) + b"1",
+        ("貴" * 15).encode("gb18030"),
+    ]
+    assert b" " * (WIDTH - 20) + ("賓" * 10).encode("gb18030") in lines
 
 
 def test_names_are_printed_in_the_printers_own_characters_and_are_not_commands():

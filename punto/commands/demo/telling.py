@@ -18,12 +18,14 @@ from punto.baccarat.currency import written
 from punto.commands.demo.configuration import TRAINEE, is_dealt, mqtt_of, people_of, socket_of
 from punto.commands.demo.running import EnoughError
 from punto.commands.demo.staff import Say
+from punto.configs.characters import visible
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import ConsoleConfig
 from punto.house.config import GameManagerConfig
 from punto.messages.topics import ROUND, Topics, progressive
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import Connection, Link
+from punto.runtime.terminal import draw
 from punto.simulators.staff import SUPERVISORS, Act
 from punto.simulators.table_dealer import Outcome
 
@@ -196,16 +198,19 @@ def welcome(
                 blocks.append(f"{heading}{listed(_for_staff(config, password, attended=attended))}")
         if attended:
             blocks.append(_YOURS)
-        print("\n" + "\n\n".join([*map(_bold, blocks), "Ctrl-C ends it."]) + "\n", flush=True)
+        _print("\n" + "\n\n".join([*blocks, "Ctrl-C ends it."]) + "\n")
         if browser:
             open_browser(floor.get("the floor", f"{base}/wall" if several else f"{base}/"))
 
     return print_addresses
 
 
-def _bold(text: str) -> str:
-    """The text with its addresses in bold, if a person reads it in a terminal."""
-    return re.sub(r"http://\S+", "\033[1m\\g<0>\033[0m", text) if sys.stdout.isatty() else text
+def _print(text: str) -> None:
+    """Print the text, with its addresses in bold if a person reads it in a terminal."""
+    if sys.stdout.isatty():
+        draw(sys.stdout, re.sub(r"http://\S+", "\033[1m\\g<0>\033[0m", visible(text, "\n")) + "\n")
+    else:
+        print(text, flush=True)
 
 
 def open_browser(address: str) -> None:
