@@ -1,8 +1,8 @@
-"""Which characters people see: the others are refused where a text is written down, and escaped where it is shown."""
+"""Which characters people see, and which names are the same to them: editors write the same letters in several Unicode forms."""
 
 import re
 from typing import Final
-from unicodedata import category
+from unicodedata import category, normalize
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Zl", "Zp"})
 """Unicode's categories of control characters, of what changes its neighbours and is not drawn itself, such as the direction
@@ -25,6 +25,11 @@ def visible(text: str, keep: str = "") -> str:
     return "".join(
         _escaped(each) if category(each) in _UNSEEN and each not in keep else each for each in text
     )
+
+
+def folded(name: str) -> str:
+    """The form of a name for comparison: names that differ only in case or in Unicode form have the same one."""
+    return normalize("NFKC", normalize("NFKC", name).casefold())
 
 
 def _escaped(character: str) -> str:

@@ -12,6 +12,7 @@ from punto.baccarat.coup import Side
 from punto.baccarat.wagers.completeness import Fault, faults
 from punto.baccarat.wagers.definition import FACE_UP_ONLY, Game, Rule, Wager
 from punto.baccarat.wagers.pay import Pay
+from punto.configs.characters import folded
 from punto.configs.problems import ConfigError, Problem, cut, nearest, not_one_line
 from punto.configs.toml_file import Path_, TomlFile, read, typed
 
@@ -109,10 +110,10 @@ def _problems(file: TomlFile, game: Game) -> Iterator[Problem]:
         if (message := not_one_line(text)) is not None:
             yield file.problem(place, message)
     yield from _wrong_of_hidden_cards(file, game)
-    titles = [wager.title for wager in game.wagers]
+    titles = [folded(wager.title) for wager in game.wagers]
     for number, wager in enumerate(game.wagers):
         at = ("wagers", number)
-        if wager.title in titles[:number]:
+        if titles[number] in titles[:number]:
             message = f"two wagers have the title {wager.title!r}: give each its own title"
             yield file.problem((*at, "title"), message)
         yield from _misnamed(file, at, wager.name)

@@ -15,10 +15,11 @@ from typing import Final, Self
 
 import structlog
 
+from punto.configs.characters import folded
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.accounts import file
 from punto.controller.accounts.house import ROOM, CopiedAccount, CopyError, HouseCopy
-from punto.controller.accounts.passwords import checked_name, folded, hash_of_card, hash_of_token, hashed
+from punto.controller.accounts.passwords import checked_name, hash_of_card, hash_of_token, hashed
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
 from punto.controller.accounts.security_keys import SecurityKey

@@ -22,9 +22,10 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, Protocol
 
 from punto.baccarat.table.events import Access, AccessRefused, SessionBegun, SessionEnded
+from punto.configs.characters import folded
 from punto.controller.accounts import security_keys
 from punto.controller.accounts.accounts import Account, Accounts
-from punto.controller.accounts.passwords import folded, hash_of_token, nobodys_hash, verified
+from punto.controller.accounts.passwords import hash_of_token, nobodys_hash, verified
 from punto.controller.accounts.refusals import NotLetInError, RefusalError
 from punto.controller.accounts.roles import Role
 from punto.controller.accounts.security_keys import CHALLENGE_BYTES, Signed, WrongKeyError

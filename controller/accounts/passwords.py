@@ -30,11 +30,6 @@ _HASHER: Final = PasswordHasher()
 _CARD_COST: Final = {"time_cost": 3, "memory_cost": 65536, "parallelism": 4}  # the memory in KiB
 
 
-def folded(name: str) -> str:
-    """The form of a name for comparison: names that differ only in case or in Unicode form have the same one."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-
-
 def checked_name(name: str) -> str:
     """A new account's name in composed form; raises AccountsError if it is invalid."""
     name = unicodedata.normalize("NFC", name)
