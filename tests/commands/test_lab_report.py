@@ -244,7 +244,7 @@ def test_the_manifest_of_an_unchanged_installation_is_accepted(tmp_path, editabl
     ignored = shutil.ignore_patterns("__pycache__", "images")
     for folder in ("punto", "configs", "controller", "drivers", "simulators", "docs"):
         shutil.copytree(ROOT / folder, source / folder, symlinks=True, ignore=ignored)
-    for file in ("pyproject.toml", "README.md", "LICENSE"):
+    for file in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
         shutil.copy(ROOT / file, source)
     # what Python finds there is of neither the installation nor its manifest
     dependencies = {**os.environ, "PYTHONPATH": str(Path(pytest.__file__).parents[1])}
