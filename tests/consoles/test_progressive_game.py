@@ -232,7 +232,7 @@ async def test_a_preview_says_that_two_people_take_an_award_of_the_meter_away(ca
         await at.begin("Ann start_game", cards)
         before = at.here.inputs()
         shown = await at.people["Ida"].preview("void_round", round=1, reason="misdeal")
-        why = "the order changes the round's award from the meter, so a second person must approve it"
+        why = "the order changes the round's award, so a second person must approve it"
 
         assert (shown.json["accepted"], shown.json["second"]) == (True, why if needed else None)
         assert at.here.inputs() == before

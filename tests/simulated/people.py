@@ -12,7 +12,7 @@ from punto.baccarat.cards import STANDARD_DECK, Card
 from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.table.commission import owed_by
 from punto.baccarat.table.definition import Role
-from punto.baccarat.table.progressive import awards_in_reach
+from punto.baccarat.table.progressive import wagers_are_in_play
 from punto.baccarat.table.state import Phase, TableState
 from punto.controller.accounts.refusals import RefusalError
 from punto.controller.journal.schema import RecordError
@@ -223,11 +223,11 @@ class Staff:
         if chance.random() < 0.03:
             number = {"award": chance.randint(1, max(1, progressive.books.next_award - 1))}
             return "back_out", {**number, "reason": "a mistake"}, chance.choice((BOB, EVE))
-        coup = state.round.coup  # of a hand that is about to win, more often
+        coup = state.round.coup
         if (
             coup is not None
             and len(coup.cards) >= FEWEST
-            and chance.random() < (0.5 if awards_in_reach(state, coup) else 0.03)
+            and chance.random() < (0.2 if wagers_are_in_play(state) else 0.03)
         ):
             return "void_coup", {"reason": "misdeal"}, chance.choice((BOB, EVE))
         if chance.random() < self.by_the_book:

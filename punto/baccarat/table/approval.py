@@ -13,8 +13,8 @@ from punto.baccarat.progressive.people import REOPENED_BY_TWO, by_one_person
 from punto.baccarat.table.events import Event
 from punto.baccarat.table.meter_link import when_answered
 from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound, VoidCoup, VoidRound
-from punto.baccarat.table.orders import corrected_coup, on_order
-from punto.baccarat.table.progressive import OfMoney, awards_in_reach, moved_by, wagers_are_in_play
+from punto.baccarat.table.orders import on_order
+from punto.baccarat.table.progressive import OfMoney, moved_by, wagers_are_in_play
 from punto.baccarat.table.state import TablesProgressive, TableState
 from punto.baccarat.table.turn import RefusedError, Turn
 
@@ -34,9 +34,9 @@ def second_person_needed(state: TableState, event: Event) -> str | None:
         case OpenMeter() | Adjust() | BackOut() | Retire() if state.progressive is not None:
             return _above_threshold(state.progressive, event, state.settings.currency)
         case CorrectRound() | VoidRound() if _moves_an_award(state, event):
-            return "the order changes the round's award from the meter, so a second person must approve it"
+            return "the order changes the round's award, so a second person must approve it"
         case CorrectCard() | VoidCoup() if _may_move_an_award(state, event):
-            return "the order can change the hand's award from the meter, so a second person must approve it"
+            return "the order can change the hand's award, so a second person must approve it"
         case _:
             return None
 
@@ -69,41 +69,35 @@ def _above_threshold(progressive: TablesProgressive, order: OfMoney, currency: s
 
 
 def _moves_an_award(state: TableState, order: CorrectRound | VoidRound) -> bool:
-    """Whether the order changes the round's award of the meter or its seats, found by correcting a copy."""
+    """Whether the order changes the round's award or its seats."""
+    after = _after(state, order)
+    return after is not None and _won(after) != _won(state)
+
+
+def _may_move_an_award(state: TableState, order: CorrectCard | VoidCoup) -> bool:
+    """Whether the order changes a hand that can win an award: one correction after another could make any award.
+
+    This does not depend on the cards, because it would disclose those that lie face down.
+    """
+    return wagers_are_in_play(state) and _after(state, order) is not None
+
+
+def _after(state: TableState, order: Event) -> TableState | None:
+    """The state after the order, found on a copy; None if the table refuses it with its reason, whoever approved it."""
     turn = Turn(state)
     try:
         on_order(turn, order)
     except RefusedError:
-        return False  # the table refuses the order with its reason, whoever approved it
-    return _won_of_the_meter(turn.state) != _won_of_the_meter(state)
+        return None
+    return turn.state
 
 
-def _won_of_the_meter(state: TableState) -> tuple[object, ...] | None:
-    """The tier, the seats and the hand that won an award of the meter, and whether the cards alone say so.
+def _won(state: TableState) -> tuple[object, ...] | None:
+    """The tier, the seats and the hand that won an award, and whether the cards alone say so.
 
     A linked table asks its authority first, so what the hand won is as of the authority's answer.
     """
     if state.progressive is None:
         return None
     won = when_answered(state.progressive).hand.won
-    if won is None or not state.progressive.books.settings.of_the_meter(won.rule):
-        return None
-    return won.rule, won.seats, won.side, won.certain
-
-
-def _may_move_an_award(state: TableState, order: CorrectCard | VoidCoup) -> bool:
-    """Whether the order changes the awards of the meter that the hand wins or can win by its next two cards.
-
-    Hidden cards must not be disclosed, so while cards lie face down this is true for each such order in a game
-    with wagers.
-    """
-    if state.face_down:
-        return wagers_are_in_play(state)
-    if isinstance(order, VoidCoup):
-        return state.round.coup is not None and bool(awards_in_reach(state, state.round.coup))
-    try:
-        corrected = corrected_coup(state, order)
-    except RefusedError:
-        return False
-    coup = state.round.coup
-    return coup is not None and awards_in_reach(state, corrected) != awards_in_reach(state, coup)
+    return None if won is None else (won.rule, won.seats, won.side, won.certain)

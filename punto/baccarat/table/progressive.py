@@ -11,11 +11,9 @@ goes down).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
-from punto.baccarat.cards import Card
-from punto.baccarat.coup import Coup, Winner
+from punto.baccarat.coup import Coup
 from punto.baccarat.progressive import aquarius, game_events, nexus
 from punto.baccarat.progressive.aquarius import Aquarius
 from punto.baccarat.progressive.effects import WinPagePrinted
@@ -54,7 +52,6 @@ from punto.baccarat.table.settings import Settings as TableSettings
 from punto.baccarat.table.state import AuthorityLink, Phase, TablesProgressive, TableState
 from punto.baccarat.table.turn import RefusedError, Turn, refuse_behind_the_cards
 from punto.baccarat.table.winners import decision
-from punto.baccarat.wagers.definition import Wager
 from punto.baccarat.wagers.settlement import (
     PlacedWager,
     Settlement,
@@ -342,38 +339,6 @@ def wagers_are_in_play(state: TableState) -> bool:
     """Return True from START GAME to the end of the hand, if the progressive's game has wagers."""
     progressive = state.progressive
     return progressive is not None and _is_played(state) and bool(progressive.procedure.hand.wagers)
-
-
-def awards_in_reach(state: TableState, coup: Coup) -> frozenset[tuple[str, Winner]]:
-    """The tiers and winning hands of the meter for the seats with a progressive wager, by a coup or by its next two cards.
-
-    If more cards are to come, only the possible results with the next two cards count.
-    """
-    progressive = state.progressive
-    if progressive is None or not wagers_are_in_play(state):
-        return frozenset()
-    settings, seats = progressive.books.settings, progressive.procedure.hand.wagers
-    wager = settings.wager
-    if settings.base_wagers == "recorded":
-        wager = wager.beside(
-            state.settings.game.sides_of(each.wager for each in state.round.wagers if each.seat in seats)
-        )
-    return frozenset((name, winner) for name, winner in _in_reach(wager, coup) if settings.of_the_meter(name))
-
-
-@lru_cache(maxsize=4)  # the preview of an order, the order and its approval ask for the same
-def _in_reach(wager: Wager, coup: Coup) -> frozenset[tuple[str, Winner]]:
-    decided = ((end, wager.deciding_rule(end)) for end in _ends(coup, 2))
-    return frozenset((rule.name, end.winner) for end, rule in decided if rule is not None)
-
-
-def _ends(coup: Coup, cards: int) -> Iterable[Coup]:
-    """The finished coups that this one can become with at most so many more cards."""
-    if coup.over:
-        yield coup
-    elif cards:
-        for card in Card:
-            yield from _ends(coup.with_card(card), cards - 1)
 
 
 def hand_decided(turn: Turn, coup: Coup, round_: int, base: Iterable[PlacedWager]) -> None:

@@ -301,7 +301,7 @@ COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     "close table": lambda _, __: [CloseTable("ann")],
     "reveal": lambda _, __: [Reveal("ann")],
     "void round": lambda c, _: [VoidRound("bob", c.last_round, "misdeal", "eve")],
-    "void": lambda _, words: [VoidCoup("bob", "misdeal", " ".join(words) or None)],
+    "void": lambda _, words: [VoidCoup("bob", "misdeal", " ".join(words) or "eve")],
     "correct round": _correct_round,
     "correct": lambda _, words: [CorrectCard("bob", int(words[0]), Card(words[1]), "misread", "eve")],
     "key at": lambda _, words: [KeyCard("ann", Card(words[1]), int(words[0]))],
