@@ -1,4 +1,7 @@
-"""The files that people give the program: each is a file and not a pipe or a device, and is bounded before it is read."""
+"""The files that people give the program: each is a file and not a pipe or a device, and is bounded before it is read.
+
+What other libraries open themselves, such as SQLite and OpenSSL, is checked before with `check_given`.
+"""
 
 import errno
 import os
@@ -20,6 +23,11 @@ def refuse_other_than_file(mode: int, path: Path) -> None:
     if not stat.S_ISREG(mode):
         kind = _KINDS.get(stat.S_IFMT(mode), "a device")
         raise OSError(errno.EINVAL, f"it is {kind}: name a file", str(path))
+
+
+def check_given(path: Path) -> None:
+    """Raise OSError if there is no file of this name, or something else than a file, which could hold up the program."""
+    refuse_other_than_file(path.stat().st_mode, path)
 
 
 def read_given(path: Path, most: int) -> bytes:

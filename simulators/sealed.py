@@ -10,6 +10,8 @@ from punto.drivers.frame import Frame
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.seal import DeviceSeal
 
+_LARGEST = 4096  # bytes of a key's file
+
 
 @dataclass(frozen=True, slots=True)
 class _Raw:

@@ -18,6 +18,7 @@ import hashlib
 import io
 import json
 import re
+import stat
 import struct
 import sys
 import zlib
@@ -631,6 +632,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--without-heads", action="store_true", help="check also what nobody signed")
     asked = parser.parse_args(arguments)
     try:
+        if not stat.S_ISREG(asked.bundle.stat().st_mode):  # a pipe could hold it up for ever
+            parser.error(f"{asked.bundle} cannot be read: it is not a file")
         with asked.bundle.open("rb") as file:
             data = file.read(LARGEST + 1)
     except OSError as error:

@@ -4,6 +4,7 @@ from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
+from punto.configs.given_files import read_given
 from punto.controller.signing.tpm import SEALED, TpmError, seal, unseal
 from punto.runtime.made_files import OWN, write_file
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 SIGNATURE_BYTES: Final = 64
 KEY_BYTES: Final = 32
+_LARGEST: Final = 1 << 16
+"""The most bytes of a key's file: a TPM seals a key in some hundred."""
 
 
 class KeyFileError(Exception):
@@ -65,7 +68,7 @@ class SigningKey:
 
 def _private(path: Path, tpm: str | None) -> bytes:
     """The private key in a file, 32 bytes; raises as `SigningKey.open` does, or ValueError if it is not one."""
-    content = path.read_bytes()
+    content = read_given(path, _LARGEST)
     if not content.strip():
         raise KeyFileError(
             f"the key {path} is empty: put its copy there, or remove the file, and another key is made. Its public key must then be "

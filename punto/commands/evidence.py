@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from punto.commands.numbers import whole_number
+from punto.configs.given_files import read_given
 from punto.controller.components import own_version
 from punto.controller.journal.evidence import VERIFIER, NoEvidenceError, differing, gather, write
 from punto.controller.journal.evidence_verifier import LARGEST
@@ -97,8 +98,7 @@ def _heads(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _check(args: argparse.Namespace) -> int:
     try:
-        with args.check.open("rb") as file:
-            bundle = file.read(LARGEST + 1)
+        bundle = read_given(args.check, LARGEST)
     except OSError as error:
         raise ValueError(f"{args.check} cannot be read: {error.strerror}") from error
     if found := differing(bundle, args.record, own_version()):

@@ -3,6 +3,7 @@
 A style sheet receives only the colours' names and six hexadecimal digits from the file.
 """
 
+import errno
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from punto.configs.given_files import read_given
 from punto.configs.problems import ConfigError
 from punto.configs.toml_file import TomlFile, read, typed
 
@@ -114,12 +116,14 @@ def _read_logo(file: TomlFile, logo: Path) -> Logo:
         raise _no_logo(file, f"{logo.name} is not a picture that can be shown: give a .svg or .png file")
     media_type, beginning = LOGO_TYPES[logo.suffix]
     try:
-        picture = logo.read_bytes()
+        picture = read_given(logo, LARGEST_LOGO)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise _no_logo(
+                file, f"{logo.name} has {logo.stat().st_size:,} bytes: make it {LARGEST_LOGO:,} at most"
+            ) from None
         message = f"cannot read {logo}: {error.strerror}. The logo must be beside the theme's file"
         raise _no_logo(file, message) from None
-    if len(picture) > LARGEST_LOGO:
-        raise _no_logo(file, f"{logo.name} has {len(picture):,} bytes: make it {LARGEST_LOGO:,} at most")
     if beginning not in picture[:1000]:
         raise _no_logo(
             file, f"{logo.name} is not a picture of the type {media_type}, although its name says so"

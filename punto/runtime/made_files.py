@@ -9,7 +9,7 @@ from io import BufferedRandom
 from pathlib import Path
 from typing import Final
 
-from punto.configs.given_files import refuse_other_than_file
+from punto.configs.given_files import check_given, refuse_other_than_file
 
 OWN: Final = 0o600
 """The mode of what only the program's own user reads."""
@@ -27,9 +27,12 @@ def reserve(path: Path, mode: int = OWN) -> None:
     says best what is wrong with the path, suppress this one.
 
     Raises:
-        OSError: the file cannot be opened for writing.
+        OSError: the file cannot be made, or is a pipe or a device.
     """
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, mode))
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, mode))
+    except FileExistsError:  # it is not opened: to close it would drop the locks that this process has on it
+        check_given(path)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import ssl
 from pathlib import Path
 from typing import Final
 
+from punto.configs.given_files import check_given
 from punto.configs.problems import ConfigError, Problem
 
 _FORWARD_SECRECY: Final = "ECDHE+AESGCM:ECDHE+CHACHA20"  # of TLS 1.2; all of 1.3 have it
@@ -32,6 +33,7 @@ def client_tls(authority: Path, certificate: Path | None, key: Path | None, sect
         ConfigError: the files cannot be used.
     """
     try:
+        check_given(authority)
         context = _strict(ssl.create_default_context(cafile=authority))
     except OSError as error:  # ssl.SSLError is one
         message = f"{authority} cannot be used as the broker's authority ({error}): name a readable file in PEM form"
@@ -49,6 +51,8 @@ def _strict(context: ssl.SSLContext) -> ssl.SSLContext:
 
 def _load(context: ssl.SSLContext, certificate: Path, key: Path, section: str) -> None:
     try:
+        for file in (certificate, key):
+            check_given(file)
         context.load_cert_chain(certificate, key, password=lambda: "")
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
         message = (

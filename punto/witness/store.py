@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 from urllib.parse import quote
 
+from punto.configs.given_files import check_given
 from punto.controller.journal.entries import Head
 from punto.controller.signing.heads import SignedHead
 from punto.controller.signing.keys import SigningKey, signed_by
@@ -225,8 +226,11 @@ def heads_of(path: Path, record: str) -> list[Witnessed]:
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A witness's file; an error of SQLite is a ValueError that names it."""
     try:
+        check_given(path)
         with closing(sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True)) as connection:
             yield connection
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read as the file of a witness: {error.strerror}") from error
     except sqlite3.Error as error:
         reason = in_words(error, path, "the file of the witness")
         raise ValueError(f"{path} cannot be read as the file of a witness: {reason}") from error

@@ -5,7 +5,7 @@ import os
 from base64 import b64encode
 from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,6 +13,9 @@ from punto.configs.faults import first_fault
 from punto.configs.text_file import TextError, bytes_of, text_of
 from punto.controller import components
 from punto.controller.signing import manifest
+
+LARGEST: Final = 1 << 26
+"""The most bytes of a file: the list of an installation has some megabytes."""
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -63,7 +66,7 @@ def installation(folder: Path) -> Installation:
     """
     names = (manifest.SUM, manifest.SIGNATURE, manifest.PUBLIC, *manifest.SUMMED)
     try:
-        files = {name: (folder / name).read_bytes() for name in names}
+        files = {name: read_given(folder / name, LARGEST) for name in names}
     except OSError as error:
         raise InputError(f"{error.filename} cannot be read: {error.strerror}") from error
     summed = files[manifest.SUM]

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final, Literal
 from xml.etree import ElementTree as ET
 
-from punto.commands.lab_report.inputs import Part
+from punto.commands.lab_report.inputs import LARGEST, Part
+from punto.configs.given_files import read_given
 
 PROGRAM: Final = "program"
 """The property of a file that has the version and the digest of the program that was tested."""
@@ -63,7 +64,7 @@ class Results:
             raise ResultsError(f"{folder} has no file with results: run `make test`, which writes them")
         runs, cases = [], Counter[tuple[str, Outcome]]()
         for file in files:
-            content = file.read_bytes()
+            content = read_given(file, LARGEST)
             suites = _suites(content)
             if not suites:
                 raise ResultsError(
