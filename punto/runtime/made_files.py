@@ -73,7 +73,6 @@ def new_file(
             os.fsync(folder)
     except OSError as error:
         error.filename = str(path)
-        error.filename2 = None
         raise
 
 

@@ -72,8 +72,8 @@ def fill(store: Store) -> None:
         )
     )
     store.take_incidents([TakenIncidents(FORMULA, FORMULA, False, 0, 5, told_incidents)])
-    of: dict[str, Any] = {FORMULA: -0.02}
-    keep(store, [*alarms_of(FORMULA, edges(1, record=FORMULA, **of))])
+    favourable: dict[str, Any] = {FORMULA: -0.02}
+    keep(store, [*alarms_of(FORMULA, edges(1, record=FORMULA, **favourable))])
 
 
 async def test_no_name_of_a_stolen_table_is_a_formula_in_what_the_house_downloads(tmp_path):
