@@ -1,5 +1,6 @@
 """The books of the house: each day is in the store once, and the page's data say what is known, what is missing and what is wrong."""
 
+import csv
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from punto.messages.books import Accounts, Books, Change
 from punto.messages.building import timestamp
 from punto.messages.models import MeterAward
 from punto.messages.requests import BooksRequest
+from punto.runtime.csv_cells import csv_lines
 from punto.runtime.gaming_days import Calendar
 from tests.house.bookkeeping import A_DAY, CALENDAR, CENT, Keeper, taken
 
@@ -293,9 +295,9 @@ def test_a_sheet_has_the_rows_of_all_progressives(open_store, keeper, sheet, lin
     store.take_books(taken(keeper))
     store.take_books(taken(other, table="=meter"))
     zone = Calendar.of().zone
-    head, *rows = books_sheet(house_books(store, Kept(), NOW, keeper.first), sheet, zone)
+    lines_of = csv_lines(books_sheet(house_books(store, Kept(), NOW, keeper.first), sheet, zone))
 
-    named = [dict(zip(head, row, strict=True)) for row in rows]
+    named = [*csv.DictReader(lines_of)]
     assert {each["kept_by"] for each in named} == {"meter-1", "'=meter"}
     for keeper_, name in (("meter-1", "dragon"), ("'=meter", "tiger")):
         own = [each for each in named if each["kept_by"] == keeper_]

@@ -20,10 +20,11 @@ import pytest
 from punto.consoles import console
 from punto.controller.journal import store
 from punto.controller.journal.recovery import replay
-from punto.reports import sheets, web
+from punto.reports import web
 from punto.reports.slip import PrinterError
 from punto.runtime.gaming_days import WEEKDAYS
 from punto.runtime.pace import AT_ONCE, DEAR, Pace
+from punto.web import answers
 from tests.consoles.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.controller.table_in_this_process import rows
 from tests.deadline import DEADLINE
@@ -54,7 +55,7 @@ MADE = (
     (web, "day_report"),
     (web, "week_report"),
     (web, "reconcile"),
-    (sheets, "csv_lines"),
+    (answers, "csv_lines"),
 )
 """What makes reports and files of them."""
 
