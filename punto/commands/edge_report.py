@@ -45,6 +45,7 @@ HELP: Final = (
 )
 
 SUFFIXES: Final = (".png", ".svg")
+_MOST_ERRORS: Final = 100
 _SQLITE: Final = b"SQLite format 3\0"
 _BURN: Final = "burn"
 _COLORS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D", "#7A7A7A")
@@ -232,6 +233,9 @@ def of_coups(
                     )
         except ValueError as error:  # also from the cards and the coup
             errors.append(f"{name}:{number}: {error}")
+            if len(errors) == _MOST_ERRORS:
+                errors.append(f"{name}: there may be more: the rest of the file was not read")
+                break
             continue
         seen.update(cards)
         coups += not burned

@@ -602,3 +602,13 @@ def test_many_wagers_can_be_told_apart():
     looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines[:24]]
 
     assert len(set(looks)) == 24
+
+
+def test_only_the_first_hundred_wrong_lines_of_a_file_are_read(tmp_path, report):
+    path = tmp_path / "shoe"
+    path.write_text("{}\n" * 1000)
+    status, out, err = report(path, "--game", "mini-baccarat", "--json")
+
+    assert (status, out) == (1, "")
+    assert err.splitlines()[99] == f'{path}:100: the key "cards" is missing'
+    assert err.splitlines()[100:] == [f"{path}: there may be more: the rest of the file was not read"]

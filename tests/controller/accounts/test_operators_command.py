@@ -176,3 +176,20 @@ def test_at_a_terminal_a_secret_is_asked_for_twice_and_not_shown(action, secret,
     assert process.returncode == status
     assert secret.encode() not in shown
     assert (b"the second entry differs from the first: nothing was changed" in shown) is bool(status)
+
+
+def test_a_password_without_end_is_refused_and_not_read_whole(tmp_path):
+    class Endless(io.StringIO):
+        def readline(self, size: int | None = -1, /) -> str:
+            assert size is not None
+            assert size > 0
+            return "x" * size
+
+    complained = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stderr(complained):
+        patch.setattr(sys, "stdin", Endless())
+        status = main(
+            ["operators", "--accounts", str(tmp_path / "operators.db"), "add", "Mei", "--role", "dealer"]
+        )
+
+    assert (status, "a password has" in complained.getvalue()) == (1, True)
