@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from punto.configs.faults import first_fault
+from punto.configs.given_files import read_given
 from punto.configs.text_file import TextError, bytes_of, text_of
 from punto.controller import components
 from punto.controller.signing import manifest
