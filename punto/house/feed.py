@@ -264,7 +264,7 @@ class Feed:
             case Progressive() if not retained:
                 self._intake.hear_meter(table, message)
             case Info():
-                self._intake.learn(table, _game_of(message))
+                self._learn(table, message)
                 return
             case Round():
                 self._intake.hear(table, message)
@@ -277,6 +277,10 @@ class Feed:
             case _:
                 pass
         self._floor.take(table, message, retained=retained)
+
+    def _learn(self, table: str, message: Info) -> None:
+        if "game" in message.configuration:  # else the watch reports that it does not know the game
+            self._intake.learn(table, _game_of(message))
 
 
 def _check_retained(table: str, kind: str, *, retained: bool) -> None:
@@ -304,6 +308,6 @@ def _game_of(message: Info) -> Game:
     """The game in a table's configuration.
 
     Raises:
-        ValueError: there is none that this version can read.
+        ValueError: this version cannot read it.
     """
-    return GAMES.validate_python(message.configuration.get("game"))
+    return GAMES.validate_python(message.configuration["game"])
