@@ -27,6 +27,7 @@ from punto.controller.journal.audit import audit, difference_between
 from punto.controller.orders.desk import Desk
 from punto.drivers.base import Devices
 from punto.runtime import clock
+from tests.baccarat.table.linked_states import Reached, reached
 from tests.baccarat.table.second_books import UNIT, SecondBooks
 from tests.simulated.broker import Published, Server
 from tests.simulated.checks import Record
@@ -272,6 +273,7 @@ class LinkedWorld(World):
         clocks = chance("clocks")
         for each in self.members.values():
             each.ahead = clocks.uniform(-90, 90)
+        self.reached: set[Reached] = set()
         self._books: SecondBooks | None = None
         self._shown: dict[int, int] = {0: 0}
         """What displays must show after each of the authority's inputs."""
@@ -372,6 +374,9 @@ class LinkedWorld(World):
         if self._books is None:
             self._books = SecondBooks(kept.books.settings)
         tables = {name: (each.record.entries, each.progressive) for name, each in self.tables.items()}
+        self.reached |= {
+            reached(each.record.state, kept) for each in self.tables.values() if each.record.state is not None
+        }
         try:
             self._books.check(self.authority.record.entries, kept, tables)
         except AssertionError as error:
@@ -428,6 +433,7 @@ class LinkedWorld(World):
     def report(self, outcome: Outcome) -> None:
         for each in self.members.values():
             each.report(outcome)
+        outcome.reached |= self.reached
 
 
 def _table(table: str, game: str, chance: Random, folder: Path) -> ServiceConfig:

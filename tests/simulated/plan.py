@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
+from tests.baccarat.table.linked_states import Reached
+
 SECONDS: Final = 600.0
 """How long a plan takes."""
 _KILLS: Final = (
@@ -60,7 +62,10 @@ class Plan:
 
 @dataclass
 class Outcome:
-    """What came of a simulation; `wrong` is empty if everything was as it should be."""
+    """What came of a simulation; `wrong` is empty if everything was as it should be.
+
+    `reached` are the states of linked tables, of their authority and of their connections, after each commit.
+    """
 
     plan: Plan
     wrong: str = ""
@@ -72,6 +77,7 @@ class Outcome:
     rounds: int = 0
     starts: int = 0
     counted: Counter[str] = field(default_factory=Counter)
+    reached: set[Reached] = field(default_factory=set)
 
 
 class Wrong(Exception):  # noqa: N818 - what the simulation looks for
