@@ -1,10 +1,9 @@
 """Tables on one progressive and its authority, each with a record of its own, and a broker between them that loses and repeats."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
-
-from pydantic import TypeAdapter
 
 from punto.baccarat.progressive.effects import Effect
 from punto.baccarat.progressive.settings import LinkedTable, Settings
@@ -14,11 +13,11 @@ from punto.baccarat.table.meter_link import served_table
 from punto.baccarat.table.state import TablesProgressive
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
+from punto.controller.journal.entries import EVENTS
 from tests.baccarat.table.croupier import Croupier, events_of, game, settings
 from tests.baccarat.table.second_books import SecondBooks
 
 AUTHORITY: Final = "meter-1"
-EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 def linked(how_many: int, pay_table: str = "progressive-2", **meter: Any) -> Settings:
@@ -42,6 +41,8 @@ class Node(Croupier):
         self.refusals: list[str] = []
         self.entries: list[Effect] = []
         """What this record has of the books."""
+        self.handled: Callable[[], None] = lambda: None
+        """Called after each input."""
 
     def handle(self, event: Event) -> None:
         self.inputs.append(EVENTS.dump_json(event))
@@ -53,6 +54,13 @@ class Node(Croupier):
                 self.refusals.append(refusal.code)
         new = self.effects[before:]
         self.entries += [effect.entry for effect in new if isinstance(effect, MeterMoved)]
+        self.handled()
+
+    def fail(self, event: Event) -> None:
+        """The program fails at an input; a record with such an input is not begun anew here."""
+        found, _ = self.table.fail(event, "KeyError")
+        self.effects += found
+        self.handled()
 
     def kill(self) -> None:
         """Begin anew from the record."""
@@ -81,6 +89,7 @@ class LinkedFloor:
 
     how_many: int = 2
     meter: dict[str, Any] = field(default_factory=dict)
+    opened: bool = True
 
     def __post_init__(self) -> None:
         progressive = linked(self.how_many, **self.meter)
@@ -89,7 +98,8 @@ class LinkedFloor:
         self.books = SecondBooks(progressive)
         self.asks: list[TableAsked] = []
         self.answers: list[tuple[str, Event]] = []
-        self.authority.do("meter")
+        if self.opened:
+            self.authority.do("meter")
         for table in self.tables.values():
             table.do("hello", "sign on", "change shoe", "open")
 
