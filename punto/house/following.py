@@ -1,7 +1,7 @@
 """What has been heard of each table's rounds, incidents and books, and what must be asked for. It is pure: the intake sends and stores.
 
-A table's rounds are taken in their order. At each connection the last round that was taken in is asked for again: if it ended
-at another moment, the table's record is not the one that was followed.
+A table's rounds are taken in their order. At each connection the last rounds that were taken in are asked for again. If one of
+them is another one than before, the table's record is not the one that was followed, or somebody else sends in its name.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -12,7 +12,7 @@ from typing import Any, Final
 from punto.baccarat.table.state import RoundRecord
 from punto.house.book_days import BookDays
 from punto.house.disputes import DISPUTED, REJECTED, Choice, disputed_by
-from punto.house.taken import Cursors, Reported, Taken, TakenBooks, TakenIncidents
+from punto.house.taken import Cursors, Digests, Reported, Taken, TakenBooks, TakenIncidents
 from punto.messages.models import MOST_NUMBER, Round
 from punto.messages.requests import (
     BooksRequest,
@@ -51,10 +51,13 @@ _REJECTED: Final = (
     "choose-record --table {1}` to see the records and to choose this one if it is the table's"
 )
 _MOST_NAMES: Final = 4
-_BACK: Final = (
-    "its record has not the {} that was taken in: if a backup of the record was restored, let the table begin a new "
-    "record, and keep both files for surveillance"
+_TWO_HISTORIES: Final = (
+    "its record has not the {} that was taken in: either a backup of the record was restored, or somebody else sends with the "
+    "table's password. Keep the record as it is, and let surveillance compare it with the store. If no backup was restored, give "
+    "the table another password. Then let the table begin a new record, and keep all files of the record before"
 )
+REMEMBERED: Final = 10
+"""Of so many rounds of a record, the last ones, it is known what they were."""
 
 
 @dataclass(slots=True)
@@ -90,9 +93,16 @@ class _Table:
 class Following:
     """The tables of a floor, since the store was read: `cursors` and `choices` are what it had."""
 
-    def __init__(self, cursors: Cursors, choices: Mapping[str, Choice] | None = None) -> None:
+    def __init__(
+        self,
+        cursors: Cursors,
+        choices: Mapping[str, Choice] | None = None,
+        last: Digests | None = None,
+    ) -> None:
+        """`last` has what the store can tell of the last rounds that were taken in."""
         self._cursors = cursors
         self._choices = {} if choices is None else choices
+        self._digests = {key: dict(digests) for key, digests in (last or {}).items()}
         self._held_back: dict[tuple[str, str], str] = {}
         self._rejected: dict[str, str] = {}  # the record of each table that is rejected and was heard
         self._heard: dict[str, dict[str, datetime]] = {}
@@ -288,7 +298,7 @@ class Following:
         if told.record != table.record or not table.compared:
             return None
         if told.until < after:
-            table.fault = _BACK.format(f"input {after}")
+            table.fault = _TWO_HISTORIES.format(f"input {after}")
             return None
         table.incidents, table.inputs = told.until, max(table.inputs, told.seq)
         if told.more:
@@ -345,7 +355,9 @@ class Following:
                 self._asks += table.asked is None
                 table.tokens -= 1
                 table.asked, table.asked_at = table.asked or self._asks, now
-                after = table.next - 1 if table.compared else max(0, table.next - 2)
+                after = table.next - 1
+                if not table.compared:
+                    after = max(0, after - max(1, len(self._remembered(name, table))))
                 yield name, RoundsRequest(id=_id(table.asked), after=after, limit=100)
             pause = INCIDENTS_EVERY_SECONDS if table.after is None else ANSWER_SECONDS
             due = table.inputs > table.incidents and now - table.after_at >= pause
@@ -378,42 +390,50 @@ class Following:
         table.record, table.compared, table.behind, table.fault = record, False, True, ""
         table.next, table.ended = (1, None) if cursor is None else (cursor.rounds + 1, cursor.ended)
         table.inputs, table.incidents = 0, 0 if cursor is None else cursor.incidents
+        known = self._remembered(name, table)
+        for number in [*known]:  # those after the cursor were not stored
+            if number >= table.next or table.next - 1 not in known:
+                del known[number]
 
-    def _compare(self, table: _Table, rounds: list[tuple[RoundRecord, RoundEnd]]) -> bool:
-        """Whether the first of these rounds is the last one that was taken in."""
-        table.compared = table.next == 1 or bool(
-            rounds
-            and rounds[0][0].round == table.next - 1
-            and datetime.fromisoformat(rounds[0][1].ts) == table.ended
-        )
-        if not table.compared:
-            table.fault = _BACK.format(f"round {table.next - 1}")
-        return table.compared
+    def _remembered(self, name: str, table: _Table) -> dict[int, str]:
+        """What the last rounds of a table's record were, up to the last one that was taken in, by their numbers."""
+        return self._digests.setdefault((name, table.record or ""), {})
 
     @staticmethod
+    def _compare(table: _Table, rounds: list[tuple[RoundRecord, RoundEnd]]) -> bool:
+        """Whether these rounds have the last one that was taken in."""
+        table.compared = table.next == 1 or any(
+            record.round == table.next - 1 and datetime.fromisoformat(end.ts) == table.ended
+            for record, end in rounds
+        )
+        if not table.compared:
+            table.fault = _TWO_HISTORIES.format(f"round {table.next - 1}")
+        return table.compared
+
     def _take(
+        self,
         name: str,
         table: _Table,
         told: Round | RoundsResponse,
         rounds: list[tuple[RoundRecord, RoundEnd]],
     ) -> list[Taken]:
-        taken = []
+        taken, known = [], self._remembered(name, table)
         for record, end in rounds:
-            if record.round == table.next:
-                table.next += 1
-                table.ended = datetime.fromisoformat(end.ts)
-                taken.append(
-                    Taken(
-                        name,
-                        table.record or "",
-                        told.simulation,
-                        told.currency,
-                        table.ended,
-                        end.game,
-                        end.rules,
-                        record,
-                    )
-                )
+            number, ended = record.round, datetime.fromisoformat(end.ts)
+            if number != table.next and number not in known:
+                continue
+            each = Taken(
+                name, table.record or "", told.simulation, told.currency, ended, end.game, end.rules, record
+            )
+            if number != table.next:
+                if each.digest != known[number]:
+                    table.fault = _TWO_HISTORIES.format(f"round {number}")
+                    return []
+                continue
+            table.next, table.ended = number + 1, ended
+            known[number] = each.digest
+            known.pop(number - REMEMBERED, None)
+            taken.append(each)
         return taken
 
 

@@ -251,7 +251,8 @@ class Intake:
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _begin(self) -> None:
-        self._following = Following(*await self._known_records())
+        last = await asyncio.to_thread(self._store.last_digests)
+        self._following = Following(*await self._known_records(), last)
         for table in self._tables:
             self._following.meet(table)
         self.reason = ""

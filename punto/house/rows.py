@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, and_, func, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, and_, func, select
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Winner
@@ -168,32 +168,43 @@ def rounds_between(
     Raises:
         TooManyRoundsError: there are more than `most`.
     """
-    columns, settled = schema.ROUNDS.c, schema.SETTLEMENTS.c
+    columns = schema.ROUNDS.c
     days = calendar.day_of(since), calendar.day_of(until)
     among = columns.day.between(*days), columns.ts >= since, columns.ts < until
+    number = connection.scalar(select(func.count()).select_from(schema.ROUNDS).where(*among)) or 0
+    if number > most:
+        raise TooManyRoundsError(f"{number} rounds are more than {most}")
+    yield from _rounds_among(connection, *among)
+
+
+def last_rounds(connection: Connection) -> Iterator[Taken]:
+    """The last round of each record that was taken in, if the store still has it."""
+    yield from _rounds_among(connection, schema.ROUNDS.c.round == schema.RECORDS.c.rounds_at)
+
+
+def _rounds_among(connection: Connection, *among: ColumnElement[bool]) -> Iterator[Taken]:
+    """The rounds of which all this is true, by table and record, each record's in their order."""
+    columns, settled, records = schema.ROUNDS.c, schema.SETTLEMENTS.c, schema.RECORDS.c
     at = columns.record_id, columns.round
     asked = (
         select(
             schema.ROUNDS,
-            *(schema.RECORDS.c[name] for name in ("table", "record", "simulation", "currency")),
+            *(records[name] for name in ("table", "record", "simulation", "currency")),
         )
-        .join_from(schema.ROUNDS, schema.RECORDS, columns.record_id == schema.RECORDS.c.id)
+        .join_from(schema.RECORDS, schema.ROUNDS, columns.record_id == records.id)
         .where(*among)
         .order_by(*at)
     )
     of_these = (
         select(schema.SETTLEMENTS)
-        .join_from(
+        .join_from(schema.RECORDS, schema.ROUNDS, columns.record_id == records.id)
+        .join(
             schema.SETTLEMENTS,
-            schema.ROUNDS,
             and_(*(settled[name] == columns[name] for name in ("day", "record_id", "round"))),
         )
         .where(*among)
         .order_by(*at, settled.seat, settled.wager)
     )
-    number = connection.scalar(select(func.count()).select_from(schema.ROUNDS).where(*among)) or 0
-    if number > most:
-        raise TooManyRoundsError(f"{number} rounds are more than {most}")
     settlements = defaultdict(list)
     for row in connection.execute(of_these).mappings():
         settlements[row["record_id"], row["round"]].append(settlement_of(row))

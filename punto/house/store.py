@@ -44,6 +44,7 @@ from punto.house.databases import Lead, set_up_sqlite
 from punto.house.rows import (
     handle_row,
     incident_row,
+    last_rounds,
     played,
     read_counted,
     round_row,
@@ -52,6 +53,7 @@ from punto.house.rows import (
 from punto.house.taken import (
     Cursor,
     Cursors,
+    Digests,
     OfRecord,
     Taken,
     TakenBooks,
@@ -169,6 +171,13 @@ class Store:
         asked = select(columns.table, columns.record, *_CURSOR)
         with self._reached(), self.engine.connect() as connection:
             return {(table, record): Cursor.of(at) for table, record, *at in connection.execute(asked)}
+
+    def last_digests(self) -> Digests:
+        """The digest of each record's last round, of those that the store still has."""
+        with self.reading() as connection:
+            return {
+                (each.table, each.record): {each.round.round: each.digest} for each in last_rounds(connection)
+            }
 
     def cursors_of(self, connection: Connection, told: Iterable[OfRecord]) -> Cursors:
         """The cursors of the records of these, which are made if they are new. No other program moves them until the transaction ends."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
+from hashlib import sha256
 from typing import Any, NamedTuple, Protocol, Self
 
 from punto.baccarat.table.state import RoundRecord
@@ -51,6 +52,8 @@ class OfRecord(Protocol):
 
 Cursors = Mapping[tuple[str, str], Cursor]
 """By the table's id and the name of its record."""
+Digests = Mapping[tuple[str, str], Mapping[int, str]]
+"""Digests of rounds by their numbers, by the table's id and the name of its record."""
 
 
 def newest(cursors: Cursors) -> dict[str, int]:
@@ -93,6 +96,19 @@ class Taken(NamedTuple):
     game: str
     rules: str
     round: RoundRecord
+
+    @property
+    def digest(self) -> str:
+        """What tells it from another round with its number, of what the store has of it: SHA-256 in hexadecimal."""
+        record = self.round
+        settled = sorted(
+            (each.seat, each.wager, each.outcome.value, each.stake, each.returned, each.net, each.rule)
+            for each in record.settlements
+        )
+        hands = " ".join(record.player), " ".join(record.banker), record.player_total, record.banker_total
+        at = self.ts.astimezone(UTC).isoformat(), self.game, self.rules, record.shoe, record.coup
+        told = at, record.status, hands, record.corrects, settled
+        return sha256(repr(told).encode()).hexdigest()
 
 
 class TakenIncidents(NamedTuple):

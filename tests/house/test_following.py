@@ -1,11 +1,12 @@
 """What is followed of tables, over a network that loses, repeats and delays, between crashes of either side."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from punto.house.disputes import REJECTED
-from punto.house.following import ASKS_AT_ONCE, Following
+from punto.house.following import ASKS_AT_ONCE, REMEMBERED, Following
 from punto.house.taken import Cursor, Taken, TakenIncidents
 from punto.messages.building import timestamp
 from punto.messages.models import Health, Message, Round
@@ -198,6 +199,53 @@ def test_a_restored_backup_is_found_and_nothing_of_it_is_taken_in(played_on):
     house.store()
     assert house.numbers("bb") == [1]
     assert house.following.faults() == {}
+
+
+def in_place_of(told: Round) -> Round:
+    """A round that was never dealt, under the number of one that was."""
+    return told.model_copy(update={"round": replace(told.round, shoe=told.round.shoe + 1)})
+
+
+def test_a_round_that_comes_again_as_it_was_is_no_fault():
+    house, table = followed(30)
+    for number in range(1, 31):
+        house.hear(table.tell(number))
+
+    assert house.following.faults() == {}
+    house.store()
+    assert house.numbers("aa") == [*range(1, 31)]
+
+
+@pytest.mark.parametrize("at", range(1, REMEMBERED + 1))
+def test_another_round_under_a_number_that_was_taken_in_is_a_fault_of_the_table(at):
+    """Someone with the table's password told the first one."""
+    house, table = followed(5)
+    house.hear(in_place_of(table.play(Random(1))))
+    for _ in range(at - 1):
+        house.hear(table.play(Random(1)))
+    house.hear(table.tell(6))
+
+    assert "the round 6 that was taken in" in house.following.faults()["t"]
+    house.hear(table.play(Random(1)))
+    house.store()
+    assert len(house.numbers("aa")) == 5 + at
+    house.following.compare_again()
+    for _, asked in house.following.to_ask(1000.0):
+        house.hear(table.answer(asked))
+    assert "t" in house.following.faults()
+
+
+def test_what_was_not_stored_of_a_record_is_compared_with_nothing():
+    house, table = followed(5)
+    house.hear(in_place_of(table.play(Random(1))))
+    house.following.go_back("t", {("t", "aa"): Cursor(1, 5, house.rounds("aa")[-1].ts, 0)})
+    house.heard.clear()
+    for now in range(1000, 1100, 10):
+        for _, asked in house.following.to_ask(now):
+            house.hear(table.answer(asked))
+    house.store()
+
+    assert (house.numbers("aa"), house.following.faults()) == ([1, 2, 3, 4, 5, 6], {})
 
 
 def test_no_more_is_asked_than_a_table_answers():

@@ -26,7 +26,7 @@ from punto.house.following import Ask
 from punto.house.intake import Intake
 from punto.house.live import CardOrder, Floor, Known
 from punto.house.store import RefusedError, Store
-from punto.house.taken import TakenIncidents
+from punto.house.taken import Taken, TakenIncidents
 from punto.messages.bounds import MOST_PAYMENT, rounds_in_bounds
 from punto.messages.building import timestamp
 from punto.messages.models import MOST_AMOUNT, Availability, Device, Message
@@ -105,6 +105,28 @@ def stored(store: Store) -> dict[str, int]:
     )
     with store.reading() as connection:
         return {row[0]: row[1] for row in connection.execute(counted).all()}
+
+
+@pytest.mark.parametrize("change", [{}, {"net": -100}])
+async def test_a_last_round_with_the_same_time_and_other_amounts_is_found_after_a_start(store, change):
+    table = Told("aa")
+    table.play(Random(1))
+    true = table.tell(1)
+    last = Taken("t", "aa", False, "USD", datetime.fromisoformat(true.ts), true.game, true.rules, true.round)
+    settled = tuple(replace(each, **change) for each in true.round.settlements)
+    assert settled
+    store.take([last._replace(round=replace(true.round, settlements=settled))])
+    house = House(store)
+    house.tables["t"] = table
+    running = asyncio.create_task(house.intake.run())
+    await eventually(lambda: not house.intake.reason, "it takes in")
+    house.intake.meet("t")
+    house.turn()  # which record it is
+    house.turn()
+    running.cancel()
+    await asyncio.wait([running])
+
+    assert [*house.intake.faults()] == (["t"] if change else [])
 
 
 POISON: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {

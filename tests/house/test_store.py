@@ -135,6 +135,19 @@ def test_a_games_hits_are_counted_when_it_becomes_known(open_store):
     assert_is_what_the_table_counted(store, at)
 
 
+def test_the_last_round_of_a_record_has_the_digest_that_it_had_when_it_was_taken_in(open_store):
+    store, at = open_store(), played(8, 40)
+    rounds = told(at.rounds, at)
+    assert store.last_digests() == {}
+    assert {each.round.status for each in rounds} >= {"played", "void", "correction"}
+    for each in rounds:
+        store.take([each])
+        assert store.last_digests() == {("table-1", "aa"): {each.round.round: each.digest}}
+    store.take(told(at.rounds[:1], at, table="table-2", record="bb"))
+    assert len(store.last_digests()) == 2
+    assert len({each.digest for each in rounds}) == len(rounds)
+
+
 def test_nothing_is_taken_in_if_anything_is_not(open_store):
     at = played(4, 30)
     store = open_store()
