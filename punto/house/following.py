@@ -89,6 +89,10 @@ class _Table:
     fault: str = ""
     new: float = RECORDS_AT_ONCE
 
+    def compare_again(self) -> None:
+        """Ask what its record has, whatever it was asked before."""
+        self.compared, self.behind, self.asked, self.after = False, True, None, None
+
 
 class Following:
     """The tables of a floor, since the store was read: `cursors` and `choices` are what it had."""
@@ -152,8 +156,7 @@ class Following:
         self._hold_back(cursors)
         self._choices = choices
         for name in {name for (name, _), _ in before.items() ^ self._held_back.items()}:
-            table = self._tables.setdefault(name, _Table())
-            table.compared, table.behind, table.asked, table.after = False, True, None, None
+            self._tables.setdefault(name, _Table()).compare_again()
 
     def reported(self) -> dict[tuple[str, str], Reported]:
         """What services have reported since this was last asked, of tables of which a record is held back."""
@@ -222,15 +225,21 @@ class Following:
         """Messages may have been lost: compare each table again."""
         self._rejected.clear()
         for table in self._tables.values():
-            table.compared, table.behind, table.asked, table.fault = False, True, None, ""
-            table.after, table.after_at = None, float("-inf")
+            table.compare_again()
+            table.fault, table.after_at = "", float("-inf")
         for books in self._books.values():
             books.ask_again()
 
-    def meet(self, name: str, rounds: int = 0, inputs: int = 0) -> None:
-        """A table is there, with at least so many rounds and inputs on its record."""
+    def meet(self, name: str, rounds: int | None = None, inputs: int = 0) -> None:
+        """A table is there, with so many rounds and inputs on its record if they are known.
+
+        If they are fewer than were taken in, the table is asked, because a message may be old or invented.
+        """
         table = self._tables.setdefault(name, _Table())
-        table.behind |= table.compared and rounds >= table.next
+        if rounds is not None and table.compared and not table.fault:
+            table.behind |= rounds >= table.next
+            if rounds < table.next - 1:
+                table.compare_again()
         table.inputs = inputs or table.inputs
 
     def go_back(self, name: str, cursors: Cursors, fault: str = "") -> None:

@@ -109,8 +109,8 @@ class Intake:
         if self._following is not None:
             self._following.compare_again()
 
-    def meet(self, table: str, rounds: int = 0, inputs: int = 0) -> None:
-        """A table is there, with at least so many rounds and inputs on its record."""
+    def meet(self, table: str, rounds: int | None = None, inputs: int = 0) -> None:
+        """A table is there, with so many rounds and inputs on its record if they are known."""
         self._tables.add(table)
         if self._following is not None:
             self._following.meet(table, rounds, inputs)

@@ -235,6 +235,36 @@ def test_another_round_under_a_number_that_was_taken_in_is_a_fault_of_the_table(
     assert "t" in house.following.faults()
 
 
+def test_a_table_that_has_fewer_rounds_than_were_taken_in_is_a_fault():
+    """Someone with the table's password told rounds that are not dealt yet."""
+    house, table = followed(5)
+    ahead = Told()
+    ahead.rounds, ahead.moments = [*table.rounds], 10**6
+    for _ in range(200):
+        house.hear(ahead.play(Random(1)))
+    house.hear(table.health())
+    for _, asked in house.following.to_ask(1000.0):
+        house.hear(table.answer(asked))
+
+    fault = house.following.faults()["t"]
+    assert "the round 205 that was taken in: either a backup" in fault
+    assert "or somebody else sends with the table's password" in fault
+
+
+def test_a_message_with_fewer_rounds_than_the_table_has_changes_nothing():
+    house, table = followed(5)
+    old = table.health()
+    house.hear(table.play(Random(1)))
+    for now in (1000.0, 1005.0):
+        house.hear(old)
+        for _, asked in house.following.to_ask(now):
+            house.hear(table.answer(asked))
+        house.hear(table.play(Random(1)))
+    house.store()
+
+    assert (house.numbers("aa"), house.following.faults()) == ([*range(1, 9)], {})
+
+
 def test_what_was_not_stored_of_a_record_is_compared_with_nothing():
     house, table = followed(5)
     house.hear(in_place_of(table.play(Random(1))))
