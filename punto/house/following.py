@@ -67,8 +67,9 @@ class _Table:
     `behind` is true if the table has rounds that were not taken in. `asked` is the number of the request that is not answered
     yet, and `tokens` the number of requests that it would answer now.
 
-    `inputs` is the number of its last input that is known, and `incidents` the one up to which incidents were taken in. `after`
-    is what the request for incidents that is not answered yet began after.
+    `inputs` is the number of its last input, as its health told it last, 0 if it is not known, and `incidents` the one up to which incidents were taken
+    in: the table is asked also if it has fewer inputs, because a message may be old or invented. `after` is what the request for
+    incidents that is not answered yet began after.
 
     `fault` says why nothing more is taken in, and `new` how many new records it may begin now.
     """
@@ -309,10 +310,14 @@ class Following:
         if told.until < after:
             table.fault = _TWO_HISTORIES.format(f"input {after}")
             return None
-        table.incidents, table.inputs = told.until, max(table.inputs, told.seq)
+        until = min(told.until, table.inputs)
+        if until <= after:
+            return None
+        table.incidents = until
         if told.more:
             table.after_at = float("-inf")
-        return TakenIncidents(name, told.record, told.simulation, after, told.until, told.incidents)
+        of_these = tuple(each for each in told.incidents if after < each.seq <= until)
+        return TakenIncidents(name, told.record, told.simulation, after, until, of_these)
 
     def hear_meter(self, name: str, record: str, today: date) -> None:
         """A service has told the meter that it keeps, and the name of its record. `today` is the house's gaming day."""
@@ -369,7 +374,7 @@ class Following:
                     after = max(0, after - max(1, len(self._remembered(name, table))))
                 yield name, RoundsRequest(id=_id(table.asked), after=after, limit=100)
             pause = INCIDENTS_EVERY_SECONDS if table.after is None else ANSWER_SECONDS
-            due = table.inputs > table.incidents and now - table.after_at >= pause
+            due = table.inputs not in {0, table.incidents} and now - table.after_at >= pause
             if due and table.compared and not table.behind and not table.fault and table.tokens >= 1:
                 table.tokens -= 1
                 table.after, table.after_at = table.incidents, now

@@ -265,6 +265,46 @@ def test_a_message_with_fewer_rounds_than_the_table_has_changes_nothing():
     assert (house.numbers("aa"), house.following.faults()) == ([*range(1, 9)], {})
 
 
+def test_incidents_are_taken_in_up_to_the_inputs_that_the_table_has():
+    """Someone with the table's password answers that there are none up to an input that is far ahead."""
+    house, table = followed(5)
+    table.play(Random(1))
+    house.hear(table.health())
+    for now in (1000, 1010):
+        for _, asked in house.following.to_ask(now):
+            answer = table.answer(asked)
+            if isinstance(answer, IncidentsResponse):
+                answer = answer.model_copy(update={"until": 10**9, "seq": 10**9})
+            house.hear(answer)
+    house.store()
+    assert isinstance(house.stored[-1], TakenIncidents)
+    for _ in range(94):
+        table.play(Random(1))
+    house.hear(table.health())
+    for now in range(1020, 1100, 10):
+        for _, asked in house.following.to_ask(now):
+            house.hear(table.answer(asked))
+    house.store()
+
+    assert house.following.faults() == {}
+    assert house.incidents("aa") == [*table.incidents(0, 500)]
+
+
+@pytest.mark.parametrize(("ahead", "fault"), [(0, False), (1, True), (10**9, True)])
+def test_a_table_that_has_fewer_inputs_than_were_taken_in_is_a_fault(ahead, fault):
+    """Someone told what the table's health is too, or a backup was restored."""
+    house, table = followed(5)
+    house.following = Following({("t", "aa"): Cursor(1, 5, house.rounds("aa")[-1].ts, table.inputs + ahead)})
+    house.following.meet("t")
+    for now in range(0, 100, 10):
+        house.hear(table.health())
+        for _, asked in house.following.to_ask(now):
+            house.hear(table.answer(asked))
+
+    told = house.following.faults().get("t", "")
+    assert (f"the input {table.inputs + ahead} that was taken in" in told) == fault
+
+
 def test_what_was_not_stored_of_a_record_is_compared_with_nothing():
     house, table = followed(5)
     house.hear(in_place_of(table.play(Random(1))))
