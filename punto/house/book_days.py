@@ -6,9 +6,11 @@ day that is open are asked for now and then.
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from secrets import token_hex
 from typing import Final
 
 from punto.house.taken import TakenBooks
+from punto.messages.books import Accrual
 from punto.messages.requests import BooksRequest, BooksResponse
 
 MOST_DAYS: Final = 400
@@ -24,13 +26,18 @@ _SILENT_SECONDS: Final = 10.0
 _A_DAY: Final = timedelta(days=1)
 
 
+def new_id(kind: str) -> str:
+    """The id of a new request. Nobody foresees it, so nobody answers before the request was sent."""
+    return f"{kind}-{token_hex(8)}"
+
+
 @dataclass(slots=True)
 class BookDays:
     """The books of one record. `taken` is the last gaming day that was taken in, and `today` the house's gaming day now.
 
     `next` is the first day that was not taken in, None until the service has told the first day of its record. `asked` is the
-    request that is not answered yet, `answered` is true until the time that the answer took is known, and `reason` is why the last
-    request was refused.
+    request that is not answered yet, `answered` is true until the time that the answer took is known, `told` is the request whose
+    answer was taken in last, with what that had, and `reason` is why the last request was refused.
     """
 
     record: str
@@ -41,7 +48,7 @@ class BookDays:
     asked_at: float = float("-inf")
     pause: float = 0.0
     answered: bool = False
-    asks: int = 0
+    told: tuple[str, tuple[Accrual, ...]] | None = None
     heard: bool = True
     heard_at: float = float("-inf")
     reason: str = ""
@@ -72,9 +79,8 @@ class BookDays:
         if now - self.heard_at > _SILENT_SECONDS or now - self.asked_at < self.pause:
             return None
         if self.asked is None:
-            self.asks += 1
             day = self.today if self.next is None else min(self.next, self.today)
-            self.asked = BooksRequest(id=f"books-{day}-{self.asks}", day=day)
+            self.asked = BooksRequest(id=new_id(f"books-{day}"), day=day)
         self.asked_at, self.pause = now, BOOKS_ANSWER_SECONDS
         return self.asked
 
@@ -91,10 +97,19 @@ class BookDays:
             self.pause = 0.0 if first < self.today else OPEN_EVERY_SECONDS
         elif self.next == day.day and day.state == "ended":
             after, self.taken = self.taken, day.day
+            self.told = told.request, day.progressives
             self._go_on(day.day + _A_DAY)
             self.pause = 0.0
             return TakenBooks(table, told.record, told.simulation, after, told.ts, told.books)
         return None
+
+    def contradicts(self, told: BooksResponse) -> bool:
+        """Whether this is a second answer, with other books, to the request whose answer was taken in last."""
+        return (
+            self.told is not None
+            and told.request == self.told[0]
+            and told.books.day.progressives != self.told[1]
+        )
 
     def refuse(self, request: str | None, reason: str) -> bool:
         """The service refused a request; whether it was the one for books."""

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from typing import Any, Final
 
 from punto.baccarat.table.state import RoundRecord
-from punto.house.book_days import BookDays
+from punto.house.book_days import BookDays, new_id
 from punto.house.disputes import DISPUTED, REJECTED, Choice, disputed_by
 from punto.house.taken import Cursors, Digests, Reported, Taken, TakenBooks, TakenIncidents
 from punto.messages.models import MOST_NUMBER, Round
@@ -19,6 +19,7 @@ from punto.messages.requests import (
     BooksResponse,
     IncidentsRequest,
     IncidentsResponse,
+    RecordedIncident,
     RoundEnd,
     RoundsRequest,
     RoundsResponse,
@@ -56,20 +57,27 @@ _TWO_HISTORIES: Final = (
     "table's password. Keep the record as it is, and let surveillance compare it with the store. If no backup was restored, give "
     "the table another password. Then let the table begin a new record, and keep all files of the record before"
 )
-REMEMBERED: Final = 10
-"""Of so many rounds of a record, the last ones, it is known what they were."""
+_TWO_ANSWERS: Final = (
+    "two answers to one request for its {} differ: somebody else sends with the table's password. Give the table another "
+    "password, and let surveillance compare its record with the store"
+)
+REMEMBERED: Final = 100
+"""Of so many rounds of a record, the last ones, it is known what they were: as many as an answer has."""
+COMPARED: Final = 10
+"""So many of these are asked for again at each connection."""
 
 
 @dataclass(slots=True)
 class _Table:
     """A table: its record, the next round, whether it was compared since the connection was made, and the requests to it.
 
-    `behind` is true if the table has rounds that were not taken in. `asked` is the number of the request that is not answered
-    yet, and `tokens` the number of requests that it would answer now.
+    `behind` is true if the table has rounds that were not taken in. `asked` is the id of the request that is not answered yet,
+    `answered` that of the last one that was, and `tokens` the number of requests that it would answer now.
 
     `inputs` is the number of its last input, as its health told it last, 0 if it is not known, and `incidents` the one up to which incidents were taken
     in: the table is asked also if it has fewer inputs, because a message may be old or invented. `after` is what the request for
-    incidents that is not answered yet began after.
+    incidents that is not answered yet began after, `after_id` its id, and `told` the last request that was answered, with what was
+    taken in.
 
     `fault` says why nothing more is taken in, and `new` how many new records it may begin now.
     """
@@ -79,11 +87,14 @@ class _Table:
     ended: datetime | None = None
     compared: bool = False
     behind: bool = True
-    asked: int | None = None
+    asked: str | None = None
+    answered: str | None = None
     asked_at: float = 0.0
     inputs: int = 0
     incidents: int = 0
     after: int | None = None
+    after_id: str = ""
+    told: tuple[str, TakenIncidents] | None = None
     after_at: float = float("-inf")
     tokens: float = ASKS_AT_ONCE
     refilled_at: float = 0.0
@@ -120,7 +131,6 @@ class Following:
         self._hold_back(cursors)
         self._tables: dict[str, _Table] = {}
         self._books: dict[str, BookDays] = {}
-        self._asks = 0
 
     def faults(self) -> dict[str, str]:
         """The tables whose rounds cannot be taken in, and why."""
@@ -285,13 +295,17 @@ class Following:
         if self.is_held_back(name, told.record):
             self._hear_report(name, told)
             return []
-        if table is None or table.asked is None or told.request != _id(table.asked):
+        if table is None:
             return []
-        table.asked = None
+        if told.request != table.asked:
+            second = told.request == table.answered and told.record == table.record
+            heard = second and table.compared and not table.fault
+            return self._take(name, table, told, _ended(told)) if heard else []
+        table.asked, table.answered = None, told.request
         if told.record != table.record:
             self._begin(name, table, told.record)
             return []  # what was asked for was of the record before
-        rounds = list(zip(told.rounds, told.ended, strict=False))
+        rounds = _ended(told)
         if not table.compared and not self._compare(table, rounds):
             return []
         table.behind = told.more or len(rounds) < len(told.rounds)
@@ -302,14 +316,17 @@ class Following:
         table = self._tables.get(name)
         if self.is_held_back(name, told.record):
             return None
-        if table is None or table.after is None or told.request != _of_incidents(table.after):
+        if table is None:
+            return None
+        if table.told is not None and told.request == table.told[0] and _differ(told, table.told[1]):
+            self.give_up(name, _TWO_ANSWERS.format("incidents"))
+        if table.after is None or told.request != table.after_id:
             return None
         after, table.after = table.after, None
         if told.record != table.record or not table.compared:
             return None
         if told.until < after:
             table.fault = _TWO_HISTORIES.format(f"input {after}")
-            return None
         until = min(told.until, table.inputs)
         if until <= after:
             return None
@@ -317,7 +334,9 @@ class Following:
         if told.more:
             table.after_at = float("-inf")
         of_these = tuple(each for each in told.incidents if after < each.seq <= until)
-        return TakenIncidents(name, told.record, told.simulation, after, until, of_these)
+        taken = TakenIncidents(name, told.record, told.simulation, after, until, of_these)
+        table.told = told.request, taken
+        return taken
 
     def hear_meter(self, name: str, record: str, today: date) -> None:
         """A service has told the meter that it keeps, and the name of its record. `today` is the house's gaming day."""
@@ -335,6 +354,8 @@ class Following:
         books = self._books.get(name)
         if books is None or self.is_held_back(name, told.record):
             return None
+        if books.contradicts(told):
+            self.give_up(name, _TWO_ANSWERS.format("books"))
         return books.hear(name, told)
 
     def unanswered(self) -> dict[str, str]:
@@ -366,19 +387,20 @@ class Following:
             waits = table.asked is not None and now - table.asked_at < ANSWER_SECONDS
             if table.behind and not table.fault and not waits and table.tokens >= 1:
                 # A repeated request is the same one, so a late answer to the first is an answer too.
-                self._asks += table.asked is None
                 table.tokens -= 1
-                table.asked, table.asked_at = table.asked or self._asks, now
+                table.asked, table.asked_at = table.asked or new_id("rounds"), now
                 after = table.next - 1
                 if not table.compared:
-                    after = max(0, after - max(1, len(self._remembered(name, table))))
-                yield name, RoundsRequest(id=_id(table.asked), after=after, limit=100)
+                    after = max(0, after - min(COMPARED, max(1, len(self._remembered(name, table)))))
+                yield name, RoundsRequest(id=table.asked, after=after, limit=100)
             pause = INCIDENTS_EVERY_SECONDS if table.after is None else ANSWER_SECONDS
             due = table.inputs not in {0, table.incidents} and now - table.after_at >= pause
             if due and table.compared and not table.behind and not table.fault and table.tokens >= 1:
                 table.tokens -= 1
-                table.after, table.after_at = table.incidents, now
-                yield name, IncidentsRequest(id=_of_incidents(table.after), after=table.after, limit=100)
+                if table.after is None:
+                    table.after, table.after_id = table.incidents, new_id("incidents")
+                table.after_at = now
+                yield name, IncidentsRequest(id=table.after_id, after=table.after, limit=100)
             yield from self._books_to_ask(name, table, now)
 
     def _books_to_ask(self, name: str, table: _Table, now: float) -> Iterator[tuple[str, BooksRequest]]:
@@ -457,9 +479,16 @@ def _names(records: list[str]) -> str:
     return " and ".join([*first, f"{more} more"] if more > 0 else first)
 
 
-def _id(number: int) -> str:
-    return f"rounds-{number}"
+def _ended(told: RoundsResponse) -> list[tuple[RoundRecord, RoundEnd]]:
+    """The rounds of an answer, each with its end."""
+    return list(zip(told.rounds, told.ended, strict=False))
 
 
-def _of_incidents(after: int) -> str:
-    return f"incidents-{after}"
+def _differ(told: IncidentsResponse, taken: TakenIncidents) -> bool:
+    """Whether an answer of a record has other incidents than were taken in of its inputs."""
+    until = min(told.until, taken.until)
+
+    def of(incidents: Iterable[RecordedIncident]) -> list[RecordedIncident]:
+        return [each for each in incidents if taken.after < each.seq <= until]
+
+    return told.record == taken.record and of(told.incidents) != of(taken.incidents)

@@ -198,18 +198,23 @@ class Floor:
         self.following = Following(cursors)
         self.following.meet("t")
 
+    def ask(self) -> BooksRequest | None:
+        """What is asked of books after a second. Requests for rounds are answered."""
+        self.now += 1
+        for _, each in self.following.to_ask(self.now):
+            if isinstance(each, BooksRequest):
+                return each
+            self.following.hear_answer("t", self.table.answer(each))  # type: ignore[arg-type]
+        return None
+
     def asked(self, seconds: int = 100) -> list[BooksRequest]:
-        """What is asked of books in this time. Requests for rounds are answered."""
+        """What is asked of books in this time, and answered."""
         found = []
         for _ in range(seconds):
-            self.now += 1
-            for _, each in self.following.to_ask(self.now):
-                if isinstance(each, BooksRequest):
-                    found.append(each)
-                    taken = self.following.hear_books("t", self.keeper.answer(each))
-                    assert taken is None or taken.table == "t"
-                else:
-                    self.following.hear_answer("t", self.table.answer(each))  # type: ignore[arg-type]
+            if (each := self.ask()) is not None:
+                found.append(each)
+                taken = self.following.hear_books("t", self.keeper.answer(each))
+                assert taken is None or taken.table == "t"
         return found
 
 
@@ -235,6 +240,26 @@ def test_no_books_are_asked_for_of_a_record_that_cannot_be_followed():
     floor = Floor()
     floor.following.hear_meter("t", "bb", FIRST)
     assert floor.asked() == []
+
+
+@pytest.mark.parametrize("forged_first", [True, False])
+def test_two_answers_with_other_books_of_a_day_are_a_fault(forged_first):
+    """Someone with the service's password answers too."""
+    floor = Floor(books=FIRST)
+    floor.following.hear_meter("t", "aa", FIRST + 2 * A_DAY)
+    floor.following.meet("t")
+    asked = next(each for each in [floor.ask() for _ in range(9)] if each is not None)
+    true = floor.keeper.answer(asked)
+    (accrual,) = true.books.day.progressives
+    day = true.books.day.model_copy(update={"progressives": (accrual.model_copy(update={"wagers": 10**6}),)})
+    forged = true.model_copy(update={"books": true.books.model_copy(update={"day": day})})
+    first, second = (forged, true) if forged_first else (true, forged)
+
+    assert floor.following.hear_books("t", first) is not None
+    assert floor.following.hear_books("t", first) is None
+    assert floor.following.faults() == {}
+    assert floor.following.hear_books("t", second) is None
+    assert "for its books differ" in floor.following.faults()["t"]
 
 
 def test_a_refusal_of_books_holds_up_no_rounds():
