@@ -176,10 +176,10 @@ class Witness:
             self._find(self._watch.flood(table))
             return
         true, found = self._watch.hear(signed, live)
-        self._standing.pop((table, "unsigned"), None)
         for each in found:
             self._find(each)
         if true:
+            self._standing.pop((table, "unsigned"), None)
             self._keep(signed, now)
 
     def _keep(self, told: SignedHead, now: float) -> None:

@@ -113,10 +113,10 @@ class WitnessStore:
     def seen(self) -> dict[str, Seen]:
         """What was heard before this start."""
         found: dict[str, Seen] = {}
-        newest = 'SELECT "table", record, max(witnessed), key FROM heads GROUP BY "table", record ORDER BY max(witnessed)'
-        for table, record, _, key in self._file.execute(newest):
+        newest = 'SELECT "table", record, max(witnessed), key, ts FROM heads GROUP BY "table", record ORDER BY max(witnessed)'
+        for table, record, _, key, ts in self._file.execute(newest):
             seen = found.setdefault(table, Seen())
-            seen.key, seen.record = key, record
+            seen.key, seen.record, seen.ts = key, record, ts
         for table, record, seq, hash_ in self._file.execute(
             'SELECT "table", record, seq, hash FROM restores ORDER BY number'
         ):

@@ -7,17 +7,30 @@ from typing import Final, Literal, NamedTuple
 from punto.controller.journal.entries import Head
 from punto.controller.signing.heads import SignedHead
 
-Kind = Literal["unsigned", "forged", "key", "forked", "behind", "silent", "late", "flood", "other_record"]
+Kind = Literal[
+    "unsigned",
+    "forged",
+    "key",
+    "forked",
+    "behind",
+    "silent",
+    "late",
+    "flood",
+    "other_record",
+    "replayed",
+]
 _WORDS: Final[dict[Kind, str]] = {
     "unsigned": "its heads are not signed: configure `signer` in [record] of the table",
     "forged": "a signature does not hold: another program writes its heads, or changes them on their way",
     "key": "another key signed: find out why, and write the new key into the witness's configuration",
     "forked": "input {seq} has another hash than before: the record was changed, or another program writes it",
     "behind": "the record ends at input {seq}, and had {last}: inputs were cut off, or a backup was restored",
-    "silent": "no head has come for {seconds:.0f} s: the table is off, or its messages are held back",
+    "silent": "no new head has come for {seconds:.0f} s: the table is off, or its messages are held back",
     "late": "the table has been at input {seq} for {seconds:.0f} s, and no head of that input has come: its heads are held back",
     "flood": "it sends more heads or records than a table has: some of them were discarded",
-    "other_record": "it has another record than before: ask why, and keep the files of both",
+    "other_record": "at {ts} it had the record {record}, and before that {last}: ask why, and keep the files of both",
+    "replayed": "the head that was signed at {ts} came again, after one of {last}: another program sends heads of the past, "
+    "or the clock of the table was put back",
 }
 LASTS: Final[frozenset[Kind]] = frozenset({"unsigned", "silent", "late"})
 """These end by themselves: all others stay in the report until the witness is started again."""
@@ -37,7 +50,8 @@ class Finding(NamedTuple):
 class Seen:
     """The last head of each record of a table, its key, the record that was heard last, and when (seconds of any clock).
 
-    `ts` is when that head was signed: the same head again, from a broker or a table without its signer, is not news.
+    `ts` is when that head was signed: one that was not signed later, from a broker, a table without its signer or another
+    program, is not news.
     `back` has, of each record that went back, the input of the head that was heard last, and to which one it went back.
     `ahead` is an input that the table has published and no head has reached, and when it was heard.
     """
@@ -67,8 +81,8 @@ class Watch:
     def hear_unsigned(self, table: str, now: float | None) -> Finding:
         """A head without a signature, which came now, or at an unknown time before if `now` is None."""
         seen = self._at(table)
-        seen.heard = seen.heard if now is None else now
-        seen.ahead = None
+        if self._key(table) is None:
+            seen.heard = seen.heard if now is None else now
         return _finding(table, "unsigned")
 
     def hear_input(self, table: str, seq: int, now: float) -> None:
@@ -90,27 +104,46 @@ class Watch:
     def hear(self, told: SignedHead, now: float | None) -> tuple[bool, list[Finding]]:
         """A head, as above. Returns whether it is true, so that it may be kept, and what is to be reported."""
         seen = self._at(told.table)
-        if not told.holds():
-            return False, [_finding(told.table, "forged")]
-        expected = self._keys.get(told.table, seen.key)
-        if expected is not None and told.key != expected:
-            return False, [_finding(told.table, "key")]
-        seen.heard = seen.heard if now is None or told.ts == seen.ts else now
-        seen.ts = told.ts
+        if (contradiction := self._contradiction(seen, told)) is not None:
+            return False, [contradiction]
         head, last = told.at, seen.heads.get(told.record)
-        if last is not None and head.seq == last.seq and head.hash != last.hash:
-            return False, [_finding(told.table, "forked", seq=head.seq)]
+        goes_on = told.record == seen.record and last is not None and head.seq > last.seq
+        if seen.ts is not None and told.ts <= seen.ts and not goes_on:
+            again = (told.ts, told.record, head) == (seen.ts, seen.record, last)
+            if again or now is None:  # a broker can restore a retained head of the past
+                return again, []
+            return False, [_finding(told.table, "replayed", ts=told.ts, last=seen.ts)]
+        seen.heard, seen.ts = seen.heard if now is None else now, told.ts
         if last is not None and head.seq < last.seq:
             before, low = seen.back.get(told.record, (last.seq, 0))
             low = head.seq if head.seq < before else low  # it went back now, or goes on from where it did
             seen.back[told.record] = head.seq, low
             return False, [_finding(told.table, "behind", seq=low, last=last.seq)]
+        return True, self._advance(seen, told)
+
+    def _contradiction(self, seen: Seen, told: SignedHead) -> Finding | None:
+        """Why a head cannot be the table's, whenever it was signed."""
+        head, last, expected = told.at, seen.heads.get(told.record), self._key(told.table)
+        if not told.holds():
+            return _finding(told.table, "forged")
+        if expected is not None and told.key != expected:
+            return _finding(told.table, "key")
+        if last is not None and head.seq == last.seq and head.hash != last.hash:
+            return _finding(told.table, "forked", seq=head.seq)
+        return None
+
+    @staticmethod
+    def _advance(seen: Seen, told: SignedHead) -> list[Finding]:
+        """A true head that is the last one of its record."""
         seen.back.pop(told.record, None)
-        other = seen.record not in {None, told.record}
-        if other or (seen.ahead is not None and head.seq >= seen.ahead[0]):
-            seen.ahead = None
-        seen.key, seen.record, seen.heads[told.record] = told.key, told.record, head
-        return True, [_finding(told.table, "other_record")] if other else []
+        before = seen.record
+        seen.key, seen.record, seen.heads[told.record] = told.key, told.record, told.at
+        if before in {None, told.record}:
+            if seen.ahead is not None and told.at.seq >= seen.ahead[0]:
+                seen.ahead = None
+            return []
+        seen.ahead = None
+        return [_finding(told.table, "other_record", ts=told.ts, record=told.record, last=before)]
 
     def overdue(self, now: float) -> Iterator[Finding]:
         """The tables from which no head has come for too long, or none of what they have published."""
@@ -123,9 +156,13 @@ class Watch:
             if seen.ahead is not None and now - seen.ahead[1] > self._silence:
                 yield _finding(table, "late", seq=seen.ahead[0], seconds=now - seen.ahead[1])
 
+    def _key(self, table: str) -> str | None:
+        """The only key of the table, if one is known."""
+        return self._keys.get(table, self._at(table).key)
+
     def _at(self, table: str) -> Seen:
         return self._seen.setdefault(table, Seen())
 
 
-def _finding(table: str, kind: Kind, **values: float) -> Finding:
+def _finding(table: str, kind: Kind, **values: object) -> Finding:
     return Finding(table, kind, f"{table}: {_WORDS[kind].format(**values)}")

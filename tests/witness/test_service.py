@@ -84,7 +84,7 @@ def test_a_record_that_was_exchanged_with_the_signers_memory_is_found(tmp_path):
 class Here:
     """A witness in this process, with a clock that stands still, and tables that send to it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sent: int = 0) -> None:
         section = {"path": folder / "witness.db", "key": folder / "witness.key"}
         self.now = 0.0
         self.file = folder / "witness.db"
@@ -92,7 +92,7 @@ class Here:
         config = WitnessConfig.model_validate({"version": 1, "witness": section}, context=folder)
         self.witness = Witness(config, self.store, lambda: self.now)
         self._key = SigningKey.open(folder / "key")
-        self._sent = count()
+        self._sent = count(sent)
 
     def head(self, table: str, seq: int, digit: str = "a", record: str = "aa") -> None:
         ts = f"2026-11-25T12:00:00.{next(self._sent):06}+00:00"
@@ -213,7 +213,7 @@ def test_a_restore_is_noted_at_the_witness_and_its_record_goes_on(tmp_path, here
     done = punto(*note, f"41:{digits}")
     assert done.stdout == "noted: t1 was restored up to input 41, and 1 later heads are set aside\n"
 
-    again = Here(tmp_path)
+    again = Here(tmp_path, sent=100)
     with again.store:
         for seq, digit in ((41, "a"), (50, "b"), (56, "b"), (60, "b"), (40, "a")):
             again.head("t1", seq, digit)
