@@ -12,7 +12,7 @@ class WitnessFinding(Payload):
 
     table: str
     kind: str = Field(
-        description="unsigned, forged, key, forked, behind, silent, late, flood, other_record or replayed, as the documentation of the witness has them"
+        description="unsigned, forged, key, forked, behind, silent, late, flood, other_record, replayed or withdrawn, as the documentation of the witness has them"
     )
     text: str
 

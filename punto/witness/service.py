@@ -155,9 +155,12 @@ class Witness:
 
     def _take_state(self, table: str, message: Received, now: float) -> None:
         try:
-            self._watch.hear_input(table, _Numbered.model_validate_json(message.payload).seq, now)
+            seq = _Numbered.model_validate_json(message.payload).seq
         except ValidationError as error:
             _refused(message, error)
+            return
+        for each in self._watch.hear_input(table, seq, now):
+            self._find(each)
 
     def _take_head(self, table: str, message: Received, now: float, budget: "_Budget") -> None:
         self._met.add(table)

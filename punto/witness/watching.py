@@ -18,6 +18,7 @@ Kind = Literal[
     "flood",
     "other_record",
     "replayed",
+    "withdrawn",
 ]
 _WORDS: Final[dict[Kind, str]] = {
     "unsigned": "its heads are not signed: configure `signer` in [record] of the table",
@@ -31,6 +32,8 @@ _WORDS: Final[dict[Kind, str]] = {
     "other_record": "at {ts} it had the record {record}, and before that {last}: ask why, and keep the files of both",
     "replayed": "the head that was signed at {ts} came again, after one of {last}: another program sends heads of the past, "
     "or the clock of the table was put back",
+    "withdrawn": "it published input {last} and then input {seq}, and no head of the first: another program writes its state, "
+    "a backup was restored, or a new record has begun",
 }
 LASTS: Final[frozenset[Kind]] = frozenset({"unsigned", "silent", "late"})
 """These end by themselves: all others stay in the report until the witness is started again."""
@@ -85,12 +88,23 @@ class Watch:
             seen.heard = seen.heard if now is None else now
         return _finding(table, "unsigned")
 
-    def hear_input(self, table: str, seq: int, now: float) -> None:
-        """The number of an input that the table has published elsewhere. It is nothing to a table without heads."""
+    def hear_input(self, table: str, seq: int, now: float) -> list[Finding]:
+        """The number of an input that the table has published elsewhere. It is nothing to a table without heads.
+
+        A smaller number takes the place of one that no head has reached, which may have been invented. Returns what is to be
+        reported.
+        """
         seen = self._seen.get(table, Seen())
         head = seen.heads.get(seen.record or "")
-        if head is not None and seq > head.seq and seen.ahead is None:
-            seen.ahead = seq, now
+        if head is None:
+            return []
+        ahead = seen.ahead
+        withdrawn = ahead is not None and seq < ahead[0]
+        if ahead is None or withdrawn:
+            seen.ahead = (seq, now) if seq > head.seq else None
+        return (
+            [_finding(table, "withdrawn", seq=seq, last=ahead[0])] if ahead is not None and withdrawn else []
+        )
 
     @staticmethod
     def flood(table: str) -> Finding:

@@ -182,6 +182,28 @@ def test_a_head_that_stands_still_while_the_table_deals_is_reported(here):
     assert [each.kind for each in here.witness.report().findings] == ["silent"]
 
 
+def test_one_invented_state_makes_no_table_late_for_ever_and_hides_nothing_later(here):
+    here.head("t1", 100)
+    here.state("t1", 10**17)
+    for n in range(1, 6):
+        here.now += 1
+        here.state("t1", 100 + n)
+        here.head("t1", 100 + n)
+    here.now += 40
+    here.head("t1", 105)
+    here.witness.look()
+    ((kind, text),) = here.rows("SELECT kind, text FROM findings")
+    assert (kind, "input 100000000000000000 and then input 101" in text) == ("withdrawn", True)
+
+    here.state("t1", 106)
+    here.state("t1", 10**17)
+    for _ in range(7):
+        here.now += 10
+        here.head("t1", 105)
+        here.witness.look()
+    assert {each.kind for each in here.witness.report().findings} == {"withdrawn", "late"}
+
+
 def test_a_restore_is_noted_at_the_witness_and_its_record_goes_on(tmp_path, here):
     """And what the record had before is still in the file, and not compared with the record."""
     for seq in (20, 40, 56):
