@@ -347,7 +347,7 @@ def serve(turn: Turn, event: TableAsked) -> None:
 
     Raises:
         RefusedError: this service is not the authority, the table is not linked, or the request does not follow
-            the table's last one.
+            the one that the table was last served.
     """
     progressive = _kept_here(turn)
     settings = progressive.books.settings
@@ -364,7 +364,8 @@ def serve(turn: Turn, event: TableAsked) -> None:
     if objection is not None:
         raise RefusedError("another_record", objection)
     before = served_table(progressive, event.table)
-    last = 0 if before is None else before.number
+    # A table that has not been served since it is in `tables` may have asked before, so its first number is any.
+    last = event.number - 1 if before is None else before.number
     if event.number <= last:
         return  # its answer is sent again
     if event.number != last + 1:

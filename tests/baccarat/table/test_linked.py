@@ -6,6 +6,7 @@ import pytest
 
 from punto.baccarat.progressive import events as books
 from punto.baccarat.progressive.effects import AwardBooked, AwardLocked, WagersCounted
+from punto.baccarat.progressive.settings import LinkedTable
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.progressive.state import Award
 from punto.baccarat.table.events import (
@@ -27,6 +28,7 @@ from tests.baccarat.table.croupier import settings as table_settings
 from tests.baccarat.table.linked_floor import AUTHORITY, LinkedFloor, Node, linked
 
 ALL = "2D KC 3D JC 4D KH"  # the whole meter
+NOTHING = "2S 4C 3C 3D KH"  # no award
 
 
 def draw(floor: LinkedFloor, table: str, codes: str) -> None:
@@ -134,6 +136,29 @@ def test_a_request_that_does_not_follow_the_last_one_is_refused(floor, ask, code
     floor.do("t1", "spot 1", "start game")
     floor.take_ask(ask)
     assert floor.authority.refusals == [code]
+
+
+def link_only(floor: LinkedFloor, *tables: str) -> None:
+    """Write these tables alone into `tables` of the authority."""
+    before = floor.authority.progressive.books.settings
+    of = tuple(LinkedTable(name, before.tables[0].game) for name in tables)
+    floor.authority.handle(books.ChangeSettings(replace(before, tables=of), "the list", "eve", "bob"))
+    assert floor.authority.refusals == []
+
+
+def test_a_table_that_was_taken_out_of_the_list_and_put_back_is_served(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", NOTHING)
+    floor.do("t1", "game over")
+    link_only(floor, "t2")
+    link_only(floor, "t1", "t2")
+
+    floor.do("t1", "spot 1", "start game")
+
+    assert floor.authority.refusals == []
+    assert floor.tables["t1"].step == "playing"
+    assert [each.number for each in floor.authority.progressive.served] == [3]
+    floor.check()
 
 
 SUPERVISOR = books.Confirmation("nobody at all", "key", "executive")
