@@ -107,10 +107,10 @@ class AuthorityEnd:
 
     async def _take(self, message: Received) -> None:
         # A retained message may be of a service that ended long ago; a living one sends its meter every second.
-        if message.retained or f'"kept_by":"{self.name}"'.encode() in message.payload:
+        if message.retained:
             return
         said = read(Progressive, message)
-        if said is None or not said.kept_by:
+        if said is None or said.kept_by in {"", self.name}:
             return
         table = message.topic.split("/")[-3]
         if said.kept_by.split(" ")[0] != table or len(said.kept_by) > _LONGEST_NAME:

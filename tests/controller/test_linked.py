@@ -1,10 +1,11 @@
 """Two services on one progressive, and the authority that keeps its meter: processes, a real broker, and kills."""
 
 import asyncio
+import json
 import signal
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
@@ -23,6 +24,7 @@ from punto.controller.meter_link import authority_end, carried, table_end
 from punto.controller.meter_link.authority_end import GAME_SECONDS, GAMES_AT_ONCE, AuthorityEnd
 from punto.controller.meter_link.table_end import TableEnd
 from punto.drivers.base import LinkHealth
+from punto.messages.models import Message
 from punto.messages.topics import METER_REQUEST, Topics, meter_answer
 from punto.runtime.broker_link import Received
 from tests.baccarat.table import linked_floor
@@ -30,6 +32,7 @@ from tests.baccarat.table.croupier import settings as table_settings
 from tests.consoles.consoles import Browser
 from tests.controller.linked_services import Service, signed
 from tests.controller.progressive_devices import switched_on
+from tests.controller.table_in_this_process import Table as InProcess
 from tests.controller.table_in_this_process import eventually, rows
 from tests.controller.table_in_this_process import table as in_this_process
 from tests.controller.table_on_a_machine import STAFF, Broker, Listener, inputs, wait_until
@@ -703,3 +706,37 @@ async def test_tables_hear_at_once_that_the_meter_is_open(tmp_path):
         await authority.order(OpenMeter("eve", "bob"))
 
         assert authority.outbox.at_once == {meter_answer("t1"), meter_answer("t2")}
+
+
+@asynccontextmanager
+async def an_authority(
+    folder: Path,
+) -> AsyncIterator[tuple[InProcess, AuthorityEnd, Callable[..., Awaitable[None]]]]:
+    """The authority `meter-1` of `t1` in this process, and how it hears a message."""
+    own = table_settings(game_name="progressive-2", table="meter-1", progressive=linked_floor.linked(1))
+    async with in_this_process(folder / "meter-1.db", own) as authority:
+        broker = InMemory()
+        end = AuthorityEnd(authority.engine, broker, authority.outbox, Topics("punto", "meter-1"))  # type: ignore[arg-type]
+        await authority.order(OpenMeter("eve", "bob"))
+
+        async def hear(topic: str, payload: dict[str, Any], *, retained: bool = False) -> None:
+            take = broker.listened.get(topic) or broker.listened["punto/+/progressive/dragon"]
+            await take(Received(topic, json.dumps(payload).encode(), retained))
+
+        yield authority, end, hear
+
+
+def spaced(message: Message) -> dict[str, Any]:
+    """A message, to be written with the spaces of another JSON library."""
+    found: dict[str, Any] = json.loads(message.wire())
+    return found
+
+
+async def test_its_own_meter_is_no_rival_however_it_is_written(tmp_path):
+    async with an_authority(tmp_path) as (authority, end, hear):
+        for second in range(3):
+            meter = end.message(datetime(2026, 11, 27, 12, 0, second, tzinfo=UTC))
+            assert meter is not None
+            await hear("punto/meter-1/progressive/dragon", spaced(meter))
+
+        assert carried.progressive_of(authority.state).rival is None
