@@ -217,14 +217,14 @@ class _LinkedTables:
             await self._serve(table, asked)
 
     async def _take_availability(self, table: str, message: Received) -> None:
+        """Note who is connected as the table: by the order of arrival, because a program may write any time into a message."""
         said, known = read(Availability, message), self._online.get(table)
-        if said is None:
-            return
-        if said.state == "offline":
-            if known is not None and said.record == known.record:
-                del self._online[table]
-        elif known is None or said.ts >= known.ts:  # a node of the house's broker may send an old one
+        if said is None or (message.retained and known is not None):
+            return  # a node of the house's broker may send an old one
+        if said.state == "online":
             self._online[table] = said
+        elif known is not None and said.record == known.record:
+            del self._online[table]
 
     async def take_meter(self, table: str, ts: str) -> None:
         """Raise an alarm for a table that keeps a meter too, and serve it: nobody signs a meter.

@@ -24,8 +24,8 @@ from punto.controller.meter_link import authority_end, carried, table_end
 from punto.controller.meter_link.authority_end import GAME_SECONDS, GAMES_AT_ONCE, AuthorityEnd
 from punto.controller.meter_link.table_end import TableEnd
 from punto.drivers.base import LinkHealth
-from punto.messages.models import Message
-from punto.messages.topics import METER_REQUEST, Topics, meter_answer
+from punto.messages.models import Availability, Message
+from punto.messages.topics import AVAILABILITY, METER_REQUEST, Topics, meter_answer
 from punto.runtime.broker_link import Received
 from tests.baccarat.table import linked_floor
 from tests.baccarat.table.croupier import settings as table_settings
@@ -740,3 +740,27 @@ async def test_its_own_meter_is_no_rival_however_it_is_written(tmp_path):
             await hear("punto/meter-1/progressive/dragon", spaced(meter))
 
         assert carried.progressive_of(authority.state).rival is None
+
+
+def online(record: str, ts: str) -> dict[str, Any]:
+    """The availability of `t1` with a record."""
+    return spaced(
+        Availability(
+            id="x", seq=0, ts=ts, simulation=True, state="online", reason="", since=ts, record=record
+        )
+    )
+
+
+@pytest.mark.parametrize("retained", [False, True])
+async def test_an_availability_of_the_future_does_not_take_the_place_of_later_ones(tmp_path, retained):
+    async with an_authority(tmp_path) as (authority, _, hear):
+        topic = Topics("punto", "t1")
+        forged = online("invented", "2099-01-01T00:00:00.000000+00:00")
+        await hear(topic(AVAILABILITY), forged, retained=retained)
+        await hear(topic(AVAILABILITY), online("made up", "2026-11-27T12:00:00.000000+00:00"))
+        await hear(topic(AVAILABILITY), forged, retained=True)  # a node of the house's broker sends it again
+
+        await hear(topic(METER_REQUEST), {**asked_for(1), "simulation": False})
+
+        assert [each.text for each in authority.state.alarms] == []
+        assert [each.record for each in carried.progressive_of(authority.state).served] == ["made up"]
