@@ -11,7 +11,14 @@ import structlog
 
 from punto.baccarat.progressive.events import Contribute
 from punto.baccarat.table.events import MeterAnswered, MeterClaimed, MeterHeard, TableAsked, TableRefused
-from punto.baccarat.table.meter_link import NOT_SERVED, UNSIGNED, replaced, served_table
+from punto.baccarat.table.meter_link import (
+    NOT_SERVED,
+    UNSIGNED,
+    older_authority,
+    older_table,
+    replaced,
+    served_table,
+)
 from punto.baccarat.table.state import TableState
 from punto.baccarat.table.terms import Terms, unlike
 from punto.controller.engine import Engine
@@ -47,8 +54,8 @@ GAMES_AT_ONCE: Final = 12
 """So many games may begin faster: people try a table's keys and sensors. A table that was away needs none of them, because it
 starts no game while its authority does not answer, and waits for each answer before it asks again.
 """
-UNSIGNED_AGAIN_SECONDS: Final = 600.0
-"""How often the same of what comes in the name of a table without its signature is on the record: it costs its sender nothing."""
+REPORTED_AGAIN_SECONDS: Final = 600.0
+"""How often the same of what comes in the name of a table, and changes nothing, is on the record: it costs its sender nothing."""
 _LONGEST_NAME: Final = 200
 _NOT_SIGNED: Final = (
     "it is not signed with the key of the link. If {0} is not linked, put the same {0}.key into key_folder of both; otherwise find "
@@ -163,12 +170,14 @@ class _LinkedTables:
         self._links = {
             table: Link(settings.progressive, topic.table, table, keys.get(table, ())) for table in self.names
         }
-        self._unsigned_at: dict[str, float] = {}
-        """When it was last recorded what came in the name of a table without its signature."""
+        self._reported_at: dict[str, float] = {}
+        """When it was last recorded what came in the name of a table and changed nothing."""
         self._online: dict[str, Availability] = {}
         """The tables that are connected."""
         self._meters: dict[str, str] = {}
         """Of each table that has sent a meter of its own: the time that it wrote into the last one."""
+        self._older: dict[str, str] = {}
+        """Of each table that has sent an earlier request than its last one: the time that it wrote into it."""
         self._refusals: dict[str, str] = {}
         self._games = {
             table: Bucket(GAMES_AT_ONCE, 1 / GAME_SECONDS, clock.monotonic()) for table in self.names
@@ -185,7 +194,7 @@ class _LinkedTables:
         link = self._links[table]
         if not link.holds(message.payload):
             reason = _NOT_SIGNED.format(table) if link.keys else _NOT_EXPECTED.format(self._own)
-            await self._ignore(table, reason)
+            await self._report(table, reason)
             return
         said = read(MeterRequest, message)
         asked = None if said is None else input_of(said.asked, message)
@@ -207,7 +216,10 @@ class _LinkedTables:
             unlike(terms, Terms.of(state.settings, settings), settings.progressive)
             or self._not_alone(table, said.record)
             or replaced(known, table, said.record)
+            or (older_authority(known, table, said.record, said.seq) if asked is None else None)
         )
+        if objection is None:
+            await self._report_older(table, said)
         if objection is not None:
             await self._refuse(table, objection)
         elif asked is None:
@@ -235,7 +247,21 @@ class _LinkedTables:
         before, self._meters[table] = self._meters.get(table, ""), ts
         if before not in {"", ts}:
             progressive = progressive_of(self._engine.state).books.settings.progressive
-            await self._ignore(table, _KEEPS_ONE.format(table=table, progressive=progressive))
+            await self._report(table, _KEEPS_ONE.format(table=table, progressive=progressive))
+
+    async def _report_older(self, table: str, said: MeterRequest) -> None:
+        """Raise an alarm for a table whose record is older than what it was answered. The table finds out by the answer."""
+        progressive = progressive_of(self._engine.state)
+        last = served_table(progressive, table)
+        if last is None or last.record != said.record:
+            return
+        objection = older_table(progressive.books.settings, table, said.seq, last.number)
+        if objection is None:
+            self._older.pop(table, None)
+            return
+        before, self._older[table] = self._older.get(table, ""), said.ts
+        if before not in {"", said.ts}:  # a node of the house's broker may send an old one
+            await self._report(table, objection, NOT_SERVED)
 
     def _not_alone(self, table: str, record: str) -> str | None:
         """Why a table's first request may be of another service than the table, None if there is no sign of it.
@@ -290,12 +316,12 @@ class _LinkedTables:
             self._engine.pace.charge(client)
             await self._engine.submit([TableRefused(table, reason, NOT_SERVED)], client)
 
-    async def _ignore(self, table: str, reason: str) -> None:
-        """Raise an alarm for what comes in the name of a table without its signature, once in a while; it changes nothing else."""
+    async def _report(self, table: str, reason: str, code: str = UNSIGNED) -> None:
+        """Raise an alarm for what comes in the name of a table and changes nothing else, once in a while."""
         now = clock.monotonic()
-        if now - self._unsigned_at.get(reason, float("-inf")) >= UNSIGNED_AGAIN_SECONDS:
-            self._unsigned_at[reason] = now
-            await self._engine.submit([TableRefused(table, reason, UNSIGNED)], SOURCE)
+        if now - self._reported_at.get(reason, float("-inf")) >= REPORTED_AGAIN_SECONDS:
+            self._reported_at[reason] = now
+            await self._engine.submit([TableRefused(table, reason, code)], SOURCE)
 
     def _answer(self, table: str, now: datetime) -> Message:
         state = self._engine.state

@@ -10,7 +10,7 @@ import structlog
 
 from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.table.events import Event, MeterAnswered, MeterHeard, TableAsked
-from punto.baccarat.table.meter_link import objection_to_meter
+from punto.baccarat.table.meter_link import objection_to_meter, older_table
 from punto.baccarat.table.state import AuthorityLink, TableState
 from punto.baccarat.table.terms import Terms, unlike
 from punto.controller.engine import Engine
@@ -71,6 +71,8 @@ class TableEnd:
         self._heard: MeterHeard | None = None
         self._unsigned = ""
         """Why what came as the answer of the authority is not one; empty if there was none since its last answer."""
+        self._answered = 0
+        """The number of the last request that the authority has answered to this record."""
         self._terms: Terms | None = None
         """Of the authority; None if it has not told them."""
         self._last_input = 0
@@ -182,6 +184,7 @@ class TableEnd:
             self._terms = Terms(
                 service, said.simulation, said.currency, said.seats, said.rules, said.procedure
             )
+            self._answered = said.seq if said.record == self._engine.record_name else 0
             if self._unlike() is None:
                 await self._take_answered(said, message)
             self._heard = self._heard_in(input_of(said.heard, message))
@@ -191,7 +194,9 @@ class TableEnd:
         """Why the authority cannot keep the meter of the table, None if it can: a supervisor may have changed the game since."""
         if self._terms is None:
             return None
-        return unlike(Terms.of(self._engine.state.settings, self._settings), self._terms, self._name)
+        return unlike(
+            Terms.of(self._engine.state.settings, self._settings), self._terms, self._name
+        ) or older_table(self._settings, self._table, self._link.number, self._answered)
 
     def _heard_in(self, heard: Event | None) -> MeterHeard:
         """What the authority tells, or why it is not used."""

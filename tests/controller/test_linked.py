@@ -711,8 +711,8 @@ async def test_tables_hear_at_once_that_the_meter_is_open(tmp_path):
 @asynccontextmanager
 async def an_authority(
     folder: Path,
-) -> AsyncIterator[tuple[InProcess, AuthorityEnd, Callable[..., Awaitable[None]]]]:
-    """The authority `meter-1` of `t1` in this process, and how it hears a message."""
+) -> AsyncIterator[tuple[InProcess, AuthorityEnd, InMemory, Callable[..., Awaitable[None]]]]:
+    """The authority `meter-1` of `t1` in this process, its broker, and how it hears a message."""
     own = table_settings(game_name="progressive-2", table="meter-1", progressive=linked_floor.linked(1))
     async with in_this_process(folder / "meter-1.db", own) as authority:
         broker = InMemory()
@@ -723,7 +723,7 @@ async def an_authority(
             take = broker.listened.get(topic) or broker.listened["punto/+/progressive/dragon"]
             await take(Received(topic, json.dumps(payload).encode(), retained))
 
-        yield authority, end, hear
+        yield authority, end, broker, hear
 
 
 def spaced(message: Message) -> dict[str, Any]:
@@ -733,7 +733,7 @@ def spaced(message: Message) -> dict[str, Any]:
 
 
 async def test_its_own_meter_is_no_rival_however_it_is_written(tmp_path):
-    async with an_authority(tmp_path) as (authority, end, hear):
+    async with an_authority(tmp_path) as (authority, end, _, hear):
         for second in range(3):
             meter = end.message(datetime(2026, 11, 27, 12, 0, second, tzinfo=UTC))
             assert meter is not None
@@ -753,14 +753,66 @@ def online(record: str, ts: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("retained", [False, True])
 async def test_an_availability_of_the_future_does_not_take_the_place_of_later_ones(tmp_path, retained):
-    async with an_authority(tmp_path) as (authority, _, hear):
+    async with an_authority(tmp_path) as (authority, _, _, hear):
         topic = Topics("punto", "t1")
         forged = online("invented", "2099-01-01T00:00:00.000000+00:00")
         await hear(topic(AVAILABILITY), forged, retained=retained)
         await hear(topic(AVAILABILITY), online("made up", "2026-11-27T12:00:00.000000+00:00"))
         await hear(topic(AVAILABILITY), forged, retained=True)  # a node of the house's broker sends it again
 
-        await hear(topic(METER_REQUEST), {**asked_for(1), "simulation": False})
+        await hear(topic(METER_REQUEST), {**asked_for(1), **NO_KEYS})
 
         assert [each.text for each in authority.state.alarms] == []
         assert [each.record for each in carried.progressive_of(authority.state).served] == ["made up"]
+
+
+NO_KEYS = {"simulation": False}  # of both ends
+
+
+async def test_a_restored_table_and_its_authority_report_that_its_record_is_older(tmp_path):
+    own = table_settings(game_name="progressive-2", table="t1", progressive=linked_floor.linked(1))
+    async with (
+        an_authority(tmp_path) as (authority, end, keeps, hear),
+        in_this_process(tmp_path / "t1.db", own) as t1,
+    ):
+        asks, at = InMemory(), Topics("punto", "meter-1")
+        TableEnd(t1.engine, asks, t1.outbox, Topics("punto", "t1"))  # type: ignore[arg-type]
+
+        async def told(name: str, message: Message) -> None:
+            await asks.listened[at(name)](Received(at(name), message.wire(), False))
+
+        async def ask() -> None:
+            request = asks.retained[METER_REQUEST](datetime.now(UTC))
+            await hear("punto/t1/meter/request", spaced(request))
+
+        record = t1.engine.record_name
+        await hear("punto/t1/meter/request", {**asked_for(1, record=record), **NO_KEYS})  # before the restore
+        meter = end.message(datetime.now(UTC))
+        assert meter is not None
+        await told("progressive/dragon", meter)
+        answer = meter_answer("t1")
+        await told(answer, keeps.retained[answer](datetime.now(UTC)))
+        await ask()
+        assert authority.state.alarms == ()  # it may be an old message
+        await ask()
+
+        text = (
+            "meter-1 has answered request 1 of t1, but the record of t1 ends with request 0. If the record of t1 was restored from a "
+            "backup, take t1 out of tables of the authority and put it back"
+        )
+        away = f"meter-1, which keeps the meter, is away: {text}"
+        assert [(each.code, each.text) for each in t1.state.alarms] == [("meter_away", away)]
+        refused = ("table_refused", f"t1 is not served: {text}")
+        assert [(each.code, each.text) for each in authority.state.alarms] == [refused]
+
+
+async def test_an_authority_that_is_older_than_its_table_refuses_it_before_it_asks(tmp_path):
+    async with an_authority(tmp_path) as (authority, _, _, hear):
+        await hear("punto/t1/meter/request", {**asked_for(1), **NO_KEYS})
+        await hear("punto/t1/meter/request", {**asked_for(3), **NO_KEYS, "asked": None})
+
+        text = (
+            "t1 is not served: t1 has had the answer to its request 3, but the record of meter-1 ends with request 1. If the record "
+            "of meter-1 was restored from a backup, take t1 out of tables of the authority and put it back"
+        )
+        assert [each.text for each in authority.state.alarms] == [text]

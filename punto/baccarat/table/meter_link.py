@@ -67,6 +67,9 @@ NOT_SERVED: Final = "table_refused"
 UNSIGNED: Final = "table_unsigned"
 """Code of the authority's alarm for what comes in the name of a table without its signature."""
 
+_BEGIN_AGAIN: Final = "take {} out of tables of the authority and put it back"
+"""What makes the authority take the next request of a table, whatever it was."""
+
 
 def of(turn: Turn) -> TablesProgressive:
     """The table's progressive; raises RefusedError if it has none."""
@@ -368,10 +371,9 @@ def serve(turn: Turn, event: TableAsked) -> None:
     last = event.number - 1 if before is None else before.number
     if event.number <= last:
         return  # its answer is sent again
-    if event.number != last + 1:
-        raise RefusedError(
-            "out_of_order", f"{event.table} asks with number {event.number}, but its last number was {last}"
-        )
+    objection = older_authority(progressive, event.table, event.record, event.number - 1)
+    if objection is not None:
+        raise RefusedError("out_of_order", objection)
     books, entries, refused = progressive.books, list[Effect](), None
     try:
         if any(isinstance(order, Contribute) for order in event.orders):
@@ -392,9 +394,28 @@ def replaced(progressive: TablesProgressive, table: str, record: str) -> str | N
     before = served_table(progressive, table)
     if before is None or before.record == record:
         return None
+    return f"{table} asks from another record than before. If its record was replaced, {_BEGIN_AGAIN.format(table)}"
+
+
+def older_authority(progressive: TablesProgressive, table: str, record: str, answered: int) -> str | None:
+    """Why the authority's record is older than this one of a table that has had the answer `answered`; None if it is not."""
+    before = served_table(progressive, table)
+    if before is None or before.record != record or answered <= before.number:
+        return None
+    authority = progressive.books.settings.authority
     return (
-        f"{table} asks from another record than before: have a supervisor take the table out of tables and put it back, if its record "
-        "was replaced"
+        f"{table} has had the answer to its request {answered}, but the record of {authority} ends with request {before.number}. "
+        f"If the record of {authority} was restored from a backup, {_BEGIN_AGAIN.format(table)}"
+    )
+
+
+def older_table(settings: Settings, table: str, number: int, answered: int) -> str | None:
+    """Why a table's record, whose last request is `number`, is older than what was answered to it; None if it is not."""
+    if answered <= number:
+        return None
+    return (
+        f"{settings.authority} has answered request {answered} of {table}, but the record of {table} ends with request {number}. "
+        f"If the record of {table} was restored from a backup, {_BEGIN_AGAIN.format(table)}"
     )
 
 
