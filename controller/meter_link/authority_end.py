@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 import structlog
 
@@ -316,7 +316,9 @@ class _LinkedTables:
             self._engine.pace.charge(client)
             await self._engine.submit([TableRefused(table, reason, NOT_SERVED)], client)
 
-    async def _report(self, table: str, reason: str, code: str = UNSIGNED) -> None:
+    async def _report(
+        self, table: str, reason: str, code: Literal["table_refused", "table_unsigned"] = UNSIGNED
+    ) -> None:
         """Raise an alarm for what comes in the name of a table and changes nothing else, once in a while."""
         now = clock.monotonic()
         if now - self._reported_at.get(reason, float("-inf")) >= REPORTED_AGAIN_SECONDS:

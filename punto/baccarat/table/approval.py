@@ -18,6 +18,7 @@ from punto.baccarat.table.progressive import OfMoney, moved_by, wagers_are_in_pl
 from punto.baccarat.table.state import TablesProgressive, TableState
 from punto.baccarat.table.turn import RefusedError, Turn
 
+_Changes = CorrectCard | CorrectRound | VoidCoup | VoidRound
 _ALWAYS: Final[dict[type, str]] = {
     ReopenGame: REOPENED_BY_TWO,
     ChangeSettings: "each setting of a progressive can move money, so a second person must approve a change",
@@ -82,7 +83,7 @@ def _may_move_an_award(state: TableState, order: CorrectCard | VoidCoup) -> bool
     return wagers_are_in_play(state) and _after(state, order) is not None
 
 
-def _after(state: TableState, order: Event) -> TableState | None:
+def _after(state: TableState, order: _Changes) -> TableState | None:
     """The state after the order, found on a copy; None if the table refuses it with its reason, whoever approved it."""
     turn = Turn(state)
     try:

@@ -75,7 +75,9 @@ def test_an_order_that_needs_approval_needs_another_person(by, accepted):
 
 
 def test_what_needs_no_approval_is_done_at_once():
-    assert Croupier.at_betting("draw KS", "alone void", approval=("accept_shoe",)).rounds[0].approved_by is None
+    assert (
+        Croupier.at_betting("draw KS", "alone void", approval=("accept_shoe",)).rounds[0].approved_by is None
+    )
 
 
 def test_an_order_that_nobody_can_approve_needs_none():

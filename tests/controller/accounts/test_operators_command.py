@@ -179,15 +179,18 @@ def test_at_a_terminal_a_secret_is_asked_for_twice_and_not_shown(action, secret,
 
 
 def test_a_password_without_end_is_refused_and_not_read_whole(tmp_path):
-    class Endless(io.StringIO):
-        def readline(self, size: int | None = -1, /) -> str:
+    class Endless(io.BytesIO):
+        def readline(self, size: int | None = -1, /) -> bytes:
             assert size is not None
             assert size > 0
-            return "x" * size
+            return b"x" * size
+
+    class Stdin(io.StringIO):
+        buffer = Endless()
 
     complained = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stderr(complained):
-        patch.setattr(sys, "stdin", Endless())
+        patch.setattr(sys, "stdin", Stdin())
         status = main(
             ["operators", "--accounts", str(tmp_path / "operators.db"), "add", "Mei", "--role", "dealer"]
         )
