@@ -163,9 +163,12 @@ def test_the_first_byte_that_is_not_utf_8_is_named_with_its_line(data, line, sai
     assert refused.value.line == line
 
 
-def test_a_file_without_an_end_is_not_read_whole():
-    with pytest.raises(TextError, match=f"is larger than {LARGEST} bytes"):
-        read_text(Path("/dev/zero"))
+def test_a_file_that_is_too_large_is_not_read_whole(tmp_path):
+    file = tmp_path / "large"
+    with file.open("wb") as made:
+        made.truncate(LARGEST + 1)
+    with pytest.raises(OSError, match=f"it has more than {LARGEST:,} bytes"):
+        read_text(file)
 
 
 def test_a_line_that_is_too_long_is_one_line():

@@ -10,7 +10,7 @@ import pytest
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.meters import Meters, of_game
 from punto.baccarat.table.order_kinds import CorrectRound
-from punto.controller import heartbeat
+from punto.controller import clock_watch, heartbeat
 from punto.controller.engine import HouseRules
 from punto.messages import topics
 from punto.runtime import clock
@@ -38,6 +38,7 @@ class Clock(datetime):
 def _clock(monkeypatch):
     monkeypatch.setattr(Clock, "at", NIGHT - timedelta(hours=1))
     monkeypatch.setattr(clock, "datetime", Clock)
+    monkeypatch.setattr(clock_watch, "RELEASED", Clock.at)
 
 
 def day(here: Table) -> Meters:

@@ -124,6 +124,7 @@ def test_what_the_image_copies_is_what_its_context_has():
         "pyproject.toml",
         "locks",
         "README.md",
+        "CHANGELOG.md",
         "LICENSE",
     }
     assert all((HERE / each).exists() for each in allowed)

@@ -13,6 +13,7 @@ from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.definition import Game
 from punto.house import card_order
 from punto.house.card_order import EARLIER, CardOrderWatch
+from punto.house.choices import choose, dispute
 from punto.house.store import Store
 from punto.house.taken import Disputed, Taken
 from tests.baccarat.shoes import NEW_DECK, shuffled
@@ -229,9 +230,9 @@ def test_the_shoes_of_a_record_that_was_rejected_are_not_those_of_the_table(stor
     other.deal(1, shuffled(1)[:300], DAY + timedelta(hours=1))
     assert orders(watch.look()) == [(1, "shoe 1 of 2026-11-24, on an earlier record of the table")]
 
-    store.dispute([Disputed("table-1", record, False) for record in ("aa", "0b")])
+    dispute(store, [Disputed("table-1", record, False) for record in ("aa", "0b")])
     assert len(orders(watch.look())) == 1
-    store.choose("table-1", "aa")
+    choose(store, "table-1", "aa", {"0b"}, "sue", datetime.now(UTC))
     assert watch.look() == CardOrderWatch(store).look() == {}
 
 
@@ -265,7 +266,7 @@ def test_records_without_a_round_do_not_raise_the_evidence_that_is_needed(store,
     monkeypatch.setattr(card_order, "alarm_at", alarm_at)
     table.deal(1, shuffled(1)[:300])
     CardOrderWatch(store).look()
-    store.dispute([Disputed("table-2", f"record-{number}", False) for number in range(50)])
+    dispute(store, [Disputed("table-2", f"record-{number}", False) for number in range(50)])
     CardOrderWatch(store).look()
 
     assert asked == [card_order.SHOES_A_DAY * card_order.ORDERS] * 2
