@@ -4,7 +4,7 @@ The ledger enforces its rules itself. The audit proves them for a record with it
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,10 +19,11 @@ from punto.baccarat.progressive.effects import (
     table_of,
 )
 from punto.baccarat.progressive.events import Contribute
-from punto.baccarat.progressive.ledger import SOURCES, Account, Cause, Posting
+from punto.baccarat.progressive.ledger import SOURCES, Account, Cause, Ledger, Posting
 from punto.baccarat.progressive.money import amount
 from punto.baccarat.progressive.settings import Settings
-from punto.baccarat.progressive.state import Award, AwardState
+from punto.baccarat.progressive.state import Award, AwardState, TableRound
+from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.events import TableAsked
 from punto.baccarat.table.meter_link import objection_to_request
@@ -52,6 +53,8 @@ class Audited:
     """The entries in the books of each progressive that has an authority: all of them on its record, and a linked table's own.
     Each has the number of its input.
     """
+    had: dict[str, "BooksHad"] = field(default_factory=dict)
+    """What the books of each such progressive had. A linked table shows its meter, and pays its awards, by what it heard of them."""
     pumped: dict[str, str] = field(default_factory=dict)
     """The linked tables in whose name somebody asked for what no table can play, each with the first such request."""
 
@@ -59,6 +62,25 @@ class Audited:
     def difference(self) -> str | None:
         """The first rule that is broken, None if there is none."""
         return self.replayed.difference
+
+
+@dataclass(slots=True)
+class BooksHad:
+    """Each balance of the ledger, game of a table and award that the books ever had, with the first input after which they had it."""
+
+    since: dict[Ledger | TableRound | Award, int] = field(default_factory=dict)
+    _last: Books | None = None
+
+    def see(self, seq: int, books: Books) -> None:
+        """Note the books after an input."""
+        last, self._last = self._last, books
+        if last is books:
+            return
+        self.since.setdefault(books.ledger, seq)
+        for now, before in ((books.rounds, last and last.rounds), (books.awards, last and last.awards)):
+            if now is not before:
+                for part in now:
+                    self.since.setdefault(part, seq)
 
 
 def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ()) -> Audited:
@@ -81,6 +103,7 @@ def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ())
         if books.settings.authority is not None:
             entries = found.shared.setdefault(books.settings.progressive, [])
             entries += [(step.seq, entry) for entry in moved]
+            found.had.setdefault(books.settings.progressive, BooksHad()).see(step.seq, books)
             games.see(step, books.settings)
         if state.link is not None:
             return
@@ -104,7 +127,9 @@ def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ())
 
 
 def difference_between(authority: Audited, table: Audited) -> str | None:
-    """The first entry in which the records of an authority and of a linked table differ, None if there is none.
+    """The first difference between the books on the records of an authority and of a linked table, None if there is none.
+
+    The table must have the authority's entries, and no balance, game or award that the authority's books never had.
 
     The authority may have carried out one request whose answer is not on the table's record yet.
     """
@@ -124,7 +149,25 @@ def difference_between(authority: Audited, table: Audited) -> str | None:
                 f"the authority has carried out {len(unknown)} requests of {table.table} in the books of {progressive} that are not "
                 f"on its record; the first is input {unknown[0]} of the authority"
             )
+    return _invented(authority, table)
+
+
+def _invented(authority: Audited, table: Audited) -> str | None:
+    """What the table heard of the books first that the authority's books never had."""
+    for progressive, had in table.had.items():
+        kept = authority.had.get(progressive, BooksHad()).since
+        for part, seq in had.since.items():
+            if part not in kept:
+                what = f"award {part.id} ({part.state})" if isinstance(part, Award) else "a meter or game"
+                return f"after input {seq}, {table.table} had {what} of {progressive} that the authority's books never had"
     return None
+
+
+def without_record(authority: Audited, tables: Iterable[Audited]) -> list[str]:
+    """The tables that have entries in the books of the authority, and whose records are not among these."""
+    entries = (entry for found in authority.shared.values() for _, entry in found)
+    asked = {name for name in map(table_of, entries) if name is not None}
+    return sorted(asked - {each.table for each in tables} - {authority.table})
 
 
 class _Games:

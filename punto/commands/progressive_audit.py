@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from punto.baccarat.currency import written
@@ -9,7 +10,7 @@ from punto.baccarat.progressive.money import FINER
 from punto.commands import replay
 from punto.commands.replay import print_proof
 from punto.controller.components import own_version
-from punto.controller.journal.audit import Audited, audit, difference_between
+from punto.controller.journal.audit import Audited, audit, difference_between, without_record
 from punto.controller.journal.schema import RecordError
 
 __all__ = ["HELP", "add_arguments", "main"]
@@ -32,8 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=Path,
         metavar="FILE",
-        help="the record of a table that shares the meter. Its entries must be the same as on RECORD, the record of the authority. "
-        "You can write this option several times",
+        help="the record of a table that shares the meter. Its entries must be the same as on RECORD, the record of the authority, "
+        "and it must not have heard of a balance or award that the authority never had. Write this option once for each table: a table "
+        "with entries on RECORD whose record is missing is an error",
     )
 
 
@@ -57,10 +59,8 @@ def main(args: argparse.Namespace) -> int:
         return 1
     for objection in found.pumped.values():
         print(f"no table can have asked for this: {objection}")
-    for path in args.linked:
-        status = _linked(found, path)
-        if status:
-            return status
+    if args.linked and (status := _all_linked(found, args.linked)):
+        return status
     if found.pumped:
         print(
             "compare the records of these tables with --linked, and find out which program asked in their names"
@@ -71,18 +71,33 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _linked(authority: Audited, path: Path) -> int:
-    """Compare a linked table's record with its authority's; the exit status."""
-    try:
-        table = audit(path, version=own_version())
-    except RecordError as error:
-        print(f"punto progressive: {error}", file=sys.stderr)
-        return 2
-    difference = table.difference or difference_between(authority, table)
-    if difference is not None:
-        print(f"first difference: {difference}")
-        return 1
-    print(
-        f"{table.replayed.title}: {table.replayed.inputs} inputs derived again, the same entries as the authority"
-    )
-    return 0
+def _all_linked(authority: Audited, paths: Sequence[Path]) -> int:
+    """Compare the records of the linked tables with their authority's; the exit status."""
+    tables: dict[str, tuple[Path, Audited]] = {}
+    for path in paths:
+        try:
+            table = audit(path, version=own_version())
+        except RecordError as error:
+            print(f"punto progressive: {error}", file=sys.stderr)
+            return 2
+        if table.table in tables:
+            other, _ = tables[table.table]
+            print(
+                f"punto progressive: {other} and {path} are both records of {table.table}: give one record of each table",
+                file=sys.stderr,
+            )
+            return 2
+        tables[table.table] = path, table
+        difference = table.difference or difference_between(authority, table)
+        if difference is not None:
+            print(f"first difference: {difference}")
+            return 1
+        print(
+            f"{table.replayed.title}: {table.replayed.inputs} inputs derived again, the same entries as the authority"
+        )
+    missing = without_record(authority, [table for _, table in tables.values()])
+    if missing:
+        print(
+            f"not compared: {', '.join(missing)} asked the authority too: give the record of each with --linked"
+        )
+    return 1 if missing else 0

@@ -8,8 +8,10 @@ import pytest
 from punto.baccarat.progressive import awards, shares
 from punto.baccarat.progressive.events import Contribute, EndRound, OpenMeter, SeatWager
 from punto.baccarat.progressive.ledger import Cause, Ledger
+from punto.baccarat.progressive.shares import Share
+from punto.baccarat.progressive.state import Award, AwardState
 from punto.baccarat.table import meter_link
-from punto.baccarat.table.events import TableAsked
+from punto.baccarat.table.events import MeterHeard, TableAsked
 from punto.commands.cli import main
 from punto.controller.journal.audit import MOST_GAMES_AN_HOUR, audit
 from punto.runtime import clock
@@ -182,3 +184,75 @@ async def test_wagers_of_seats_that_no_table_has_are_found_if_an_earlier_version
 
     assert main(["progressive", "audit", str(tmp_path / "m.db")]) == 1
     assert "t1 counts wagers that its seats cannot have placed" in capsys.readouterr().out
+
+
+async def keep(folder, *asking):
+    """An authority whose meter is open, and which these tables have asked for a game; returns what it tells `t1`."""
+    own = table_settings(game_name="progressive-2", table="meter-1", progressive=linked_floor.linked(2))
+    async with table(folder / "m.db", own) as here:
+        await here.order(OpenMeter("eve", "bob"))
+        for name in asking:
+            orders = (Contribute(name, 1, (SeatWager(1, 100),)),)
+            await here.engine.submit([TableAsked(name, "made up", 1, orders)], f"table {name}")
+        return here.state.progressive.books.extract("t1")
+
+
+async def hear(record, extract):
+    """The record of `t1`, which has heard this of its authority."""
+    own = table_settings(game_name="progressive-2", table="t1", progressive=linked_floor.linked(2))
+    async with table(record, own) as here:
+        await here.engine.submit([MeterHeard(True, "", extract)], "meter")
+
+
+INVENTED = Award(
+    id=1,
+    rule="two_three_four_diamonds",
+    table="t1",
+    round=1,
+    meter=999_999_900,
+    amount=999_999_900,
+    seats=(1,),
+    shares=(Share(1, 999_999_900),),
+    whole_meter=True,
+    who="sue",
+    state=AwardState.BOOKED,
+)
+
+
+def audit_with(folder, *records):
+    linked = [text for name in records for text in ("--linked", str(folder / name))]
+    return main(["progressive", "audit", str(folder / "m.db"), *linked])
+
+
+async def test_a_table_whose_record_is_missing_is_reported_and_one_record_cannot_be_another_tables(
+    tmp_path, capsys
+):
+    """A thief at `t2` gives the auditor no record, or a copy of that of `t1`."""
+    await hear(tmp_path / "t1.db", await keep(tmp_path, "t2"))
+    await hear(tmp_path / "copy-of-t2.db", None)
+
+    assert audit_with(tmp_path) == 0
+    assert audit_with(tmp_path, "t1.db") == 1
+    assert "not compared: t2 asked the authority too" in capsys.readouterr().out
+    assert audit_with(tmp_path, "t1.db", "copy-of-t2.db") == 2
+    assert f"{tmp_path}/t1.db and {tmp_path}/copy-of-t2.db are both records of t1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("invent", "what"),
+    [
+        (lambda told: told, None),
+        (lambda told: replace(told, ledger=told.ledger.replace(last=9, primary=10**15)), "a meter or game"),
+        (lambda told: replace(told, awards=(INVENTED,), next_award=2), "award 1 (booked)"),
+    ],
+    ids=["what the authority told", "another meter", "an award that the authority never made"],
+)
+async def test_what_a_table_showed_and_paid_by_is_compared_with_the_authoritys_books(
+    tmp_path, capsys, invent, what
+):
+    """Although the table has no entry of it: an award comes into the books of a linked table also with the meter that it hears."""
+    await hear(tmp_path / "t1.db", invent(await keep(tmp_path)))
+
+    assert audit_with(tmp_path, "t1.db") == (what is not None)
+    told = capsys.readouterr().out
+    assert (f"t1 had {what} of dragon that the authority's books never had" in told) is (what is not None)
