@@ -23,8 +23,7 @@ from punto.baccarat.evidence import alarm_at, of_count, of_win
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import WIN, shipped
 from punto.configs.game_files import load_game
-from punto.house.card_order import EARLIER, ORDERS
-from punto.house.card_order import SHOES as REMEMBERED
+from punto.house.card_order import CARDS, EARLIER, ORDERS
 from punto.house.card_order import SHOES_A_DAY as SHOES_A_DAY_AT_MOST
 from punto.house.watch import SPANS
 from punto.odds.composition import Composition
@@ -42,6 +41,8 @@ HANDS_A_DAY: Final = 24 * 70
 SHOES_A_DAY: Final = 21
 LOOKS_A_DAY: Final = 7
 SHOES: Final = 400_000
+REMEMBERED: Final = CARDS // 400
+"""The whole shoes that the watch remembers."""
 STAKE: Final = 100_00
 """What is staked on each wager of a hand, in minor units."""
 OLD_ERRORS: Final = 3.0

@@ -5,7 +5,7 @@ the last shoes of each table in the store: so a start, or a new record of a tabl
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import groupby
@@ -27,8 +27,10 @@ from punto.house.taken import aware
 
 EARLIER: Final = 4
 """A shoe is compared with each of so many shoes before it by neighbours, and its alarm stays for so many shoes after it."""
-SHOES: Final = 150
-"""So many shoes of a table are remembered: those of a week, if it is dealt all day."""
+CARDS: Final = 60_000
+"""So many cards of a table are remembered, in whole shoes: 150 shoes or more, those of a week if it is dealt all day. Cards are
+counted and not shoes, because a shoe of one hand would otherwise take the place of a whole one.
+"""
 SHOES_A_DAY: Final = 30
 """The most shoes of a table in a day for which there is at most one false alarm a month."""
 ORDERS: Final = 1 + 2 * (EARLIER + 1)
@@ -69,7 +71,9 @@ class _Followed:
 
     read: dict[int, int] = field(default_factory=dict)
     """The last round that was read of each record."""
-    before: deque[tuple[_Shoe, bytes]] = field(default_factory=lambda: deque(maxlen=SHOES))
+    before: deque[tuple[_Shoe, bytes]] = field(default_factory=deque)
+    remembered: int = 0
+    """The cards of these shoes."""
     shoe: _Shoe | None = None
     began: datetime | None = None
     dealt: DealtShoe = field(default_factory=lambda: DealtShoe(0, {}))
@@ -100,6 +104,9 @@ class _Followed:
     def _begin(self, shoe: _Shoe, decks: int, *, compared: bool) -> None:
         if self.shoe is not None:
             self.before.append((self.shoe, packed(self.dealt.cards)))
+            self.remembered += len(self.dealt.cards)
+            while self.remembered - len(self.before[0][1]) >= CARDS:
+                self.remembered -= len(self.before.popleft()[1])
         self.shoe = shoe
         self.dealt = DealtShoe(decks, self._orders(shoe) if compared else {})
         if compared:
@@ -225,28 +232,40 @@ def _tables(connection: Connection) -> dict[tuple[str, bool], list[_Record]]:
 
 def _last_shoes(connection: Connection, records: Sequence[_Record]) -> list[list[RowMapping]]:
     """The rounds of a table's last shoes over all its records, in the order in which the shoes began."""
-    most = SHOES + EARLIER + 1
     found: list[tuple[datetime, list[RowMapping]]] = []
     for record in records:
-        if len(found) >= most and record.ended < found[-most][0]:
+        others = (rows for _, rows in found[: -EARLIER - 1])
+        if sum(map(_cards, others)) >= CARDS and record.ended < found[0][0]:
             break
         began: datetime | None = None
-        for rows in _shoes_of(connection, record, most):
+        for rows in [*_compared(_shoes_of(connection, record))][::-1]:
             ts = aware(rows[0]["ts"])
             began = ts if began is None else max(ts, began)
             found.append((began, rows))
         found.sort(key=itemgetter(0))
-    return [rows for _, rows in found[-most:]]
+        found = found[-len([*_compared(rows for _, rows in reversed(found))]) :]
+    return [rows for _, rows in found]
 
 
-def _shoes_of(connection: Connection, record: _Record, most: int) -> list[list[RowMapping]]:
-    """The rounds of the last shoes of a record."""
-    shoes: list[list[RowMapping]] = []
+def _compared(shoes: Iterable[list[RowMapping]]) -> Iterator[list[RowMapping]]:
+    """Of these shoes, the newest first, those that alarms stand for, and those that all of them are compared with."""
+    remembered = 0
+    for place, rows in enumerate(shoes):
+        if remembered >= CARDS:
+            return
+        yield rows
+        if place > EARLIER:
+            remembered += _cards(rows)
+
+
+def _cards(rows: Iterable[RowMapping]) -> int:
+    return sum(len(row["player"].split()) + len(row["banker"].split()) for row in rows)
+
+
+def _shoes_of(connection: Connection, record: _Record) -> Iterator[list[RowMapping]]:
+    """The rounds of the shoes of a record, the newest shoe first."""
     for _, backwards in groupby(_rounds(connection, record, 0, newest_first=True), key=itemgetter("shoe")):
-        if len(shoes) == most:
-            break
-        shoes.append([*backwards][::-1])
-    return shoes[::-1]
+        yield [*backwards][::-1]
 
 
 def _rounds(

@@ -182,22 +182,38 @@ def test_an_alarm_stands_over_a_new_record_until_four_further_shoes(store, table
     assert watch.look() == CardOrderWatch(store).look() == {}
 
 
-def test_as_many_shoes_are_remembered_as_are_said_and_no_more(store, table, monkeypatch):
-    monkeypatch.setattr(card_order, "SHOES", 8)
+@pytest.mark.parametrize("short", [EARLIER, 300])
+def test_shoes_of_one_hand_do_not_make_the_watch_forget_a_whole_shoe(store, table, short):
+    table.deal(1, shuffled(1)[:300])
+    dice = Random(short)
+    for shoe in range(2, 2 + short):
+        table.deal(shoe, dice.sample(shuffled(1), 6))
+    watch = CardOrderWatch(store)
+    assert watch.look() == {}
+    table.deal(2 + short, shuffled(1)[20:80])
+
+    assert (
+        orders(watch.look()) == orders(CardOrderWatch(store).look()) == [(2 + short, "shoe 1 of 2026-11-24")]
+    )
+
+
+def test_as_many_cards_are_remembered_as_are_documented_and_no_more(store, table, monkeypatch):
+    monkeypatch.setattr(card_order, "CARDS", 8 * 290)
     for shoe in range(1, 10):
         table.deal(shoe, shuffled(shoe)[:300])
     watch = CardOrderWatch(store)
     table.deal(10, shuffled(2)[:60])
 
     assert orders(watch.look()) == [(10, "shoe 2 of 2026-11-24")]
-    table.deal(11, shuffled(2)[100:160])
+    table.deal(11, shuffled(11)[:300])
+    table.deal(12, shuffled(2)[100:160])
     assert orders(CardOrderWatch(store).look()) == [(10, "shoe 2 of 2026-11-24")]
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_start_at_any_time_changes_nothing(store, seed, monkeypatch):
     """Shoes of two records that the table plays in turn, some of which repeat an earlier one, looked at after any number of hands."""
-    monkeypatch.setattr(card_order, "SHOES", 6)
+    monkeypatch.setattr(card_order, "CARDS", 6 * 100)
     dice, watch = Random(seed), CardOrderWatch(store)
     records = [Table(store, record=name) for name in ("aa", "0b")]
     shoes, began = [0, 0], DAY
