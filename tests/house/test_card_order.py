@@ -248,7 +248,7 @@ def test_the_shoes_of_a_record_that_was_rejected_are_not_those_of_the_table(stor
 
     dispute(store, [Disputed("table-1", record, False) for record in ("aa", "0b")])
     assert len(orders(watch.look())) == 1
-    choose(store, "table-1", "aa", {"0b"}, "sue", datetime.now(UTC))
+    choose(store, "table-1", "aa", {"0b"}, "mei", DAY)
     assert watch.look() == CardOrderWatch(store).look() == {}
 
 
