@@ -6,7 +6,7 @@ them is another one than before, the table's record is not the one that was foll
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 from punto.baccarat.table.state import RoundRecord
@@ -43,6 +43,9 @@ REPORTS_EVERY_SECONDS: Final = 5.0
 """How often the services of disputed records are asked for a round: first for the first one, and then in turn for the last of each."""
 MOST_HEARD: Final = 10
 """Of so many records of a table it is known when each was heard, those that were heard last."""
+NEW_FOR: Final = timedelta(seconds=20)
+"""Beside a record whose service was heard, a new one is followed when its own service was heard so long ago: services report
+every ten seconds, and the other one, if it is still there, disputes the new record before."""
 _SHARED: Final = (
     "two services publish as this table, with the records {}: stop the one that is not the table, run `punto house choose-record "
     "--table {}` to see what is known of each record, and choose that of the table, which its console shows in the alarm"
@@ -122,6 +125,7 @@ class Following:
         self._held_back: dict[tuple[str, str], str] = {}
         self._rejected: dict[str, str] = {}  # the record of each table that is rejected and was heard
         self._heard: dict[str, dict[str, datetime]] = {}
+        self._first_heard: dict[tuple[str, str], datetime] = {}
         for (name, record), cursor in cursors.items():
             if cursor.heard is not None:
                 self._heard.setdefault(name, {})[record] = cursor.heard
@@ -156,10 +160,22 @@ class Following:
         heard = self._heard.setdefault(name, {})
         heard.pop(record, None)  # the last one is the one that was heard last
         heard[record] = now
+        self._first_heard.setdefault((name, record), now)
         for least in [*heard][:-MOST_HEARD]:
             del heard[least]
+            self._first_heard.pop((name, least), None)
         if any(table == name for table, _ in self._held_back):
             self._report(name, record, heard=now)
+
+    def _is_too_new(self, name: str, record: str) -> bool:
+        """Whether a record that comes beside another one of its table may be invented."""
+        key, heard = (name, record), self._heard.get(name, {})
+        table = self._tables.get(name)
+        is_followed = key in self._cursors or (table is not None and table.record == record)
+        if is_followed or not heard.keys() - {record}:
+            return False
+        first = self._first_heard.get(key)
+        return first is None or max(heard.values()) - first < NEW_FOR
 
     def review(self, cursors: Cursors, choices: Mapping[str, Choice]) -> None:
         """Take in again what a person has chosen since: `cursors` and `choices` are what the store has now."""
@@ -281,6 +297,8 @@ class Following:
             ended = datetime.fromisoformat(told.ts)
             self._report(name, told.record, rounds=min(told.round.round, MOST_NUMBER), last=ended)
             return []
+        if self._is_too_new(name, told.record):
+            return []
         if not table.compared or table.fault or told.record != table.record or told.seq > table.next:
             table.behind = True
             if told.record != table.record:
@@ -295,7 +313,7 @@ class Following:
         if self.is_held_back(name, told.record):
             self._hear_report(name, told)
             return []
-        if table is None:
+        if table is None or self._is_too_new(name, told.record):
             return []
         if told.request != table.asked:
             second = told.request == table.answered and told.record == table.record

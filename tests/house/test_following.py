@@ -1,12 +1,13 @@
 """What is followed of tables, over a network that loses, repeats and delays, between crashes of either side."""
 
 from dataclasses import replace
+from datetime import timedelta
 from random import Random
 
 import pytest
 
 from punto.house.disputes import REJECTED
-from punto.house.following import ASKS_AT_ONCE, COMPARED, REMEMBERED, Ask, Following
+from punto.house.following import ASKS_AT_ONCE, COMPARED, NEW_FOR, REMEMBERED, Ask, Following
 from punto.house.taken import Cursor, Taken, TakenIncidents
 from punto.messages.building import timestamp
 from punto.messages.models import Health, Message, Round
@@ -17,6 +18,7 @@ from punto.messages.requests import (
     RoundsRequest,
     RoundsResponse,
 )
+from tests.house.tables import BEGAN
 from tests.house.told import Told
 from tests.share import soaked
 
@@ -354,6 +356,46 @@ def test_two_answers_to_one_request_that_differ_are_a_fault(kind, forged, forged
         house.hear(each)
 
     assert "with the table's password" in house.following.faults()["t"]
+
+
+def serves(house: House, record: str, seconds: int) -> None:
+    """The service of a record reports."""
+    house.following.hear_service("t", record, BEGAN + timedelta(seconds=seconds))
+
+
+def test_a_record_of_which_no_service_was_heard_is_not_followed_beside_another_one():
+    """Someone with the table's password tells its rounds, and answers with it first."""
+    house, table = followed(5)
+    invented = Told("feedfacefeedface")
+    for now in range(1000, 1100, 10):
+        serves(house, "aa", now)
+        house.hear(invented.play(Random(1)))
+        house.hear(invented.health())
+        for _, asked in house.following.to_ask(now):
+            house.hear(invented.answer(asked))
+            house.hear(table.answer(asked))
+        house.hear(table.play(Random(1)))
+    house.store()
+
+    assert house.following.faults() == {}
+    assert (house.numbers("feedfacefeedface"), house.numbers("aa")) == ([], [*range(1, 16)])
+
+
+def test_a_new_record_is_followed_when_its_service_was_heard_for_a_while():
+    house, _ = followed(5)
+    serves(house, "aa", 1000)
+    new, followed_from = Told("bb"), 0
+    new.play(Random(1))
+    for now in range(1010, 1070, 5):
+        serves(house, "bb", now)
+        house.hear(new.health())
+        for _, asked in house.following.to_ask(now):
+            house.hear(new.answer(asked))
+        house.store()
+        followed_from = followed_from or (now if house.numbers("bb") else 0)
+
+    assert 1010 + NEW_FOR.total_seconds() <= followed_from < 1060
+    assert house.following.faults() == {}
 
 
 def test_what_was_not_stored_of_a_record_is_compared_with_nothing():
