@@ -76,6 +76,8 @@ class FromTray(Part):
 class NobodyWon(Part):
     """A confirmation of NOBODY WON, or the reopening (`again`) of a game that ended so, which has only who and why.
 
+    Also the end of a game whose table's record was lost or restored (`lost`), with who and why; `round` is 0 if the table had none.
+
     `amount` is the amount that the award would have had for the `seats` that can have won it; the rest is as
     in an award.
     """
@@ -83,6 +85,7 @@ class NobodyWon(Part):
     ts: Timestamp
     progressive: str
     again: bool
+    lost: bool = False
     table: str
     round: int
     tier: str | None = None

@@ -119,15 +119,17 @@ def nobody_won(record: Record, progressive: str | None, span: Span) -> tuple[Nob
             ts=each.ts,
             progressive=each.progressive,
             again=each.entry.kind == "game_reopened",
+            lost=each.entry.kind == "table_forgotten",
             tier=getattr(each.entry, "rule", None),
             **{
                 name: getattr(each.entry, name)
                 for name in NobodyWon.model_fields
-                if name not in {"ts", "progressive", "again", "tier", "input"} and hasattr(each.entry, name)
+                if name not in {"ts", "progressive", "again", "lost", "tier", "input"}
+                and hasattr(each.entry, name)
             },
             input=each.input,
         )
-        for each in record.log(("nobody_won", "game_reopened"), progressive, span)
+        for each in record.log(("nobody_won", "game_reopened", "table_forgotten"), progressive, span)
     )
 
 

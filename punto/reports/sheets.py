@@ -151,7 +151,8 @@ def day_sheet(currency: str, day: Day, zone: tzinfo) -> Iterator[_Row]:
             name = "tray_back_out" if paid.amount < 0 else "tray_award"
             yield line(name, paid.ts, _about(paid), {"from_tray": minor(paid.amount, currency)})
         for told in each.nobody_won:
-            yield line("game_reopened" if told.again else "nobody_won", told.ts, _about(told))
+            name = "game_reopened" if told.again else "table_forgotten" if told.lost else "nobody_won"
+            yield line(name, told.ts, _about(told))
         for other in each.settings:
             words = "; ".join(_changed(*each, currency) for each in other.changed.items())
             why: _Row = {"who": other.who, "reason": f"{other.reason} ({words})"}

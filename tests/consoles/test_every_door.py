@@ -46,6 +46,7 @@ from punto.drivers.keypad.serial_line import SerialKeypad
 from punto.runtime.pace import Pace
 from tests import cheap
 from tests.baccarat.table.croupier import BANKER_NATURAL, Croupier, settings
+from tests.baccarat.table.linked_floor import AUTHORITY, linked
 from tests.baccarat.table.test_transitions import BET, COUP, IN_PHASE, KEYED, LAMMERS
 from tests.consoles.consoles import NOW, PASSWORD, Browser, Here, consoles
 from tests.share import ALL, soaked
@@ -80,6 +81,7 @@ STEPS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "commission owed": (LAMMERS, [*BET, "wager 2 banker 2000", f"draw {BANKER_NATURAL}"]),
     "no meter": (AQUARIUS, ["sign on"]),
     "no meter and a seed above the threshold": (NEXUS, ["sign on"]),
+    "an authority": ({"game_name": "progressive-2", "table": AUTHORITY, "progressive": linked(1)}, ["meter"]),
     "before the start": (AQUARIUS, ["meter", *BET, "spot 2"]),
     "hand won": (AQUARIUS, WON),
     "key in JPH": (AQUARIUS, [*SELECTED, "turn jph"]),
@@ -149,6 +151,7 @@ def orders(state: TableState) -> list[Order]:
         "player": [_other(player[0]), *player[1:]],
         "banker": banker,
         "serial": "B",
+        "table": "t1",
         "game": state.settings.game.name,
         "number": state.alarms[-1].number if state.alarms else 1,
         "seat": 2,
@@ -563,5 +566,13 @@ async def test_what_needs_a_second_person_needs_one_at_every_door(tmp_path, caps
                 if alone.code == "needs_approval" and together.accepted:
                     needed.add(order.kind)
 
-    of_the_meter = {"open_meter", "adjust", "back_out", "change_settings", "retire", "reopen_game"}
+    of_the_meter = {
+        "open_meter",
+        "adjust",
+        "back_out",
+        "change_settings",
+        "retire",
+        "forget_table",
+        "reopen_game",
+    }
     assert needed == {*APPROVED} | of_the_meter

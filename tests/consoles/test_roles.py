@@ -45,7 +45,7 @@ def test_what_a_house_may_want_approved_is_what_can_be_approved():
         "change_settings",
         "retire",
     }  # where its settings ask for it, by the amount
-    always = {"reopen_game"}
+    always = {"reopen_game", "forget_table"}
     by_whoever_agrees = {"nobody_won"}  # whose name is in the books then, and nobody asks for it
     assert set(get_args(ApprovedOrder)) | of_the_meter | always | by_whoever_agrees == {
         kind for kind, each in CATALOGUE.items() if each.approvable
@@ -63,10 +63,13 @@ def test_several_roles_may_do_what_either_may():
 
 @pytest.mark.parametrize("role", list(Role))
 async def test_nobody_orders_or_reads_what_is_not_of_their_role_and_who_tries_is_on_the_record(
-    role, tmp_path
+    role, tmp_path, monkeypatch
 ):
     house = table_settings(game_name="progressive-2", meter={"procedure": "nexus"})
     async with consoles(tmp_path, house, refusals_per_minute=1000) as here:
+        monkeypatch.setattr(
+            here.table.engine.pace, "_few_at_once", len(CATALOGUE)
+        )  # at any speed of the machine
         here.account("Mei", role)
         browser = await here.signed_on("Mei")
         for kind in CATALOGUE:

@@ -802,7 +802,7 @@ async def test_a_restored_table_and_its_authority_report_that_its_record_is_olde
 
         text = (
             "meter-1 has answered request 1 of t1, but the record of t1 ends with request 0. If the record of t1 was restored from a "
-            "backup, take t1 out of tables of the authority and put it back"
+            'backup, order "Begin again with a table" for t1 at the Game Manager of the authority'
         )
         away = f"meter-1, which keeps the meter, is away: {text}"
         assert _raised(t1) == [("meter_away", away)]
@@ -817,6 +817,6 @@ async def test_an_authority_that_is_older_than_its_table_refuses_it_before_it_as
 
         text = (
             "t1 is not served: t1 has had the answer to its request 3, but the record of meter-1 ends with request 1. If the record "
-            "of meter-1 was restored from a backup, take t1 out of tables of the authority and put it back"
+            'of meter-1 was restored from a backup, order "Begin again with a table" for t1 at the Game Manager of the authority'
         )
         assert [each.text for each in authority.state.alarms] == [text]

@@ -229,7 +229,7 @@ async def test_the_record_has_the_account_that_signed_and_the_user_at_whose_term
 FIELDS: dict[str, Any] = {
     "amount": 100, "award": 1, "banker": ["2S", "3S"], "card": "9S", "cause": "increase", "day": "2026-11-21",
     "game": "mini-baccarat", "level": "executive", "number": 1, "player": ["KS", "9H"], "position": 1, "reason": "seen",
-    "round": 1, "seat": 1, "serial": "IS-1", "to": "jph",
+    "round": 1, "seat": 1, "serial": "IS-1", "table": "t1", "to": "jph",
 }  # fmt: skip
 ORDERED = [kind for kind, each in CATALOGUE.items() if not each.seen]
 

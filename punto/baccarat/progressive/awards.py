@@ -25,8 +25,14 @@ from dataclasses import replace
 from typing import Final, get_args
 
 from punto.baccarat.currency import written
-from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, NobodyWonLogged
-from punto.baccarat.progressive.events import BackOut, BookAward, DenyAward, LockAward
+from punto.baccarat.progressive.effects import (
+    AwardBackedOut,
+    AwardBooked,
+    AwardLocked,
+    NobodyWonLogged,
+    TableForgotten,
+)
+from punto.baccarat.progressive.events import BackOut, BookAward, DenyAward, ForgetTable, LockAward
 from punto.baccarat.progressive.ledger import Account, Cause, Line, Reference
 from punto.baccarat.progressive.money import amount, share_of_meter, whole
 from punto.baccarat.progressive.orders import refuse_unreasoned, table_round
@@ -103,6 +109,9 @@ def book(turn: Turn, event: BookAward) -> None:
         RefusedError: no award is locked.
     """
     award = next((each for each in turn.state.locked if each.table == event.table), None)
+    last = turn.state.round_at(event.table)
+    if award is None and last is not None and last.lost:
+        return
     if award is None:
         raise RefusedError("nothing_locked", f"no logged award at {event.table} waits to be booked")
     _book(turn, award)
@@ -153,6 +162,31 @@ def back_out(turn: Turn, event: BackOut) -> None:
     turn.emit(AwardBackedOut(after, event.who, event.reason, event.approved_by))
 
 
+def forget_table(turn: Turn, event: ForgetTable) -> None:
+    """End what a table whose record was lost or restored has left open at the meter.
+
+    An award that is logged is booked, because it was confirmed and its amount is fixed; it can be backed out. An award that nobody
+    has confirmed is not in these books: if the players won it, its amount is taken off the meter by a manual adjustment.
+
+    Raises:
+        RefusedError: the table is not linked, or the order has no reason.
+    """
+    settings = turn.state.settings
+    if event.table not in {each.table for each in settings.tables}:
+        raise RefusedError(
+            "unknown_table", f"{event.table} is not linked to {settings.progressive}: check the table's id"
+        )
+    refuse_unreasoned(event.reason)
+    for award in turn.state.locked:
+        if award.table == event.table:
+            _book(turn, award)
+    last = turn.state.round_at(event.table)
+    if last is not None:
+        turn.change(rounds=turn.rounds_with(replace(last, over=True, lost=True)))
+    played = 0 if last is None else last.round
+    turn.emit(TableForgotten(event.table, played, event.reason, event.who, event.approved_by))
+
+
 def forget(turn: Turn) -> None:
     """Keep the last awards of either payer, and those of the tables' last rounds.
 
@@ -175,7 +209,7 @@ def forget(turn: Turn) -> None:
 def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
     """The award as a lock would fix it now."""
     played = table_round(turn, event.table, event.round)
-    if played.over:
+    if played.over and not played.lost:
         raise RefusedError(
             "round_over",
             f"the game of round {event.round} at {event.table} is over: to confirm an award of this round, first correct the cards "

@@ -89,6 +89,18 @@ class GameReopened:
 
 
 @dataclass(frozen=True, slots=True)
+class TableForgotten:
+    """The game of a table whose record was lost or restored was ended by an order; `round` is 0 if it has played none."""
+
+    table: str
+    round: int
+    reason: str
+    who: str
+    approved_by: str | None
+    kind: Literal["table_forgotten"] = "table_forgotten"
+
+
+@dataclass(frozen=True, slots=True)
 class SettingsChanged:
     """The settings before and after a change, and who changed them."""
 
@@ -130,7 +142,7 @@ class WinPagePrinted:
     kind: Literal["win_page_printed"] = "win_page_printed"
 
 
-_OfAwards = AwardLocked | AwardBooked | AwardBackedOut | NobodyWonLogged | GameReopened
+_OfAwards = AwardLocked | AwardBooked | AwardBackedOut | NobodyWonLogged | GameReopened | TableForgotten
 Effect = Posted | WagersCounted | _OfAwards | SettingsChanged | Retired | CoinsCounted | WinPagePrinted
 
 

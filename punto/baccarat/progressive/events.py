@@ -188,6 +188,17 @@ class Retire:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgetTable:
+    """The record of a linked table was lost or restored: the game of its last round no longer holds the meter up."""
+
+    table: str
+    reason: str
+    who: str
+    approved_by: str | None = None
+    kind: Literal["forget_table"] = "forget_table"
+
+
+@dataclass(frozen=True, slots=True)
 class CountCoins:
     """The counted wagers of the gaming day `day`, such as "2026-11-21", in minor units.
 
@@ -217,5 +228,5 @@ class PrintWinPage:
 
 
 _OfRounds = Contribute | EndRound | ReopenRound | LockAward | DenyAward | BookAward
-_OfTheMeter = BackOut | Adjust | ChangeSettings | Retire | CountCoins
+_OfTheMeter = BackOut | Adjust | ChangeSettings | Retire | ForgetTable | CountCoins
 Event = OpenMeter | _OfRounds | _OfTheMeter

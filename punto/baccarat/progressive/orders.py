@@ -49,6 +49,8 @@ def contribute(turn: Turn, event: events.Contribute) -> None:
             "progressive",
         )
     last = turn.state.round_at(event.table)
+    if last is not None and last.lost:
+        last = None
     if last is not None and not last.over:
         raise RefusedError(
             "already_started",
@@ -81,12 +83,16 @@ def contribute(turn: Turn, event: events.Contribute) -> None:
 
 
 def end_round(turn: Turn, event: events.EndRound) -> None:
-    """End a table's round.
+    """End a table's round; if the last one is lost, any of the table, which may have come back in another one.
 
     Raises:
         RefusedError: it is not the table's last round, is over already, or has an award without a meter
             adjustment.
     """
+    last = turn.state.round_at(event.table)
+    if last is not None and last.lost:
+        turn.change(rounds=turn.rounds_with(replace(last, over=True)))
+        return
     played = table_round(turn, event.table, event.round)
     if played.over:
         raise RefusedError("round_over", f"round {event.round} of {event.table} is already over")

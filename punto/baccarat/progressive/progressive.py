@@ -29,6 +29,7 @@ _HANDLERS: Final[dict[type, Callable[[Turn, Any], None]]] = {
     events.Adjust: orders.adjust,
     events.ChangeSettings: orders.change_settings,
     events.Retire: orders.retire,
+    events.ForgetTable: awards.forget_table,
     events.CountCoins: orders.count_coins,
 }
 

@@ -31,12 +31,17 @@ class AwardState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TableRound:
-    """A table's last round, with its progressive wagers."""
+    """A table's last round, with its progressive wagers.
+
+    `lost` if its table's record was lost or restored (`ForgetTable`): any round of the table may be next, and this one still be
+    confirmed, because the table may come back in the middle of it.
+    """
 
     table: str
     round: int
     wagers: tuple[SeatWager, ...]
     over: bool = False
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

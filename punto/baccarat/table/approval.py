@@ -7,7 +7,7 @@ module, only `progressive.people` asks for people: those who confirm an award, a
 from typing import Final
 
 from punto.baccarat.currency import written
-from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, OpenMeter, Retire
+from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, ForgetTable, OpenMeter, Retire
 from punto.baccarat.progressive.game_events import ReopenGame
 from punto.baccarat.progressive.people import REOPENED_BY_TWO, by_one_person
 from punto.baccarat.table.events import Event
@@ -22,6 +22,7 @@ _Changes = CorrectCard | CorrectRound | VoidCoup | VoidRound
 _ALWAYS: Final[dict[type, str]] = {
     ReopenGame: REOPENED_BY_TWO,
     ChangeSettings: "each setting of a progressive can move money, so a second person must approve a change",
+    ForgetTable: "the order ends a game without its table, so a second person must approve it",
 }
 
 
@@ -30,7 +31,7 @@ def second_person_needed(state: TableState, event: Event) -> str | None:
     if event.kind in state.settings.approval:
         return "by this table's settings, a second person must approve this order"
     match event:
-        case ReopenGame() | ChangeSettings():
+        case ReopenGame() | ChangeSettings() | ForgetTable():
             return _ALWAYS[type(event)]
         case OpenMeter() | Adjust() | BackOut() | Retire() if state.progressive is not None:
             return _above_threshold(state.progressive, event, state.settings.currency)

@@ -191,6 +191,13 @@ order(
     usual=("The game is taken off the floor", "Another progressive takes its place"),
 )(events.Retire)
 order(
+    label="Begin again with a table",
+    sentence="end the open game of a linked table whose record was lost or restored, and serve its next request",
+    roles=SUPERVISORS,
+    group="meter",
+    usual=("The record was lost", "The record was restored from a backup"),
+)(events.ForgetTable)
+order(
     label="Enter the coins counted",
     sentence="enter the total of a gaming day's progressive wagers, as it was counted",
     roles=SUPERVISORS,

@@ -85,6 +85,7 @@ FIELDS: Final[dict[str, Field]] = {
     "progressive": Field(
         help="the id of the progressive (default: the table's own progressive)", longest=200
     ),
+    "table": Field(help="the id of the linked table", longest=64),
     "day": Field(help="the gaming day, such as 2026-11-21", longest=10),
     "seed": Field(help="the amount in minor units with which the meter starts", least=0, most=MOST),
     "contribution": Field(help="the share of each wager that goes to the meter, such as 20%", longest=20),

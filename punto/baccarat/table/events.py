@@ -335,7 +335,13 @@ _OfNexus = nexus.Confirm | nexus.SwipeCard | nexus.SignAward | nexus.EndGame
 GameOrder = _OfBoth | _OfAquarius | _OfNexus
 """An action of a dealer or a supervisor at the table in a game of the progressive."""
 BooksOrder = (
-    books.OpenMeter | books.Adjust | books.BackOut | books.ChangeSettings | books.Retire | books.CountCoins
+    books.OpenMeter
+    | books.Adjust
+    | books.BackOut
+    | books.ChangeSettings
+    | books.Retire
+    | books.ForgetTable
+    | books.CountCoins
 )
 """An order for the meter, from the Game Manager."""
 

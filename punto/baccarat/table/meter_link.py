@@ -21,7 +21,7 @@ from punto.baccarat.progressive.effects import (
     WagersCounted,
     table_of,
 )
-from punto.baccarat.progressive.events import Contribute, DenyAward, LockAward
+from punto.baccarat.progressive.events import Contribute, DenyAward, ForgetTable, LockAward
 from punto.baccarat.progressive.events import Event as BooksEvent
 from punto.baccarat.progressive.money import MOST
 from punto.baccarat.progressive.nexus import Nexus
@@ -67,7 +67,7 @@ NOT_SERVED: Final = "table_refused"
 UNSIGNED: Final = "table_unsigned"
 """Code of the authority's alarm for what comes in the name of a table without its signature."""
 
-_BEGIN_AGAIN: Final = "take {} out of tables of the authority and put it back"
+_BEGIN_AGAIN: Final = 'order "Begin again with a table" for {} at the Game Manager of the authority'
 """What makes the authority take the next request of a table, whatever it was."""
 
 
@@ -109,8 +109,12 @@ def carry_out(turn: Turn, order: BooksEvent) -> None:
             f"{progressive.books.settings.authority} keeps the meter of {progressive.books.settings.progressive}: give this "
             "order there",
         )
+    if isinstance(order, ForgetTable):
+        _kept_here(turn)
     books, entries = _carried_out(progressive.books, [order], turn.state.settings.currency)
     linked = {each.table for each in books.settings.tables}
+    if isinstance(order, ForgetTable):
+        linked.discard(order.table)
     served = tuple(each for each in progressive.served if each.table in linked)
     turn.change(progressive=replace(progressive, books=books, served=served))
     _record(turn, entries)

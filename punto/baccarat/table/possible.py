@@ -122,6 +122,14 @@ def _awards(state: TableState) -> list[int]:
     return [0] if state.progressive is None else [each.id for each in state.progressive.books.awards] or [0]
 
 
+def _linked_tables(state: TableState) -> list[str]:
+    return (
+        [""]
+        if state.progressive is None
+        else [each.table for each in state.progressive.books.settings.tables]
+    )
+
+
 _VALUES: Final[dict[str, Callable[[TableState], list[Any]]]] = {
     "amount": lambda _: [1],
     "award": _awards,
@@ -140,6 +148,7 @@ _VALUES: Final[dict[str, Callable[[TableState], list[Any]]]] = {
         ]
         or [""]
     ),
+    "table": _linked_tables,
     "to": lambda _: list(Key),
 }
 """Field of orders -> its possible values."""

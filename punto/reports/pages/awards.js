@@ -58,9 +58,11 @@ export const nobodyWon = (games) =>
     element(
       "p",
       {},
-      game.again
-        ? `${dayAndClock(game.ts)}, game ${game.round} at ${game.table} opened again by ${game.who}, approved by ${game.approved_by}: ${game.reason}`
-        : `${dayAndClock(game.ts)}, nobody won game ${game.round} at ${game.table} (${plain(game.tier ?? "")}, ${game.amount}), confirmed by ${confirmedBy(game)}: ${game.reason}`,
+      game.lost
+        ? `${dayAndClock(game.ts)}, game ${game.round} ended without its table ${game.table} by ${game.who}, approved by ${game.approved_by}: ${game.reason}`
+        : game.again
+          ? `${dayAndClock(game.ts)}, game ${game.round} at ${game.table} opened again by ${game.who}, approved by ${game.approved_by}: ${game.reason}`
+          : `${dayAndClock(game.ts)}, nobody won game ${game.round} at ${game.table} (${plain(game.tier ?? "")}, ${game.amount}), confirmed by ${confirmedBy(game)}: ${game.reason}`,
     ),
   );
 

@@ -73,7 +73,7 @@ function showOwn() {
       : [`${currency()} `, element("b", {}, told(view.progressive?.meter ?? mine.shown))],
   );
   put("phase", mine === null ? "" : PHASES[mine.phase]);
-  refresh(byId("own-orders"), [mine?.phase, may("open_meter"), may("retire")], () => [
+  refresh(byId("own-orders"), [mine?.phase, may("open_meter"), may("retire"), may("forget_table")], () => [
     ...(mine?.phase === "new"
       ? [
           button("Open the meter", () => openMeter(mine), {
@@ -86,6 +86,7 @@ function showOwn() {
     ...(mine?.phase === "open"
       ? [button("Retire", () => retire(mine), { disabled: !may("retire"), id: "retire" })]
       : []),
+    ...(may("forget_table") ? [button("Begin again with a table", forgetTable, { id: "forget-table" })] : []),
   ]);
   byId("adjusting").hidden = !session.orders.includes("adjust") || mine?.phase !== "open";
   byId("settings").hidden = mine?.phase !== "open";
@@ -119,6 +120,19 @@ function retire(mine) {
     view,
     text: `${primary} is taken off the meter, ${reserve} off the reserve and ${overflow} off the overflow. The progressive can never be opened again. This cannot be undone. The local rules decide where the money goes. Another executive must approve it.`,
     preview: () => [element("p", { class: "fault" }, "No round and no award is open: the progressive can be retired.")],
+  });
+}
+
+/** For a linked table whose record was lost or restored; only an authority has them. */
+function forgetTable() {
+  const table = element("input", { name: "table", autocomplete: "off", maxlength: 64 });
+  askOrder({
+    order: "forget_table",
+    view,
+    text: "The table's game at this meter ends: its wagers stay on the meter, and an award that is logged is booked. If players won an award that nobody had confirmed, take its amount off the meter by a manual adjustment. The meter then takes the next request of the table, from any record.",
+    parts: [element("label", {}, "Table ", table)],
+    read: () => ({ table: table.value.trim() }),
+    preview: () => [],
   });
 }
 

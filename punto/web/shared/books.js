@@ -5,7 +5,7 @@ import { change, exact, isZero } from "/shared/exact.js";
 import { dayAndClock } from "/shared/times.js";
 import { plain, sentence } from "/shared/words.js";
 
-/** @import { Accounts, Accrual, Change, Coins, Day, Meter, Reconciliation, Week } from "#sent/game-manager" */
+/** @import { Accounts, Accrual, Change, Coins, Day, Meter, NobodyWon, Reconciliation, Week } from "#sent/game-manager" */
 /** @import { Content } from "/shared/elements.js" */
 
 /** @type {[keyof Accounts, string][]} */
@@ -136,11 +136,7 @@ export function dayReport(day) {
       ),
     ),
     ...each.nobody_won.map((game) =>
-      element(
-        "p",
-        {},
-        `${dayAndClock(game.ts)}, game ${game.round} ${game.again ? "was opened again" : `was won by nobody (${plain(game.tier ?? "")})`}. ${why(game)}`,
-      ),
+      element("p", {}, `${dayAndClock(game.ts)}, game ${game.round} ${endOf(game)}. ${why(game)}`),
     ),
     ...(each.open_awards.length > 0
       ? [element("p", { class: "fault" }, `Awards locked but not booked by the end: ${each.open_awards.join(", ")}.`)]
@@ -148,6 +144,12 @@ export function dayReport(day) {
     ...notListed(each.left_out),
   ]);
   return [period(day), ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")])];
+}
+
+/** @param {NobodyWon} game */
+function endOf({ again, lost, table, tier }) {
+  if (lost) return `ended without its table ${table}`;
+  return again ? "was opened again" : `was won by nobody (${plain(tier ?? "")})`;
 }
 
 /**

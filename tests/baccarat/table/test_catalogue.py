@@ -9,7 +9,7 @@ import pytest
 
 from punto.baccarat.cards import RANKS, SUITS, Card
 from punto.baccarat.progressive.aquarius import Key, TurnKey
-from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins
+from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins, ForgetTable
 from punto.baccarat.progressive.game_events import HandButton, StartGame, WagerLifted, WagerPlaced
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.nexus import SignAward, SwipeCard
@@ -39,6 +39,7 @@ from punto.baccarat.table.state import Phase, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from tests.baccarat.table.croupier import LONG, Croupier, game, settings
+from tests.baccarat.table.linked_floor import AUTHORITY, linked
 from tests.baccarat.table.test_transitions import BET, COUP, IN_PHASE, METERED, SCENARIOS
 
 PEOPLE = {"who", "approved_by", "kind"}
@@ -203,6 +204,7 @@ STATES: list[tuple[dict[str, Any], list[str]]] = [
     *((HOUSES[house], so_far) for house, so_far in GAMES),
     *((ONE_DECK, [*BET, *so_far]) for so_far in (["draw KS KH KD"], ["draw KS KH KD KC"], [OF_A_RANK])),
     (ONE_DECK, [*BET, "draw KS KH KD KC 5S", "unread"]),
+    ({"game_name": "progressive-2", "table": AUTHORITY, "progressive": linked(1)}, ["meter"]),
 ]
 
 
@@ -233,6 +235,7 @@ def everything(state: TableState) -> dict[type, Iterator[Any]]:
             Adjust(cause, amount, "r", "ann", "bob") for cause in Cause for amount in (0, 1, 100, 10**6)
         ),
         BackOut: (BackOut(award, "r", "ann", "bob") for award in range(4)),
+        ForgetTable: (ForgetTable(table, "r", "ann", "bob") for table in ("t1", "t9")),
         CountCoins: (
             CountCoins("2026-01-02", 1, "ann", name) for name in (None, "dragon", *state.retired_progressives)
         ),

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from punto.baccarat.progressive import events as books
-from punto.baccarat.progressive.effects import AwardBooked, AwardLocked, WagersCounted
+from punto.baccarat.progressive.effects import AwardBooked, AwardLocked, TableForgotten, WagersCounted
 from punto.baccarat.progressive.settings import LinkedTable
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.progressive.state import Award
@@ -159,6 +159,97 @@ def test_a_table_that_was_taken_out_of_the_list_and_put_back_is_served(floor):
     assert floor.tables["t1"].step == "playing"
     assert [each.number for each in floor.authority.progressive.served] == [3]
     floor.check()
+
+
+FORGOTTEN = books.ForgetTable("t1", "the disk failed", "eve", "bob")
+
+
+def ask_of(floor: LinkedFloor, number: int, *orders: object) -> TableAsked:
+    """A request of `t1` from its new record."""
+    return TableAsked("t1", "the new record", number, orders)
+
+
+START = books.Contribute("t1", 1, (books.SeatWager(1, 100),))
+
+
+@pytest.mark.parametrize(
+    "order", [books.Retire("the end", "eve", "bob"), "settings"], ids=["retire", "settings"]
+)
+def test_a_game_of_a_lost_table_holds_up_neither_its_next_game_nor_the_meter(floor, order):
+    floor.do("t1", "spot 1", "start game")
+    meter = floor.authority.progressive.books.ledger
+    floor.authority.handle(FORGOTTEN)
+
+    assert floor.authority.progressive.books.ledger == meter
+    floor.take_ask(ask_of(floor, 1, START))
+    assert floor.authority.refusals == []
+    assert floor.authority.progressive.books.ledger.contributions == 2 * 20 * 1_000_000
+    floor.authority.handle(FORGOTTEN)
+    if order == "settings":
+        link_only(floor, "t2")
+    else:
+        floor.authority.handle(order)
+        assert floor.authority.refusals == []
+    ended = [each for each in floor.authority.entries if isinstance(each, TableForgotten)]
+    assert ended == [TableForgotten("t1", 1, "the disk failed", "eve", "bob")] * 2
+
+
+def test_a_logged_award_of_a_lost_table_is_booked(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    floor.do("t1", "hand 1", "turn jph", "j-pot")
+    floor.authority.handle(FORGOTTEN)
+
+    (award,) = floor.authority.progressive.books.awards
+    assert award.state.value == "booked"
+    floor.do("t1", "turn run", "game over")  # it was not lost after all
+    assert floor.authority.refusals == []
+    assert [each.refused for each in floor.authority.progressive.served] == [None]
+    assert floor.tables["t1"].step == "betting"
+
+
+def test_a_table_that_comes_back_in_its_game_confirms_its_award(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    floor.authority.handle(FORGOTTEN)
+    floor.do("t1", "hand 1", "turn jph", "j-pot", "turn run", "game over", "spot 1", "start game")
+
+    assert [each.state.value for each in floor.authority.progressive.books.awards] == ["booked"]
+    assert floor.tables["t1"].step == "playing"
+    floor.check()
+
+
+def test_a_restored_table_ends_a_game_that_its_authority_has_not(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", NOTHING)
+    floor.do("t1", "game over", "spot 1", "start game")
+    floor.authority.handle(FORGOTTEN)
+
+    floor.take_ask(ask_of(floor, 3, books.EndRound("t1", 1)))
+    floor.take_ask(ask_of(floor, 4, replace(START, round=2)))
+
+    assert [each.refused for each in floor.authority.progressive.served] == [None]
+
+
+@pytest.mark.parametrize(
+    ("order", "code"),
+    [
+        (replace(FORGOTTEN, table="t9"), "unknown_table"),
+        (replace(FORGOTTEN, reason=" "), "no_reason"),
+        (replace(FORGOTTEN, approved_by=None), "needs_approval"),
+        (replace(FORGOTTEN, approved_by="eve"), "needs_approval"),
+    ],
+)
+def test_only_two_people_with_a_reason_forget_a_linked_table(floor, order, code):
+    before = floor.authority.state
+    floor.authority.handle(order)
+    assert floor.authority.refusals == [code]
+    assert floor.authority.state is before
+
+
+def test_a_table_without_linked_tables_forgets_none(floor):
+    floor.tables["t1"].handle(FORGOTTEN)
+    assert floor.tables["t1"].refusals == ["kept_elsewhere"]
 
 
 SUPERVISOR = books.Confirmation("nobody at all", "key", "executive")

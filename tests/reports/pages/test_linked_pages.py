@@ -6,7 +6,7 @@ from playwright.async_api import expect
 from punto.baccarat.progressive.events import OpenMeter
 from tests.controller.table_in_this_process import rows
 from tests.reports.house import QUARTER
-from tests.reports.linked_tables import authority, carry, open_tables, play
+from tests.reports.linked_tables import authority, carry, kept, open_tables, play
 from tests.reports.pages.office import EXECUTIVE, approve, confirm, manage, office, printed, show
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -62,3 +62,24 @@ async def test_an_award_of_a_linked_table_is_shown_printed_and_backed_out_with_a
         assert t1.progressive.books.shown == 10_100_00
     signed = rows(here.record, "SELECT cause, who, approved_by FROM postings WHERE approved_by = 'omar'")
     assert signed == [("back_out", EXECUTIVE, "omar"), ("increase", EXECUTIVE, "omar")]
+
+
+async def test_two_people_begin_again_with_a_table_whose_record_was_lost(page, tmp_path):
+    async with office(tmp_path, "2026-11-20 19:00", authority()) as (home, here):
+        await home.give(OpenMeter("eve", "bob"))
+        t1, _ = await open_tables(home.table)
+        await play(home.table, t1, "spot 1 2", "start game")
+        await manage(page, here, EXECUTIVE)
+
+        await page.get_by_role("button", name="Begin again with a table").click()
+        await page.get_by_label("Table", exact=True).fill("t1")
+        await page.get_by_role("button", name="The record was lost").click()
+        await approve(page)
+        await confirm(page, "Begin again with a table")
+
+        await show(page, here, "awards")
+        await expect(page.locator("#award-list")).to_contain_text(
+            f"game 1 ended without its table t1 by {EXECUTIVE}, approved by omar: The record was lost"
+        )
+        assert [each.over for each in kept(home.table).books.rounds] == [True]
+        assert kept(home.table).served == ()
