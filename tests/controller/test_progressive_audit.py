@@ -194,6 +194,7 @@ async def keep(folder, *asking):
         for name in asking:
             orders = (Contribute(name, 1, (SeatWager(1, 100),)),)
             await here.engine.submit([TableAsked(name, "made up", 1, orders)], f"table {name}")
+        assert here.state.progressive is not None
         return here.state.progressive.books.extract("t1")
 
 

@@ -125,13 +125,13 @@ function retire(mine) {
 
 /** For a linked table whose record was lost or restored; only an authority has them. */
 function forgetTable() {
-  const table = element("input", { name: "table", autocomplete: "off", maxlength: 64 });
+  const lost = element("input", { name: "table", autocomplete: "off", maxlength: 64 });
   askOrder({
     order: "forget_table",
     view,
     text: "The table's game at this meter ends: its wagers stay on the meter, and an award that is logged is booked. If players won an award that nobody had confirmed, take its amount off the meter by a manual adjustment. The meter then takes the next request of the table, from any record.",
-    parts: [element("label", {}, "Table ", table)],
-    read: () => ({ table: table.value.trim() }),
+    parts: [element("label", {}, "Table ", lost)],
+    read: () => ({ table: lost.value.trim() }),
     preview: () => [],
   });
 }

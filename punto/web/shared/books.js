@@ -147,9 +147,9 @@ export function dayReport(day) {
 }
 
 /** @param {NobodyWon} game */
-function endOf({ again, lost, table, tier }) {
-  if (lost) return `ended without its table ${table}`;
-  return again ? "was opened again" : `was won by nobody (${plain(tier ?? "")})`;
+function endOf(game) {
+  if (game.lost) return `ended without its table ${game.table}`;
+  return game.again ? "was opened again" : `was won by nobody (${plain(game.tier ?? "")})`;
 }
 
 /**

@@ -1,6 +1,7 @@
 """Several tables on one progressive, whose meter an authority keeps."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -164,7 +165,7 @@ def test_a_table_that_was_taken_out_of_the_list_and_put_back_is_served(floor):
 FORGOTTEN = books.ForgetTable("t1", "the disk failed", "eve", "bob")
 
 
-def ask_of(floor: LinkedFloor, number: int, *orders: object) -> TableAsked:
+def ask_of(floor: LinkedFloor, number: int, *orders: Any) -> TableAsked:
     """A request of `t1` from its new record."""
     return TableAsked("t1", "the new record", number, orders)
 
