@@ -4,10 +4,11 @@ python -m benchmarks.watch [YEARS]    # writes the tables of docs/explanation/wa
 """
 
 import sys
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import product
 from math import erfc, exp, inf, lgamma, log, log1p, sqrt
 from pathlib import Path
@@ -129,12 +130,13 @@ class Floor:
             won = STAKE * (hits @ self.kept[at]) - STAKE * hands * own[key].mean
             squares = hands * STAKE**2
             for look in np.flatnonzero(won**2 > log(alarm) * squares * own[key].variance):
-                widest = self._widest(key, above=won[look] > 0)
+                widest = self.widest(key, above=won[look] > 0)
                 evidence = of_win(float(won[look]), int(squares[look]), own[key].variance, widest)
                 found[look, len(self.counts) + at] = evidence >= alarm
         return found
 
-    def _widest(self, key: Key, *, above: bool) -> float:
+    def widest(self, key: Key, *, above: bool) -> float:
+        """How far a unit staked can be off what the house keeps of it, above or below."""
         kept = self.kept[self.wins.index(key)]
         return float(kept.max() - self.expected[key].mean if above else self.expected[key].mean - kept.min())
 
@@ -178,6 +180,59 @@ def _false_alarms_at(floor: Floor, number: int, days: int) -> tuple[int, int]:
 
 def _begun(on: NDArray[np.bool_]) -> int:
     return int(on[0].sum() + (on[1:] & ~on[:-1]).sum())
+
+
+# --- what the evidence needs, by the formula alone
+
+
+def _last_alarm(evidence: Callable[[int], float], alarm: float, most: int) -> int | None:
+    """The most hands, up to `most`, with so much evidence, if more hands are less evidence; None if no number of hands is an alarm."""
+    hands = bisect_left(range(1, most + 1), x=True, key=lambda hands: evidence(hands) < alarm)
+    return hands or None
+
+
+def jackpots_table(floor: Floor) -> str:
+    """Within how many hands the first hits of the rarest rule are an alarm, on floors of some sizes."""
+    chance = float(floor.chances.min())
+    sizes = (1, 10, TABLES)
+    titles = " | ".join(f"{size} {'table' if size == 1 else 'tables'}" for size in sizes)
+    rows = [f"| Hits | {titles} |", "| --- | --- | --- | --- |"]
+    for hits in (1, 2, 3, 4, 5, 6):
+        within = [
+            _last_alarm(
+                partial(_at_least, hits, chance), alarm_at(size * len(floor.expected)), int(1 / chance)
+            )
+            for size in sizes
+        ]
+        cells = ("never" if each is None else f"within {each:,} hands" for each in within)
+        rows.append(f"| {hits} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _at_least(hits: int, chance: float, hands: int) -> float:
+    """The evidence of so many hits, in at least as many hands."""
+    return of_count(hits, max(hits, hands), chance)
+
+
+def winning_seat_table(floor: Floor) -> str:
+    """How many hands it takes to find a seat that stakes on Player only if Player wins, beside another seat's stakes on Player."""
+    a_look = HANDS_A_DAY // LOOKS_A_DAY
+    looks = range(a_look, max(SPANS) * HANDS_A_DAY + 1, a_look)
+    rows = ["| The other seat's stake on each hand | Hands to the alarm |", "| --- | --- |"]
+    for times in (0, 1, 5, 10, 20, 50):
+        found = (hands for hands in looks if _of_a_winning_seat(floor, times, hands) >= floor.alarm)
+        hands = written_hands(next(found, inf), f"not in {max(SPANS)} days")
+        rows.append(f"| {f'{times} times as much' if times > 1 else ('none', 'as much')[times]} | {hands} |")
+    return "\n".join(rows)
+
+
+def _of_a_winning_seat(floor: Floor, times: int, hands: int) -> float:
+    """The evidence if Player wins as often as it should, and the other seat loses what it should."""
+    key = "player", WIN
+    wins = hands * floor.expected[None, "player"].mean
+    squares = STAKE**2 * (wins * (1 + times) ** 2 + (hands - wins) * times**2)
+    off = -wins * STAKE * (1 + floor.expected[key].mean)
+    return of_win(off, round(squares), floor.expected[key].variance, floor.widest(key, above=False))
 
 
 # --- the faults
@@ -503,6 +558,8 @@ def tables(floor: Floor, years: float) -> str:
             faults_table(floor, found),
             orders_table(),
             orders_by_chance(),
+            jackpots_table(floor),
+            winning_seat_table(floor),
         ]
     )
 

@@ -52,6 +52,11 @@ def test_a_floor_without_a_fault_has_at_most_one_alarm_a_month():
     assert found.by_evidence <= found.months < found.by_errors
 
 
+def test_the_page_has_which_jackpot_is_an_alarm_and_what_a_larger_stake_hides():
+    assert watch.jackpots_table(FLOOR) in PAGE, "python -m benchmarks.watch"
+    assert watch.winning_seat_table(FLOOR) in PAGE, "python -m benchmarks.watch"
+
+
 @pytest.mark.soak
 def test_the_page_has_what_ten_years_give():
     assert watch.tables(FLOOR, 10) in PAGE, "python -m benchmarks.watch"
