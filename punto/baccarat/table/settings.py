@@ -54,7 +54,9 @@ class Policies:
     burn_cards: int = 3
     """How many cards are burned if `burn` is `fixed`, from 1 to 20. The key is required with `fixed`."""
     coups_after_cut_card: int = 1
-    """How many more coups are dealt after the coup with the cut card, from 0 to 9. The cut card announces the end of the shoe."""
+    """How many more coups are dealt after the coup with the cut card, from 0 to 9. The cut card announces the end of the shoe. If it
+    comes in place of a coup's first card, that coup is the last one, whatever this number is.
+    """
     commission: Literal["each_win", "shoe_end"] = "each_win"  # sheet 004: "as each wager is settled"
     """When the commission on a win is taken. `each_win`: it is kept from the pay. `shoe_end`: the whole win is paid, and the
     commission is marked at the seat, whose account the dealer collects before the seat leaves or the shoe is changed.
