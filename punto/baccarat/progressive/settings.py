@@ -217,11 +217,6 @@ class Settings(Policies):
         """The rule of this name if it wins an award from either payer; None otherwise."""
         return next((rule for rule in self.wager.rules if rule.name == name and rule.wins), None)
 
-    def of_the_meter(self, name: str) -> bool:
-        """Whether the meter pays the award of the rule of this name."""
-        rule = self.tier(name)
-        return rule is not None and self.payer(rule) == "meter"
-
     def dealer_up_to(self, rule: Rule) -> int:
         """The number of seats up to which the dealer may confirm this rule's award without a supervisor."""
         if self.payer(rule) == "meter":

@@ -19,7 +19,7 @@ from punto.baccarat.table.events import (
     TableAsked,
     TableRefused,
 )
-from punto.baccarat.table.meter_link import MOST_LATER
+from punto.baccarat.table.meter_link import MOST_LATER, older_table
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.table.winners import can_win
 from punto.controller.journal.audit import Audited, difference_between
@@ -160,6 +160,16 @@ def test_a_table_that_was_taken_out_of_the_list_and_put_back_is_served(floor):
     assert floor.tables["t1"].step == "playing"
     assert [each.number for each in floor.authority.progressive.served] == [3]
     floor.check()
+
+
+def test_a_table_is_older_than_its_authority_if_a_later_request_was_answered(floor):
+    settings = floor.authority.progressive.books.settings
+
+    assert older_table(settings, "t1", 7, 7) is None
+    assert older_table(settings, "t1", 6, 7) == (
+        "meter-1 has answered request 7 of t1, but the record of t1 ends with request 6. If the record of t1 was restored from a "
+        'backup, order "Begin again with a table" for t1 at the Game Manager of the authority'
+    )
 
 
 FORGOTTEN = books.ForgetTable("t1", "the disk failed", "eve", "bob")

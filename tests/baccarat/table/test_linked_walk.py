@@ -189,10 +189,10 @@ class Walk:
         """Give an order; one that a person gives alone leaves the award of the meter, and what the hand can win of it, as they are."""
         if command == "deal":
             command = f"draw {next_card(table)}"
-        before = won_of_the_meter(table), in_reach(table)
+        before = award_of(table), in_reach(table)
         table.do(command)
         if command.startswith("alone"):
-            assert (won_of_the_meter(table), in_reach(table)) == before, command
+            assert (award_of(table), in_reach(table)) == before, command
 
     def _numbered(self, command: str) -> str:
         """A back-out of the last award, or of the one before it."""
@@ -306,16 +306,16 @@ def next_card(table: Node) -> str:
     return WHOLE_METER[min(len(table.hand.split()), len(WHOLE_METER) - 1)]
 
 
-def won_of_the_meter(table: Node) -> Any:
-    """The award of the meter that the table's last hand won, with its seats, once the authority has answered."""
+def award_of(table: Node) -> Any:
+    """The award that the table's last hand won, with its seats, once the authority has answered."""
     won = when_answered(table.progressive).hand.won
-    if won is None or not table.progressive.books.settings.of_the_meter(won.rule):
+    if won is None:
         return None
     return won.rule, won.seats, won.side
 
 
 def in_reach(table: Node) -> list[str]:
-    """The hands that win an award of the meter and that the cards on the table, at least four, can become."""
+    """The hands that win an award of the meter, and that the cards on the table, at least four, can become."""
     dealt = table.hand.split()
     if len(dealt) < FEWEST or not wagers_are_in_play(table.state):
         return []
