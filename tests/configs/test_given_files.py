@@ -109,6 +109,7 @@ ITS_OWN: Final = re.compile(r"/proc/|shipped\.|files\(|_PAGES|PAGES /|CATALOGS /
 """What the program reads of itself and of the system."""
 OTHERS: Final = {
     "configs/given_files.py",  # the one way
+    "punto/version.py",  # CHANGELOG.md, which ships with the program
     "controller/components.py",  # all files of the program
     "controller/signing/manifest.py",  # all files of the installation
     "punto/commands/lab_report/inputs.py",  # the program's own files, to compare them
