@@ -1,7 +1,7 @@
 """Which gaming day's books must be asked for of a service that keeps a meter. It is pure: `following` sends and hears.
 
 The books of each day are taken in once, in the order of the days, when the day has ended. Without a day to take in, those of the
-day that is open are asked for now and then.
+day that is open are asked for now and then. Only the ids of requests are random.
 """
 
 from dataclasses import dataclass

@@ -44,8 +44,8 @@ REPORTS_EVERY_SECONDS: Final = 5.0
 MOST_HEARD: Final = 10
 """Of so many records of a table it is known when each was heard, those that were heard last."""
 NEW_FOR: Final = timedelta(seconds=20)
-"""Beside a record whose service was heard, a new one is followed when its own service was heard so long ago: services report
-every ten seconds, and the other one, if it is still there, disputes the new record before."""
+"""A new record of a table that the house knows with another one is followed when its service was heard first so long ago: services
+report every ten seconds, and that of the other record, if it is still there, disputes the new one before."""
 _SHARED: Final = (
     "two services publish as this table, with the records {}: stop the one that is not the table, run `punto house choose-record "
     "--table {}` to see what is known of each record, and choose that of the table, which its console shows in the alarm"
@@ -120,6 +120,7 @@ class Following:
     ) -> None:
         """`last` has what the store can tell of the last rounds that were taken in."""
         self._cursors = cursors
+        self._known = {name for name, _ in cursors}
         self._choices = {} if choices is None else choices
         self._digests = {key: dict(digests) for key, digests in (last or {}).items()}
         self._held_back: dict[tuple[str, str], str] = {}
@@ -168,13 +169,14 @@ class Following:
             self._report(name, record, heard=now)
 
     def _is_too_new(self, name: str, record: str) -> bool:
-        """Whether a record that comes beside another one of its table may be invented."""
-        key, heard = (name, record), self._heard.get(name, {})
-        table = self._tables.get(name)
-        is_followed = key in self._cursors or (table is not None and table.record == record)
-        if is_followed or not heard.keys() - {record}:
+        """Whether a record may be invented, of a table that is known with another one."""
+        table, heard = self._tables.get(name), self._heard.get(name, {})
+        followed = None if table is None else table.record
+        if record == followed or (name, record) in self._cursors:
             return False
-        first = self._first_heard.get(key)
+        if followed is None and name not in self._known and not heard.keys() - {record}:
+            return False
+        first = self._first_heard.get((name, record))
         return first is None or max(heard.values()) - first < NEW_FOR
 
     def review(self, cursors: Cursors, choices: Mapping[str, Choice]) -> None:

@@ -72,6 +72,11 @@ class House:
         return [incident for each in told for incident in each.incidents]
 
 
+def serves(house: House, record: str, seconds: float) -> None:
+    """The service of a record reports."""
+    house.following.hear_service("t", record, BEGAN + timedelta(seconds=seconds))
+
+
 class Network:
     """What is on its way between the tables and the house."""
 
@@ -86,6 +91,7 @@ class Network:
 
     def say_how_it_is(self) -> None:
         self.sent.append(self.table.health())
+        serves(self.house, self.table.record, self.now)
 
     def ask(self) -> None:
         self.sent += [self.table.answer(asked) for _, asked in self.house.following.to_ask(self.now)]
@@ -143,6 +149,7 @@ def test_every_round_is_taken_in_once_and_in_order(seed):
     for _ in range(80):
         at.now += 5
         house.hear(at.table.health())
+        serves(house, at.table.record, at.now)
         for _, asked in house.following.to_ask(at.now):
             house.hear(at.table.answer(asked))
     at.store()
@@ -194,6 +201,8 @@ def test_a_restored_backup_is_found_and_nothing_of_it_is_taken_in(played_on):
     assert "round 20" in house.following.faults()["t"]
 
     new = Told("bb")
+    for now in (180, 200):
+        serves(house, "bb", now)
     house.hear(new.play(Random(3)))
     for now in range(200, 300, 10):
         for _, asked in house.following.to_ask(now):
@@ -358,17 +367,17 @@ def test_two_answers_to_one_request_that_differ_are_a_fault(kind, forged, forged
     assert "with the table's password" in house.following.faults()["t"]
 
 
-def serves(house: House, record: str, seconds: int) -> None:
-    """The service of a record reports."""
-    house.following.hear_service("t", record, BEGAN + timedelta(seconds=seconds))
-
-
-def test_a_record_of_which_no_service_was_heard_is_not_followed_beside_another_one():
+@pytest.mark.parametrize("heard", [True, False])
+@pytest.mark.parametrize("restarted", [True, False])
+def test_a_record_of_which_no_service_was_heard_is_not_followed_beside_another_one(restarted, heard):
     """Someone with the table's password tells its rounds, and answers with it first."""
     house, table = followed(5)
+    if restarted:
+        house.start()
     invented = Told("feedfacefeedface")
     for now in range(1000, 1100, 10):
-        serves(house, "aa", now)
+        if heard:
+            serves(house, "aa", now)
         house.hear(invented.play(Random(1)))
         house.hear(invented.health())
         for _, asked in house.following.to_ask(now):
@@ -383,7 +392,6 @@ def test_a_record_of_which_no_service_was_heard_is_not_followed_beside_another_o
 
 def test_a_new_record_is_followed_when_its_service_was_heard_for_a_while():
     house, _ = followed(5)
-    serves(house, "aa", 1000)
     new, followed_from = Told("bb"), 0
     new.play(Random(1))
     for now in range(1010, 1070, 5):

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -283,6 +283,8 @@ def test_a_table_that_begins_records_again_and_again_is_not_followed():
     following.meet("rogue", 1)
     for number in range(following_module.RECORDS_AT_ONCE + 2):
         table.record = str(number)
+        for seconds in (0, 20):
+            following.hear_service("rogue", table.record, datetime.now(UTC) + timedelta(seconds=seconds))
         ((_, asked),) = following.to_ask(float(number * 5))
         answer(asked)
         following.compare_again()
@@ -290,6 +292,8 @@ def test_a_table_that_begins_records_again_and_again_is_not_followed():
             break
     ((_, asked),) = following.to_ask(1000.0)
     table.record = "another"
+    for seconds in (0, 20):
+        following.hear_service("rogue", table.record, datetime.now(UTC) + timedelta(seconds=seconds))
     answer(asked)
     assert "new record again and again" in following.faults()["rogue"]
 
@@ -468,8 +472,8 @@ async def test_incidents_of_a_time_that_has_not_come_do_not_hide_those_of_other_
     house.play("table-1", 20)
 
     def is_taken_in() -> bool:
-        for name in house.tables:
-            house.play(name, 0)
+        for each in house.tables:
+            house.play(each, 0)  # it tells its health
         house.turn()
         return "rogue" in house.intake.faults() and bool(alarms(store).alarms)
 
