@@ -363,7 +363,7 @@ def unstarted(state: TableState) -> tuple[int, ...]:
 
 
 def hand_begins(turn: Turn) -> None:
-    """Raise an alarm if a hand with wagers begins while there are wagers on the sensors that are in no game.
+    """Raise an alarm if a hand begins while there are wagers on the sensors that are in no game, or not in this hand's.
 
     Play goes on, because the base wagers of the hand stand. While START GAME is refused because the sensors or the authority
     of the meter do not answer, the table says so already, and the wagers may be left for a later game.
@@ -371,6 +371,16 @@ def hand_begins(turn: Turn) -> None:
     state = turn.state
     seats = () if state.round.dummy else unstarted(state)
     link = None if state.progressive is None else state.progressive.link
+    asked = None if link is None or link.asked is None else link.asked.event
+    if state.progressive is not None and isinstance(asked, game_events.StartGame) and not state.round.dummy:
+        later = asked.seats or state.progressive.procedure.hand.sensors
+        if later:
+            turn.alarm(
+                "start_not_answered",
+                f"the hand of round {state.round.number} began before {state.progressive.books.settings.authority} had answered "
+                f"START GAME, so the progressive wagers ({named(later)}) win nothing with this hand: they are played with the next "
+                "one. Tell the players",
+            )
     away = any(each is not None and not each.online for each in (link, state.devices.sensors))
     if seats and not away:
         turn.alarm(

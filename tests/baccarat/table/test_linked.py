@@ -88,13 +88,19 @@ def test_two_tables_that_win_the_whole_meter_at_once_are_served_one_after_the_ot
 def test_a_start_that_is_confirmed_after_the_hand_has_begun_is_played_with_the_next_hand(floor):
     table = floor.tables["t1"]
     table.do("spot 1", "start game", "draw 2D")
+    (alarm,) = table.state.alarms
+    assert alarm.code == "start_not_answered"
+    assert alarm.text == (
+        "the hand of round 1 began before meter-1 had answered START GAME, so the progressive wagers (seat 1) win nothing with this "
+        "hand: they are played with the next one. Tell the players"
+    )
     floor.settle()
     assert table.step == "playing"
     for code in ALL.split()[1:]:
         table.do(f"draw {code}")
     assert table.last_round == 1
     assert table.step == "playing"
-    assert table.state.alarms == ()  # START GAME was given
+    assert [each.code for each in table.state.alarms] == ["start_not_answered"]  # and no other one
 
     draw(floor, "t1", ALL)
 
