@@ -137,7 +137,7 @@ def moves_an_award(event: Event, state: TableState, stakes: Mapping[tuple[int, s
 
 
 def _in_reach(settings: Settings, cards: Sequence[str], sides: str) -> set[tuple[str, str]]:
-    """The tiers of the meter, and the winning hands, that a hand can have when it ends within two more cards."""
+    """The tiers, and the winning hands, that a hand can have when it ends within two more cards."""
     ends = {
         coup
         for more in product(DECK, repeat=2)
@@ -148,4 +148,4 @@ def _in_reach(settings: Settings, cards: Sequence[str], sides: str) -> set[tuple
         (next(each.name for each in settings.wager.rules if oracle.decides(each, coup, sides)), coup.winner)
         for coup in ends
     }
-    return {(name, winner) for name, winner in decided if settings.of_the_meter(name)}
+    return {(name, winner) for name, winner in decided if settings.tier(name) is not None}
