@@ -48,7 +48,7 @@ STEPS: Final = 200
 """The steps of a walk."""
 UNOPENED: Final = 0.1
 """How often a walk begins before the meter is opened."""
-MOST_WALKS: Final = 2500
+MOST_WALKS: Final = 10_000
 """So many walks find each mistake, and reach each pair of states."""
 SIMULATED: Final = range(1, share(200, one_in=50) + 1)
 """The seeds of the simulation, which is compared with the walks."""
