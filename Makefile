@@ -19,7 +19,7 @@ WAITING := $(addprefix tests/,consoles house reports displays controller deploy 
 OTHERS := $(WAITING) $(filter-out $(COVERED) $(WAITING) tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/))) $(BY_CHANCE)
 # The tests that measure the way of the money to the disk: a simulated world reaches most of it, and the others what faults and people do.
 OF_THE_PATH := tests/simulated/test_simulated.py tests/house/test_store.py \
-  $(patsubst %,tests/controller/test_%.py,incidents progressive_audit progressive_record) \
+  $(patsubst %,tests/controller/test_%.py,authority_end incidents progressive_audit progressive_record) \
   $(patsubst %,tests/controller/accounts/test_%.py,accounts audit_log cards house_accounts operators_command) \
   $(patsubst %,tests/controller/journal/test_%.py,backup evidence failure outcomes schema snapshots wal) \
   $(patsubst %,tests/consoles/test_%.py,api countersigning orders progressive_orders second_factor security_keys)
