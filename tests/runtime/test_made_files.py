@@ -69,6 +69,12 @@ def test_others_cannot_read_a_database_of_the_program_also_without_its_unit(
     assert {name: oct(mode) for name, mode in modes.items() if mode & ~allowed} == {}
 
 
+def as_written(folder: Path) -> dict[str, tuple[int, ...]]:
+    """What each file in the folder is, without the time at which it was read."""
+    found = {each.name: each.lstat() for each in folder.iterdir()}
+    return {name: (at.st_ino, at.st_mode, at.st_size, at.st_mtime_ns) for name, at in found.items()}
+
+
 def pipe(path: Path) -> None:
     os.mkfifo(path)
 
@@ -94,14 +100,14 @@ def test_what_is_not_a_file_is_neither_followed_nor_replaced(tmp_path, made: Cal
     victim, out = tmp_path / "victim", tmp_path / "out"
     victim.write_text("whole")
     made(out)
-    before = {each.name: each.lstat() for each in tmp_path.iterdir()}
+    before = as_written(tmp_path)
 
     with pytest.raises(OSError, match=said) as error:
         write_file(out, b"new", OWN)
 
     assert error.value.filename == str(out)
     assert victim.read_text() == "whole"
-    assert {each.name: each.lstat() for each in tmp_path.iterdir()} == before
+    assert as_written(tmp_path) == before
 
 
 @pytest.mark.parametrize("mode", [OWN, SHARED, FOR_ALL])
