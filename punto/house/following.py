@@ -77,10 +77,10 @@ class _Table:
     `behind` is true if the table has rounds that were not taken in. `asked` is the id of the request that is not answered yet,
     `answered` that of the last one that was, and `tokens` the number of requests that it would answer now.
 
-    `inputs` is the number of its last input, as its health told it last, 0 if it is not known, and `incidents` the one up to which incidents were taken
-    in: the table is asked also if it has fewer inputs, because a message may be old or invented. `after` is what the request for
-    incidents that is not answered yet began after, `after_id` its id, and `told` the last request that was answered, with what was
-    taken in.
+    `inputs` is the number of its last input, as its health told it last, 0 if it is not known, and `incidents` the one up to which
+    incidents were taken in: the table is asked also if it has fewer inputs, because a message may be old or invented. `after` is
+    what the request for incidents that is not answered yet began after, `after_id` its id, and `told` the last request that was
+    answered, with what was taken in.
 
     `fault` says why nothing more is taken in, and `new` how many new records it may begin now.
     """
