@@ -108,6 +108,14 @@ def test_a_start_that_is_confirmed_after_the_hand_has_begun_is_played_with_the_n
     assert table.progressive.procedure.hand.won is not None
 
 
+def test_a_start_without_wagers_that_is_not_answered_before_the_hand_is_no_alarm(floor):
+    table = floor.tables["t1"]
+    table.do("start game", "draw 2D")
+
+    assert table.progressive.link.asked is not None
+    assert table.state.alarms == ()
+
+
 def test_while_the_authority_is_away_a_hand_without_start_game_is_not_an_alarm_of_its_own(floor):
     for name in ("t1", "t2"):
         floor.do(name, "spot 1")
@@ -223,6 +231,18 @@ def test_a_logged_award_of_a_lost_table_is_booked(floor):
     assert floor.authority.refusals == []
     assert [each.refused for each in floor.authority.progressive.served] == [None]
     assert floor.tables["t1"].step == "betting"
+
+
+def test_a_logged_award_of_another_table_than_the_lost_one_stays_open(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    floor.do("t1", "hand 1", "turn jph", "j-pot")
+    floor.authority.handle(replace(FORGOTTEN, table="t2"))
+
+    (award,) = floor.authority.progressive.books.locked
+    assert award.table == "t1"
+    # A table of which the books know no game is forgotten with its round 0.
+    assert floor.authority.entries[-1] == TableForgotten("t2", 0, "the disk failed", "eve", "bob")
 
 
 def test_a_table_that_comes_back_in_its_game_confirms_its_award(floor):
