@@ -50,7 +50,10 @@ class Coups:
     def having(self, name: str, values: Iterable[object]) -> Mask:
         """The kinds that have one of these values of a feature of `Coup` that does not depend on suits."""
         feature = self._features[name]
-        return np.isin(feature, [_number(name, value) for value in values])
+        found = np.zeros(feature.shape, dtype=bool)
+        for value in values:  # there are few, for which `np.isin` takes several times as long
+            found |= feature == _number(name, value)
+        return found
 
     def won_by(self, winner: Winner) -> Mask:
         """The kinds that this hand wins."""

@@ -8,8 +8,9 @@ from math import log
 import pytest
 
 from punto.baccarat.evidence import MOST, NONE, _rise, alarm_at, of_count, of_win
+from tests.share import share
 
-HANDS = 300
+HANDS = share(300, one_in=3)
 
 
 def chance_to_reach(evidence: float, outcomes: Mapping[int, float], of) -> float:
@@ -29,6 +30,7 @@ def chance_to_reach(evidence: float, outcomes: Mapping[int, float], of) -> float
     return reached
 
 
+@pytest.mark.in_part
 @pytest.mark.parametrize("chance", [0.4586, 0.0952, 0.0031, 0.9])
 @pytest.mark.parametrize("evidence", [20, 100, 2000])
 def test_hits_by_chance_ever_reach_an_evidence_at_most_once_in_so_many_times(chance, evidence):
@@ -39,6 +41,7 @@ def test_hits_by_chance_ever_reach_an_evidence_at_most_once_in_so_many_times(cha
     assert 0 < reached <= 1 / evidence
 
 
+@pytest.mark.in_part
 @pytest.mark.parametrize(
     ("outcomes", "evidence"),
     [

@@ -27,6 +27,7 @@ from punto.controller.signing import manifest
 from punto.controller.signing.keys import SigningKey
 from tests.command import punto
 from tests.documents.test_sheets_page import names_in
+from tests.share import soaked
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
@@ -237,7 +238,8 @@ def test_a_manifest_of_another_program_is_refused(tmp_path, program, content):
         installation(tmp_path / "manifest")
 
 
-@pytest.mark.parametrize("editable", [True, False])
+@pytest.mark.in_part
+@pytest.mark.parametrize("editable", [False, *soaked(True)])
 def test_the_manifest_of_an_unchanged_installation_is_accepted(tmp_path, editable):
     """Also of an editable one, where pages of the report are links to the documents, and from one kind to the other."""
     source, environment = tmp_path / "source", tmp_path / "environment"
