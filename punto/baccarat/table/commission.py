@@ -5,7 +5,8 @@ elsewhere: what changes hands at once is its net amount and what was marked, and
 a shoe, a seat has paid the same wherever the house collects it. Sheet 004 takes it "as each wager is settled", which is the default.
 
 An account is never negative. If a correction takes back a commission that was collected already, the account gives as much as it
-has, and the dealer pays the rest in chips.
+has, and the dealer pays the rest in chips. If it takes back one that was waived, the player never paid it, so it is owed again
+before it is taken back, and the player returns the whole win.
 """
 
 from collections.abc import Iterable
@@ -30,10 +31,13 @@ def mark(
         return
     game = turn.state.settings.game
     taken = {(each.seat, each.wager): commission_of(game, each) for each in before}
+    if not before:
+        turn.change_history(waived=())
     marked = []
     for each in settlements:
-        key = each.seat, each.wager
-        more = max(commission_of(game, each) - taken.get(key, 0), -owed_by(turn.state, each.seat))
+        more = commission_of(game, each) - taken.get((each.seat, each.wager), 0)
+        _owe_again(turn, each, -more - owed_by(turn.state, each.seat), number)
+        more = max(more, -owed_by(turn.state, each.seat))
         if more:
             cause: Literal["earned", "corrected"] = "corrected" if taken else "earned"
             marked.append(_enter(turn, each.seat, cause, more, number, each.wager))
@@ -57,12 +61,36 @@ def settle_account(turn: Turn, order: CollectCommission | WaiveCommission) -> No
             f"seat {order.seat} owes a commission of {in_words(owed, currency)}, but the order is for "
             f"{in_words(order.amount, currency)}: give the order for the whole commission",
         )
-    _enter(turn, order.seat, "waived" if isinstance(order, WaiveCommission) else "collected", -owed)
+    if isinstance(order, CollectCommission):
+        _enter(turn, order.seat, "collected", -owed)
+        return
+    last, game = turn.state.history.last, turn.state.settings.game
+    settled = () if last is None else last.settlements
+    of_last = sum(commission_of(game, each) for each in settled if each.seat == order.seat)
+    _change_waived(turn, order.seat, min(owed, of_last - _waived_of_last(turn.state, order.seat)))
+    _enter(turn, order.seat, "waived", -owed)
+
+
+def _owe_again(turn: Turn, settled: Settlement, short: int, number: int) -> None:
+    """Owe a commission again that was waived, up to what the account is `short` of to give back."""
+    again = min(short, _waived_of_last(turn.state, settled.seat))
+    if again > 0:
+        _change_waived(turn, settled.seat, -again)
+        _enter(turn, settled.seat, "waived", again, number, settled.wager)
+
+
+def _waived_of_last(state: TableState, seat: int) -> int:
+    return _of(state.history.waived, seat)
+
+
+def _change_waived(turn: Turn, seat: int, more: int) -> None:
+    waived = turn.state.history.waived
+    turn.change_history(waived=_with(waived, seat, _of(waived, seat) + more))
 
 
 def owed_by(state: TableState, seat: int) -> int:
     """The commission that a seat owes, in minor units."""
-    return next((each.amount for each in state.commissions if each.seat == seat), 0)
+    return _of(state.commissions, seat)
 
 
 def refuse_while_owed(state: TableState, first: str = "") -> None:
@@ -85,9 +113,18 @@ def _enter(
     wager: str | None = None,
 ) -> CommissionEntry:
     owed = owed_by(turn.state, seat) + amount
-    others = [each for each in turn.state.commissions if each.seat != seat]
-    standing = [*others, CommissionOwed(seat, owed)] if owed else others
-    turn.change(commissions=tuple(sorted(standing, key=lambda each: each.seat)))
+    turn.change(commissions=_with(turn.state.commissions, seat, owed))
     entry = CommissionEntry(seat, cause, amount, owed, number, wager)
     turn.emit(CommissionMoved(entry))
     return entry
+
+
+def _of(amounts: Iterable[CommissionOwed], seat: int) -> int:
+    return next((each.amount for each in amounts if each.seat == seat), 0)
+
+
+def _with(amounts: Iterable[CommissionOwed], seat: int, amount: int) -> tuple[CommissionOwed, ...]:
+    """These amounts, in the order of the seats, with another one of this seat."""
+    others = [each for each in amounts if each.seat != seat]
+    now = [*others, CommissionOwed(seat, amount)] if amount else others
+    return tuple(sorted(now, key=lambda each: each.seat))

@@ -198,7 +198,7 @@ class CommissionEntry:
     """An entry in a seat's account of commission, in minor units: `amount` was added, or taken off if it is negative.
 
     After it, the seat owes `owed`. `round` and `wager` are of the settlement that earned it, or of the correction that changed
-    this settlement; None if the commission was collected or waived.
+    this settlement, or because of which a waived commission is owed again; None if the commission was collected or waived.
     """
 
     seat: int
@@ -431,13 +431,15 @@ class History(Value):
 
     - `last`: the last round, as corrected since; `correction`: the entry that last corrected or voided a
       settled round.
-    - `marked`: what the last round, or else its last correction, added to the seats' accounts of commission.
+    - `marked`: what the last round, or else its last correction, added to the seats' accounts of commission; `waived`: what was
+      waived of the last round's commission, which the players owe again if a correction takes the win back.
     - `meters`: those of the table's life, by game; `day`: the gaming day, None before the first.
     """
 
     last: RoundRecord | None = None
     correction: RoundRecord | None = None
     marked: tuple[CommissionEntry, ...] = ()
+    waived: tuple[CommissionOwed, ...] = ()
     meters: tuple[Meters, ...] = ()
     day: GamingDay | None = None
 

@@ -165,6 +165,35 @@ def test_an_account_is_not_negative_if_what_is_taken_back_was_collected():
     assert (owed(croupier), handed_out(croupier)) == ({2: 10}, {2: 959 + 959 + 200})
 
 
+@pytest.mark.parametrize("correction", [TO_TIE, "void round"])
+def test_a_win_that_is_taken_back_is_returned_with_the_commission_that_was_waived(correction):
+    croupier = played(*BANKER, *BANKER, "waive 2 102")
+
+    croupier.do(correction)
+
+    assert entries(croupier)[-2:] == [
+        CommissionEntry(2, "waived", 51, 51, 3, "banker"),
+        CommissionEntry(2, "corrected", -51, 0, 3, "banker"),
+    ]
+    assert croupier.state.history.marked == (entries(croupier)[-1],)
+    assert (owed(croupier), handed_out(croupier)) == ({}, {2: 1010})  # the win of the first round, whose waiver stands
+
+
+def test_a_commission_that_is_waived_in_two_parts_is_returned_whole():
+    croupier = played(*BANKER, "waive 2 51", TO_TIE, "correct round KS 5H over 9S KD", "waive 2 51")
+
+    croupier.do("void round")
+
+    assert (owed(croupier), handed_out(croupier)) == ({}, {2: 0})
+    assert croupier.state.history.waived == ()
+
+
+def test_what_was_waived_of_earlier_rounds_is_not_owed_again():
+    croupier = played(*BANKER, "waive 2 51", *BANKER, "collect 2 51", "void round")
+
+    assert (owed(croupier), handed_out(croupier)) == ({}, {2: 1010})
+
+
 def test_an_account_gives_as_much_as_it_has():
     croupier = played(*BANKER, "collect 2 51", "wager 2 banker 200")
     croupier.table.state = croupier.state.replace(commissions=(CommissionOwed(2, 20),))
@@ -249,6 +278,8 @@ def test_over_a_shoe_a_seat_pays_the_same_wherever_the_house_collects(steps):
             croupier.do(step)
 
     assert all(entry.owed >= 0 for entry in entries(croupier))
+    last = croupier.state.history.last
+    assert last is None or last.status == "played" or croupier.state.history.waived == ()
     for seat, chips in handed_out(croupier).items():
         net = sum(each.net for record in croupier.rounds for each in record.settlements if each.seat == seat)
         waived = sum(each.amount for each in entries(croupier) if (each.seat, each.cause) == (seat, "waived"))
