@@ -364,7 +364,7 @@ def _no_such_key(file: TomlFile, kind: Any, path: Path_) -> Problem:
 
 
 def _elsewhere(kind: Any, path: Path_) -> str | None:
-    """The hint for a key that belongs to a table around its own."""
+    """The hint for a key that belongs to a table around its own, or to one other section of the file alone."""
     for end in range(len(path) - 2, -1, -1):
         if isinstance(path[end], str) and path[-1] in _keys_at(kind, path[:end]):
             inner = path[: end + 1]
@@ -372,7 +372,9 @@ def _elsewhere(kind: Any, path: Path_) -> str | None:
             where = f"above its first [[{_header(inner)}]]" if in_list else f"outside {dotted(inner)}"
             owner = dotted(path[:end]) or "the top of the file"
             return f"no such key here: {path[-1]} belongs to {owner}, so write it {where}"
-    return None
+    sections = _fields(_plain(kind))
+    owners = [name for name, inner in sections.items() if path[-1] in _fields(_plain(inner))]
+    return f"no such key here: {path[-1]} belongs to [{owners[0]}]" if len(owners) == 1 else None
 
 
 def _header(path: Path_) -> str:

@@ -45,7 +45,6 @@ from punto.messages.building import head_message, timestamp
 from punto.messages.models import ComponentDigest, Info, Message
 from punto.runtime import clock
 from punto.runtime.failures import messages_of
-from punto.runtime.gaming_days import Calendar
 from punto.version import __version__
 
 if TYPE_CHECKING:
@@ -107,7 +106,6 @@ async def serve(
     try:
         topic = topics.Topics(config.mqtt.base if config.mqtt else "", config.table.id)
         restricted = config.mqtt is not None and config.mqtt.restricted
-        calendar = Calendar.of() if config.progressive is None else config.progressive.calendar
         engine = await Engine.start(
             journal,
             outbox,
@@ -115,7 +113,7 @@ async def serve(
             config.settings(),
             own_version(),
             restricted=restricted,
-            house=HouseRules(calendar, config.outlawed),
+            house=HouseRules(config.calendar.calendar(), config.outlawed),
         )
         ended, service, opened = "the service failed", None, ExitStack()
         cause: Literal["stopped", "failed"] = "failed"

@@ -39,6 +39,7 @@ from punto.controller.config.limits import (
 )
 from punto.controller.config.sections import (
     AccountsConfig,
+    CalendarConfig,
     ConsoleConfig,
     EdgeConfig,
     MqttConfig,
@@ -71,6 +72,7 @@ class ConfigFile(Section):
     keypad: KeypadConfig | None = None
     configuration_keypad: ConfigurationKeypadConfig | None = None
     console: ConsoleConfig | None = None
+    calendar: CalendarConfig = Field(default_factory=CalendarConfig)
     progressive: ProgressiveConfig | None = None
     coin_spot: CoinSpotConfig | None = None
     card_reader: CardReaderConfig | None = None
@@ -159,8 +161,11 @@ def config_of(file: TomlFile, path: Path) -> ServiceConfig:
     law = NO_LAW
     if (named := written.jurisdiction) is not None:
         currency = written.table.currency
-        zone = "UTC" if written.progressive is None else written.progressive.zone
-        law = _named(file, ("jurisdiction", "law"), lambda: read_law(named.law, path.parent, currency, zone))
+        law = _named(
+            file,
+            ("jurisdiction", "law"),
+            lambda: read_law(named.law, path.parent, currency, written.calendar.zone),
+        )
     of_rules = list(rule_problems(game, written.rules))
     if not of_rules:
         game = with_rules(game, written.rules)

@@ -247,6 +247,21 @@ Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "satur
 """The keys of a `Calendar`."""
 
 
+class CalendarConfig(Section):
+    """`[calendar]`: the house's gaming days. Write the same at each table and at the Game Manager."""
+
+    day_starts: DayStarts = "06:00"
+    """The time at which the gaming day begins, in the time zone `zone`: `HH:MM`."""
+    zone: Zone = "UTC"
+    """The house's time zone, by its IANA name, such as `Asia/Macau`."""
+    week_starts: Weekday = "monday"
+    """The day on which the gaming week begins."""
+
+    def calendar(self) -> Calendar:
+        """The calendar of these settings."""
+        return Calendar.of(self.day_starts, self.zone, self.week_starts)
+
+
 _OF_THE_AUTHORITY: Final = {each.name for each in fields(ProgressivePolicies)} - {"authority", "procedure"}
 """The keys that have no effect at a table whose meter another service keeps."""
 
@@ -270,12 +285,6 @@ class ProgressiveConfig(Section, ProgressivePolicies):
     """Whether a person who swipes an Executive card must also enter their password at a console. This applies to awards of any
     amount.
     """
-    day_starts: DayStarts = "06:00"
-    """The time at which the gaming day begins, in the time zone `zone`: `HH:MM`."""
-    zone: Zone = "UTC"
-    """The house's time zone, by its IANA name, such as `Asia/Macau`."""
-    week_starts: Weekday = "monday"
-    """The day on which the gaming week begins."""
     slip_printer: str | None = None
     """The printer of win pages on paper slips: a device file, or `HOST:PORT`. If left out, there is no slip printer."""
     slip_encoding: Literal["cp437", "gb18030"] = "cp437"
@@ -289,11 +298,6 @@ class ProgressiveConfig(Section, ProgressivePolicies):
                 f"{cut(id_)!r} is not a meter's name: write small letters, digits, - and _, such as dragon-1"
             )
         return id_
-
-    @property
-    def calendar(self) -> Calendar:
-        """When the house's gaming days and weeks begin."""
-        return Calendar.of(self.day_starts, self.zone, self.week_starts)
 
     def key_files(self, table: str) -> Iterator[tuple[str, Path]]:
         """The tables whose links this table or authority has, each with the file of its key. Only an authority has new keys too."""

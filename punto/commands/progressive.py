@@ -81,9 +81,9 @@ def main(args: argparse.Namespace) -> int:
     if args.config is not None:
         config = load_table(args.config, args.of_table)
         path = config.record.path
-        if config.progressive is not None:
-            day_starts, zone = day_starts or config.progressive.day_starts, zone or config.progressive.zone
-            week_starts = week_starts or config.progressive.week_starts
+        house = config.calendar
+        day_starts, zone = day_starts or house.day_starts, zone or house.zone
+        week_starts = week_starts or house.week_starts
     try:
         calendar = Calendar.of(day_starts or "06:00", zone or "UTC", week_starts or WEEKDAYS[0])
         with opened(path) as record:

@@ -56,7 +56,7 @@ def main(args: argparse.Namespace) -> int:
         return _failed(str(error), 2)
     if found is None:
         return _failed(f"input {args.input} of the record did not lock an award", 2)
-    zone = ZoneInfo("UTC" if config.progressive is None else config.progressive.zone)
+    zone = ZoneInfo(config.calendar.zone)
     # Only the service can record an original, so this page is a copy.
     printed = Print(ts=timestamp(datetime.now(UTC)), who="command line", original=False, input=None)
     page = win_page(found, printed, config.settings().title, config.table.currency, zone)

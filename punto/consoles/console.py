@@ -17,7 +17,6 @@ from punto.controller.engine import Engine
 from punto.controller.orders.desk import Desk
 from punto.reports.shift import Reports
 from punto.reports.web import House
-from punto.runtime.gaming_days import Calendar
 from punto.runtime.pace import pages_of
 from punto.runtime.tls import server_tls
 from punto.web.server import Server, address_of, listen
@@ -39,7 +38,7 @@ class Console:
         record: Path,
         progressive: ProgressiveConfig | None = None,
     ) -> None:
-        """Open certificate and address. `progressive` has the Game Manager's calendar and printer.
+        """Open certificate and address. `progressive` has the printer of slips.
 
         Raises:
             ConfigError: the certificate or the address cannot be used.
@@ -120,5 +119,5 @@ def _house(engine: Engine, record: Path, config: ProgressiveConfig | None) -> Ho
 
     of = (record, lambda: engine.state, record_print)
     if config is None:
-        return House(*of, Calendar.of())
-    return House(*of, config.calendar, config.slip_printer, config.slip_encoding)
+        return House(*of, engine.calendar)
+    return House(*of, engine.calendar, config.slip_printer, config.slip_encoding)

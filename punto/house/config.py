@@ -9,9 +9,8 @@ from pydantic import Field, field_validator, model_validator
 from punto.baccarat.unit import Unit
 from punto.configs.section import Section
 from punto.configs.toml_file import FromFolder, Host, read, typed
-from punto.controller.config.sections import DayStarts, SignOnConfig, SignOnPagesConfig, Weekday, Zone
+from punto.controller.config.sections import CalendarConfig, SignOnConfig, SignOnPagesConfig
 from punto.runtime.broker_login import BrokerConfig
-from punto.runtime.gaming_days import Calendar
 from punto.runtime.secret_file import SecretFile, read_secret, secret_warnings
 
 _POSTGRESQL: Final = "postgresql://"
@@ -100,21 +99,6 @@ class FloorAccounts(SignOnConfig):
     """The file of the house's key, which is made if it does not exist. With it, these are the accounts of the whole house: the Game
     Manager signs a copy and publishes it to the tables. Only one Game Manager of a house has this key.
     """
-
-
-class CalendarConfig(Section):
-    """`[calendar]`: the house's gaming days. Write the same as at the tables."""
-
-    day_starts: DayStarts = "06:00"
-    """The time at which the gaming day begins, in the time zone `zone`: `HH:MM`."""
-    zone: Zone = "UTC"
-    """The house's time zone, by its IANA name, such as `Asia/Macau`."""
-    week_starts: Weekday = "monday"
-    """The day on which the gaming week begins."""
-
-    def calendar(self) -> Calendar:
-        """The calendar of these settings."""
-        return Calendar.of(self.day_starts, self.zone, self.week_starts)
 
 
 class GameManagerConfig(Section):

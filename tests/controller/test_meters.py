@@ -127,7 +127,7 @@ def test_a_running_service_has_the_expectations_of_a_houses_own_wager_and_the_ho
     (tmp_path / "own.toml").write_text(
         shipped_game.replace('pays = "8 to 1"', 'pays = "7 to 1"'), encoding="utf-8"
     )
-    day = '[progressive]\nid = "dragon"\nprocedure = "nexus"\nday_starts = "09:30"\nzone = "Asia/Macau"\n'
+    day = '[calendar]\nday_starts = "09:30"\nzone = "Asia/Macau"\n'
     with Broker(tmp_path) as mosquitto:
         service = Service(tmp_path, mosquitto, sections=day)
         config = service.config.read_text(encoding="utf-8").replace('"dragon-bonus-1"', '"own.toml"')

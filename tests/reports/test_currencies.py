@@ -93,6 +93,7 @@ maximum = {maximum}
 [progressive]
 id = "dragon"
 reserve = "0.3333%"
+[calendar]
 zone = "Asia/Macau"
 """
 

@@ -29,6 +29,7 @@ path = "table.db"
 socket = "operator.sock"
 [progressive]
 id = "dragon"
+[calendar]
 zone = "Asia/Macau"
 """
 

@@ -176,7 +176,10 @@ def test_a_win_that_is_taken_back_is_returned_with_the_commission_that_was_waive
         CommissionEntry(2, "corrected", -51, 0, 3, "banker"),
     ]
     assert croupier.state.history.marked == (entries(croupier)[-1],)
-    assert (owed(croupier), handed_out(croupier)) == ({}, {2: 1010})  # the win of the first round, whose waiver stands
+    assert (owed(croupier), handed_out(croupier)) == (
+        {},
+        {2: 1010},
+    )  # the win of the first round, whose waiver stands
 
 
 def test_a_commission_that_is_waived_in_two_parts_is_returned_whole():
