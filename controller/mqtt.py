@@ -39,6 +39,7 @@ from punto.messages.building import (
 )
 from punto.messages.metering import meters_message
 from punto.messages.models import Availability, Message, WagerAnswer, WagerRequest
+from punto.messages.signatures import Signing
 from punto.runtime import clock
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import NO_RIGHTS, WINDOW, Connection, Link, LinkError, Received, Sender
@@ -97,11 +98,14 @@ class Broker:
         outbox: Outbox,
         topic: topics.Topics,
         contents: Contents,
+        signing: Signing,
     ) -> None:
+        """`signing` is of the link to the house's Game Manager."""
         self._engine = engine
         self._journal = journal
         self._outbox = outbox
         self.topic = topic
+        self._signing = signing
         self._since = clock.now()
         self._health = LinkHealth(
             f"{broker.host}:{broker.port}", False, "not reached yet", self._since, None, {}
@@ -142,7 +146,13 @@ class Broker:
         }
 
         self.requests = Requests(
-            engine, journal, outbox, topic, lambda: outbox.snapshot_due(*self._builders), contents.books_of
+            engine,
+            journal,
+            outbox,
+            topic,
+            lambda: outbox.snapshot_due(*self._builders),
+            contents.books_of,
+            signing,
         )
         if engine.publication.restricted:
             self.retain(
@@ -323,6 +333,8 @@ class Broker:
         message = self._builders[name](clock.now())
         if message is not None:
             wire = message.wire()
+            if name in topics.HOUSE_READS:
+                wire = self._signing.signed(wire)
             if name == topics.AVAILABILITY:
                 self._sent.append(wire)
             sender.send(self.topic(name), wire, retain=True)
@@ -343,7 +355,7 @@ class Broker:
                         ended.rules,
                         self._engine.record_name,
                     )
-                    sender.send(self.topic(topics.ROUND), message.wire())
+                    sender.send(self.topic(topics.ROUND), self._signing.signed(message.wire()))
                 await sender.all_taken()
                 # Now the broker has them all. After a crash before this line, consumers get rounds again, with the same ids.
                 self._journal.rounds_were_sent(rounds[-1].record.round)

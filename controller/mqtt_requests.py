@@ -31,6 +31,7 @@ from punto.messages.requests import (
     RoundsResponse,
     SnapshotRequest,
 )
+from punto.messages.signatures import Signing
 from punto.runtime import clock
 from punto.runtime.gaming_days import Calendar
 from punto.runtime.pace import Pace
@@ -69,6 +70,7 @@ class Requests:
         topic: topics.Topics,
         snapshot: Callable[[], None],
         books_of: BooksOf,
+        signing: Signing,
     ) -> None:
         self._engine = engine
         self._journal = journal
@@ -76,6 +78,7 @@ class Requests:
         self._topic = topic
         self._snapshot = snapshot
         self._books_of = books_of
+        self._signing = signing
         self._books_asked: asyncio.Queue[BooksRequest] = asyncio.Queue(MOST_BOOKS_WAITING)
         self._requested_snapshot = 0.0  # when, by the loop's clock, the last requested one is sent
 
@@ -112,7 +115,7 @@ class Requests:
         self._put(verb, answer)
 
     def _put(self, verb: str, answer: Message) -> None:
-        self._outbox.put(self._topic(topics.response(verb)), answer.wire())
+        self._outbox.put(self._topic(topics.response(verb)), self._signing.signed(answer.wire()))
 
     def _snapshot_requested(self) -> None:
         """Send all retained messages: at once, or a second after the last ones that a client requested."""

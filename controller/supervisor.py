@@ -197,7 +197,9 @@ class _Service:
                 exact.of,
                 books_of,
             )
-            self.broker = Broker(config.mqtt, engine, journal, outbox, topic, contents)
+            self.broker = Broker(
+                config.mqtt, engine, journal, outbox, topic, contents, config.mqtt.signing(topic.table)
+            )
             parts["broker"] = self.broker.health
         # The consoles show the broker and the record too.
         parts["record"] = health.RecordHealth(journal, config.record.path).health

@@ -24,6 +24,7 @@ from punto.configs.problems import cut
 from punto.configs.section import Section
 from punto.configs.toml_file import FromFolder, Host, OneLine, Reserved
 from punto.controller.signing.keys import read_public
+from punto.messages.signatures import Signing, of_the_house
 from punto.runtime.broker_login import BrokerConfig
 from punto.runtime.gaming_days import Calendar, read_start, read_zone
 from punto.runtime.secret_file import read_key
@@ -92,6 +93,24 @@ class MqttConfig(Section, BrokerConfig):
     """Whether to publish the restricted topics too. These topics have the cards that the public has not seen, and the record's
     last hash. Use `true` only if the broker refuses these topics to everyone except surveillance (`configs/mosquitto.acl`).
     """
+    key_folder: FromFolder | None = None
+    """The folder with the key of the table's [link to the Game Manager](../how-to/game-manager.md#sign-what-tables-send), in the file
+    `ID.key`. With this key the table signs everything that the Game Manager stores.
+    """
+
+    def key_file(self, table: str) -> Path | None:
+        """The file of this table's key, None if it signs nothing."""
+        return None if self.key_folder is None else self.key_folder / f"{table}.key"
+
+    def signing(self, table: str) -> Signing:
+        """What the table signs for the Game Manager.
+
+        Raises:
+            ConfigError: the key cannot be read.
+        """
+        file = self.key_file(table)
+        keys = () if file is None else (read_key(file, "key of a link", "mqtt.key_folder"),)
+        return of_the_house(table, keys)
 
 
 class SignOnConfig(Section):

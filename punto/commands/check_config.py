@@ -318,6 +318,8 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
     yield from _unpaid_warnings(config.game, config.table.currency)
     if config.mqtt is not None:
         yield from config.mqtt.warnings()
+        if (file := config.mqtt.key_file(config.table.id)) is not None:
+            yield from secret_warnings(file, "mqtt.key_folder", ": make it with `punto device-key`")
 
 
 def _rounding_warnings(game: Game) -> Iterator[str]:

@@ -7,11 +7,13 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from punto.baccarat.unit import Unit
+from punto.configs.problems import ConfigError, Problem
 from punto.configs.section import Section
 from punto.configs.toml_file import FromFolder, Host, read, typed
 from punto.controller.config.sections import CalendarConfig, SignOnConfig, SignOnPagesConfig
+from punto.messages.signatures import Signing, of_the_house
 from punto.runtime.broker_login import BrokerConfig
-from punto.runtime.secret_file import SecretFile, read_secret, secret_warnings
+from punto.runtime.secret_file import SecretFile, read_key, read_secret, secret_warnings
 
 _POSTGRESQL: Final = "postgresql://"
 
@@ -76,6 +78,27 @@ class FloorConfig(Section):
     """The name in the topics of its requests, `request/rounds/by/NAME`. It is the name of its user at the broker, because each
     user may only write the topics with its own name.
     """
+    key_folder: FromFolder | None = None
+    """The folder with the keys of the tables' [links](../how-to/game-manager.md#sign-what-tables-send): `ID.key` for each table, and
+    `ID.new.key` too while a key is changed. With this folder, the Game Manager stores nothing of a table that is not signed with
+    one of its keys.
+    """
+
+    def signings(self) -> dict[str, Signing] | None:
+        """The links of the tables that have keys; None if nothing is signed.
+
+        Raises:
+            ConfigError: the folder or a key cannot be read.
+        """
+        if self.key_folder is None:
+            return None
+        if not self.key_folder.is_dir():
+            raise ConfigError([Problem("is not a folder (floor.key_folder)", str(self.key_folder))])
+        keys: dict[str, tuple[bytes, ...]] = {}
+        for file in sorted(self.key_folder.glob("*.key")):
+            table = file.stem.removesuffix(".new")
+            keys[table] = (*keys.get(table, ()), read_key(file, "key of a link", "floor.key_folder"))
+        return {table: of_the_house(table, of) for table, of in keys.items()}
 
 
 class PagesConfig(SignOnPagesConfig):
@@ -127,6 +150,15 @@ class GameManagerConfig(Section):
         yield from self.mqtt.warnings()
         if self.store.password_file is not None:
             yield from secret_warnings(self.store.password_file, "store.password_file")
+        if self.floor.key_folder is None:
+            yield (
+                "warning: floor: what the tables send is not signed, so anyone with a table's password at the broker can bring false "
+                "rounds into the store: write key_folder (docs/how-to/game-manager.md)"
+            )
+        else:
+            for table in self.floor.tables:
+                file = self.floor.key_folder / f"{table}.key"
+                yield from secret_warnings(file, "floor.key_folder", ": make it with `punto device-key`")
 
 
 def load_game_manager(path: Path) -> GameManagerConfig:

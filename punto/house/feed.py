@@ -51,6 +51,7 @@ from punto.messages.restricted import Edge
 from punto.messages.topics import (
     AVAILABILITY,
     HEALTH,
+    HOUSE_READS,
     INFO,
     METERS,
     RESTRICTED_EDGE,
@@ -102,6 +103,10 @@ _AHEAD: Final = timedelta(days=1)
 UNREAD_SECONDS: Final = 60.0
 """So long at least it is shown that a message could not be read, although the table's own next message is a good one."""
 _UNREAD: Final = "{}: {}. Find out whether the table has this version of Punto, and who else has its password at the broker"
+_UNSIGNED: Final = (
+    "it is not signed with the key of the link, so nothing of it is stored: if {0} signs nothing yet, put the same {0}.key into "
+    "key_folder of [mqtt] there and of [floor] here"
+)
 _RETAINED: Final = (
     "no table retains this message: stop the table's service and run `punto retire-table {}`, which clears it"
 )
@@ -110,11 +115,15 @@ _TOO_MUCH: Final = "it sends more than a table does: find out whether it is the 
 _log = structlog.get_logger("punto.house")
 
 
+class UnsignedError(ValueError):
+    """A message in the name of a table is not signed with the key of its link: the table may not have sent it."""
+
+
 class Feed:
     """One connection for all tables. `refused` counts, by the name of a topic, messages that could not be read.
 
     Raises:
-        ConfigError: the broker's password or certificate cannot be read.
+        ConfigError: the broker's password or certificate, or a key of a link, cannot be read.
     """
 
     def __init__(
@@ -129,6 +138,7 @@ class Feed:
         self._base = mqtt.base
         self._client = config.client
         self._tables = frozenset(config.tables)
+        self._signings = config.signings()
         self._floor = floor
         self._intake = intake
         self._link = Link(mqtt, Backoff(0.5, 5), lost=self._lost)
@@ -204,15 +214,25 @@ class Feed:
             return
         try:
             _check_retained(table, kind, retained=retained)
+            self._check_signature(table, kind, payload)
             message = _read(kind, name, payload)
             self._pass(table, message, retained=retained)
         except Exception as error:  # noqa: BLE001 - whatever one table sends, the other tables are followed
             why = cut(first_fault(error) if isinstance(error, ValidationError) else str(error), 300)
             self._note_unread(table, kind, topic, why, unforeseen=not isinstance(error, ValueError))
-            if kind in _ANSWERS and not retained:  # a retained one is not the answer to a request
+            # One that is retained, or not signed, is not the answer to a request.
+            if kind in _ANSWERS and not retained and not isinstance(error, UnsignedError):
                 self._intake.give_up(table, f"its answer cannot be read: {why}")
         else:
             self._note_read(table, kind)
+
+    def _check_signature(self, table: str, kind: str, payload: bytes) -> None:
+        """Raise UnsignedError if what is to be stored is not signed by the table."""
+        if self._signings is None or kind not in HOUSE_READS:
+            return
+        of = self._signings.get(table)
+        if of is None or not of.holds(payload):
+            raise UnsignedError(_UNSIGNED.format(table))
 
     def _note_unread(self, table: str, kind: str, topic: str, why: str, *, unforeseen: bool) -> None:
         self.refused[kind] += 1

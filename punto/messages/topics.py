@@ -38,6 +38,10 @@ RESTRICTED_CARD = "restricted/card"
 RESTRICTED_EDGE = "restricted/edge"
 RESTRICTED_HEAD = "restricted/head"
 METER_REQUEST = "meter/request"
+HOUSE_READS: Final = frozenset(
+    {INFO, ROUND, RESTRICTED_EDGE, "response/rounds", "response/incidents", "response/books"}
+)
+"""The topics from which the Game Manager takes what it stores. A table with the key of its link to the house signs them."""
 
 
 def device(name: str) -> str:

@@ -41,6 +41,7 @@ from punto.messages import topics
 from punto.messages.building import timestamp
 from punto.messages.models import Info
 from punto.messages.schema import file_of, json_schemas
+from punto.messages.signatures import Signing
 from punto.messages.topics import CHANNELS
 from punto.reports.books import books_of_day
 from punto.runtime.broker_login import BrokerConfig
@@ -179,8 +180,16 @@ class Login(BrokerConfig):
         return self.secret
 
 
+UNSIGNED = Signing(())
+
+
 def broker_of(
-    table: Table, port: int, password: str | None = None, books_of: BooksOf = books_of_day, **broker: Any
+    table: Table,
+    port: int,
+    password: str | None = None,
+    books_of: BooksOf = books_of_day,
+    signing: Signing = UNSIGNED,
+    **broker: Any,
 ) -> Broker:
     """The connection of this table to a broker."""
     report = HealthReport(table.engine, table.journal, table.outbox)
@@ -204,6 +213,7 @@ def broker_of(
         table.outbox,
         TOPIC,
         Contents(info, lambda now: report.message(now, {}), shipped, books_of),
+        signing,
     )
 
 

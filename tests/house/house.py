@@ -29,13 +29,19 @@ class GameManager(Program):
     """`punto game-manager` with its pages at `port`."""
 
     def __init__(
-        self, folder: Path, broker: int, store: str, name: str = "game-manager", login: str = ""
+        self,
+        folder: Path,
+        broker: int,
+        store: str,
+        name: str = "game-manager",
+        login: str = "",
+        more: str = "",
     ) -> None:
         self.port = free_port()
         self.config = config = folder / f"{name}.toml"
         where = f"address = {json.dumps(store)}" if "://" in store else f"path = {json.dumps(store)}"
         config.write_text(
-            f"version = 1\n[mqtt]\nport = {broker}\n{login}\n[store]\n{where}\n[pages]\nport = {self.port}\n"
+            f"version = 1\n[mqtt]\nport = {broker}\n{login}\n[store]\n{where}\n[pages]\nport = {self.port}\n{more}"
         )
         super().__init__(
             folder / f"{name}.log", sys.executable, "-m", "punto", "game-manager", "--config", config

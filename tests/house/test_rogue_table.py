@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -37,7 +38,7 @@ from punto.messages.requests import (
     RoundsRequest,
     RoundsResponse,
 )
-from punto.messages.topics import progressive
+from punto.messages.topics import HOUSE_READS, progressive
 from punto.runtime.broker_login import BrokerConfig
 from tests.controller.table_in_this_process import eventually
 from tests.house.bookkeeping import Keeper
@@ -53,15 +54,22 @@ TS = "2026-11-25T20:00:00.000000+00:00"
 class House:
     """A Game Manager without a broker: tables tell, and answer what it asks."""
 
-    def __init__(self, store: Store, clock: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(
+        self, store: Store, clock: Callable[[], float] = lambda: 0.0, keys: Path | None = None
+    ) -> None:
+        """With the folder `keys`, the tables sign what is stored with the keys in it."""
         self.intake, self.floor = Intake(store, clock), Floor()
-        self.feed = Feed(BrokerConfig(), FloorConfig(), self.floor, self.intake, clock)
+        config = FloorConfig(key_folder=keys)
+        self.feed = Feed(BrokerConfig(), config, self.floor, self.intake, clock)
+        self.signings = config.signings() or {}
         self.tables: dict[str, Told] = {}
         self.changed: Callable[[str, dict[str, Any]], None] = lambda _table, _answer: None
         self.now = 0.0
 
     def tell(self, table: str, topic: str, message: Message | dict[str, Any]) -> None:
         payload = json.dumps(message).encode() if isinstance(message, dict) else message.wire()
+        if topic in HOUSE_READS and table in self.signings:
+            payload = self.signings[table].signed(payload)
         self.feed.take(f"punto/{table}/{topic}", payload, retained=False)
 
     def play(self, table: str, rounds: int) -> None:
