@@ -94,7 +94,7 @@ class MqttConfig(Section, BrokerConfig):
     last hash. Use `true` only if the broker refuses these topics to everyone except surveillance (`configs/mosquitto.acl`).
     """
     key_folder: FromFolder | None = None
-    """The folder with the key of the table's [link to the Game Manager](../how-to/game-manager.md#sign-what-tables-send), in the file
+    """The folder with the key of the table's [link to the Game Manager](../how-to/follow-the-floor.md#sign-what-tables-send), in the file
     `ID.key`. With this key the table signs everything that the Game Manager stores.
     """
 

@@ -1,4 +1,4 @@
-"""`punto device-key`: a key for a device on a serial line, or for the link between a table and the authority of its meter."""
+"""`punto device-key`: a key for a device on a serial line, or for the link of a table to the authority of its meter or to the Game Manager."""
 
 import argparse
 import secrets
@@ -12,7 +12,8 @@ from punto.runtime.made_files import OWN, write_file
 HELP: Final = (
     "Make a device's key: 64 hexadecimal digits in a new file that only you can read. Copy the key to the device with the "
     "maker's tool. In the table's configuration, set the device's key_file to the path of this file. Make a separate key for "
-    "each device. The link of a table to the authority of its meter has such a key too, in the file ID.key of the key_folder of both."
+    "each device. The link of a table to the authority of its meter has such a key too, and so has its link to the Game Manager: the "
+    "file ID.key in the key_folder of both."
 )
 
 

@@ -79,7 +79,7 @@ class FloorConfig(Section):
     user may only write the topics with its own name.
     """
     key_folder: FromFolder | None = None
-    """The folder with the keys of the tables' [links](../how-to/game-manager.md#sign-what-tables-send): `ID.key` for each table, and
+    """The folder with the keys of the tables' [links](../how-to/follow-the-floor.md#sign-what-tables-send): `ID.key` for each table, and
     `ID.new.key` too while a key is changed. With this folder, the Game Manager stores nothing of a table that is not signed with
     one of its keys.
     """
@@ -153,7 +153,7 @@ class GameManagerConfig(Section):
         if self.floor.key_folder is None:
             yield (
                 "warning: floor: what the tables send is not signed, so anyone with a table's password at the broker can bring false "
-                "rounds into the store: write key_folder (docs/how-to/game-manager.md)"
+                "rounds into the store: write key_folder (docs/how-to/follow-the-floor.md)"
             )
         else:
             for table in self.floor.tables:
