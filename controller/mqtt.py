@@ -39,11 +39,11 @@ from punto.messages.building import (
 )
 from punto.messages.metering import meters_message
 from punto.messages.models import Availability, Message, WagerAnswer, WagerRequest
-from punto.messages.signatures import Signing
 from punto.runtime import clock
 from punto.runtime.backoff import Backoff
 from punto.runtime.broker_link import NO_RIGHTS, WINDOW, Connection, Link, LinkError, Received, Sender
 from punto.runtime.broker_login import BrokerConfig
+from punto.runtime.signatures import Signing
 
 ROUNDS_AT_ONCE: Final = 50
 SNAPSHOTS_EVERY_SECONDS: Final = 0.02

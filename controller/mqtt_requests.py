@@ -31,10 +31,10 @@ from punto.messages.requests import (
     RoundsResponse,
     SnapshotRequest,
 )
-from punto.messages.signatures import Signing
 from punto.runtime import clock
 from punto.runtime.gaming_days import Calendar
 from punto.runtime.pace import Pace
+from punto.runtime.signatures import Signing
 
 REQUESTED_SNAPSHOTS_EVERY_SECONDS: Final = 1.0
 """How often clients together can have all retained messages sent again: one client's flood costs the others nothing."""

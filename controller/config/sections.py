@@ -24,10 +24,10 @@ from punto.configs.problems import cut
 from punto.configs.section import Section
 from punto.configs.toml_file import FromFolder, Host, OneLine, Reserved
 from punto.controller.signing.keys import read_public
-from punto.messages.signatures import Signing, of_the_house
 from punto.runtime.broker_login import BrokerConfig
 from punto.runtime.gaming_days import Calendar, read_start, read_zone
 from punto.runtime.secret_file import read_key
+from punto.runtime.signatures import Signing, of_the_house
 from punto.runtime.table_ids import HOUSE, LONGEST_ID
 
 

@@ -1,10 +1,10 @@
-"""The link between a table and the authority of its meter: what its key signs (punto/messages/signatures.py). Pure."""
+"""The link between a table and the authority of its meter: what its key signs (punto/runtime/signatures.py). Pure."""
 
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from punto.messages.linked import MeterAnswer, MeterRequest
-from punto.messages.signatures import Signing
+from punto.runtime.signatures import Signing
 
 _M = TypeVar("_M", MeterRequest, MeterAnswer)
 

@@ -11,9 +11,9 @@ from punto.configs.problems import ConfigError, Problem
 from punto.configs.section import Section
 from punto.configs.toml_file import FromFolder, Host, read, typed
 from punto.controller.config.sections import CalendarConfig, SignOnConfig, SignOnPagesConfig
-from punto.messages.signatures import Signing, of_the_house
 from punto.runtime.broker_login import BrokerConfig
 from punto.runtime.secret_file import SecretFile, read_key, read_secret, secret_warnings
+from punto.runtime.signatures import Signing, of_the_house
 
 _POSTGRESQL: Final = "postgresql://"
 

@@ -41,10 +41,10 @@ from punto.messages import topics
 from punto.messages.building import timestamp
 from punto.messages.models import Info
 from punto.messages.schema import file_of, json_schemas
-from punto.messages.signatures import Signing
 from punto.messages.topics import CHANNELS
 from punto.reports.books import books_of_day
 from punto.runtime.broker_login import BrokerConfig
+from punto.runtime.signatures import Signing
 from punto.simulators.shoe.shuffle import shuffled
 from tests.baccarat.table.croupier import events_of
 from tests.deadline import DEADLINE, pauses

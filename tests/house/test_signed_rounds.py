@@ -13,8 +13,8 @@ from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError
 from punto.controller.journal.entries import GAMES
 from punto.house.config import FloorConfig
-from punto.messages.signatures import Signing, of_the_house
 from punto.messages.topics import HOUSE_READS
+from punto.runtime.signatures import Signing, of_the_house
 from tests.controller.table_in_this_process import connected, eventually, settings, table
 from tests.house.house import GameManager, stored
 from tests.house.test_rogue_table import House

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from punto.messages.signatures import Signing, of_the_house
+from punto.runtime.signatures import Signing, of_the_house
 
 OLD, NEW = b"o" * 32, b"n" * 32
 MESSAGE = b'{"schema":"punto/round/1","seq":7}'
