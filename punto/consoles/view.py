@@ -1,5 +1,6 @@
 """The table as a console shows it: the public state, the progressive, and the reader's orders, without unrevealed cards."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
@@ -490,12 +491,23 @@ def seat_pays(
     state: TableState, settlements: Sequence[Settlement], marked: Sequence[CommissionEntry] = ()
 ) -> tuple[SeatPay, ...]:
     """Each seat's settlements and their sums, with the commission of them that was `marked`."""
-    commission = {(each.seat, each.wager): each.amount for each in marked}
+    # A waived commission that is owed again has no mark at the seat, and the player returns it in chips.
+    commission: defaultdict[tuple[int, str | None], int] = defaultdict(int)
+    marks: defaultdict[tuple[int, str | None], int] = defaultdict(int)
+    for entry in marked:
+        marks[entry.seat, entry.wager] += entry.amount
+        commission[entry.seat, entry.wager] += 0 if entry.cause == "waived" else entry.amount
     found = []
     for seat in sorted({each.seat for each in settlements}):
         its = tuple(each for each in settlements if each.seat == seat)
         due = tuple(
-            filter(None, (_due(state, each, commission.get((each.seat, each.wager), 0)) for each in its))
+            filter(
+                None,
+                (
+                    _due(state, each, commission[each.seat, each.wager], marks[each.seat, each.wager])
+                    for each in its
+                ),
+            )
         )
         found.append(
             SeatPay(
@@ -511,7 +523,7 @@ def seat_pays(
     return tuple(found)
 
 
-def _due(state: TableState, settled: Settlement, marked: int) -> WagerDue | None:
+def _due(state: TableState, settled: Settlement, commission: int, marked: int) -> WagerDue | None:
     meter = None if state.progressive is None else state.progressive.books.settings
     was_taken = meter is not None and meter.wager.name == settled.wager and not meter.wager_stays
     is_difference = settled.stake == 0
@@ -524,7 +536,7 @@ def _due(state: TableState, settled: Settlement, marked: int) -> WagerDue | None
         wager=settled.wager,
         title=state.settings.game.wager(settled.wager).title,
         outcome=settled.outcome,
-        pay=marked + (settled.net if is_difference else beside),
+        pay=commission + (settled.net if is_difference else beside),
         marked=marked,
         stake_stays=not (was_taken or is_difference),
     )

@@ -340,9 +340,18 @@ def test_what_a_dealer_pays_and_marks_is_together_what_the_settlement_says():
     assert view.commissions == (CommissionOwed(2, 51),)
     assert [(each.pay, each.marked) for each in seat.due] == [(1010, 51)]
     assert (seat.pay, seat.net) == (1010, 959)
-    after = shown(table.do("collect 2 51", "void round"))
+
+
+@pytest.mark.parametrize(
+    ("so_far", "pay", "marked"), [([], -1010, -51), (["collect 2 51"], -959, 0), (["waive 2 51"], -1010, 0)]
+)
+def test_a_dealer_takes_back_what_the_player_has_and_only_marks_that_are_there(so_far, pay, marked):
+    table = Croupier.at_betting("wager 2 banker 1010", f"draw {BANKER_NATURAL}", commission="shoe_end")
+
+    after = shown(table.do(*so_far, "void round"))
+
     assert after.last is not None
-    assert [(each.pay, each.due[0].marked) for each in after.last.differences] == [(-959, 0)]
+    assert [(each.pay, each.due[0].marked) for each in after.last.differences] == [(pay, marked)]
 
 
 def test_nothing_is_paid_on_a_void_coup():

@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, SurplusCardError
-from punto.baccarat.table.commission import mark
+from punto.baccarat.table.commission import differs, mark
 from punto.baccarat.table.dealing import return_wagers, road_round
 from punto.baccarat.table.effects import RoundCorrected, RoundEnded
 from punto.baccarat.table.meters import Meters, of_hand, with_hands
@@ -137,7 +137,7 @@ def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right
         settlements=tuple(
             _difference(before, after)
             for before, after in zip(last.settlements, right.settlements, strict=True)
-            if _differs(before, after)
+            if _differs(before, after) or differs(turn.state, before, after)
         ),
         corrections=(),
         who=order.who,

@@ -10,12 +10,13 @@ before it is taken back, and the player returns the whole win.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal
 
 from punto.baccarat.currency import in_words
 from punto.baccarat.table.effects import CommissionMoved
 from punto.baccarat.table.order_kinds import CollectCommission, WaiveCommission
-from punto.baccarat.table.state import CommissionEntry, CommissionOwed, TableState
+from punto.baccarat.table.state import CommissionEntry, CommissionOfWager, CommissionOwed, TableState
 from punto.baccarat.table.turn import RefusedError, Turn
 from punto.baccarat.wagers.settlement import Settlement, commission_of
 
@@ -32,16 +33,38 @@ def mark(
     game = turn.state.settings.game
     taken = {(each.seat, each.wager): commission_of(game, each) for each in before}
     if not before:
-        turn.change_history(waived=())
-    marked = []
+        turn.change_history(commissions=())
+    marked: list[CommissionEntry] = []
     for each in settlements:
         more = commission_of(game, each) - taken.get((each.seat, each.wager), 0)
-        _owe_again(turn, each, -more - owed_by(turn.state, each.seat), number)
+        marked += _owe_again(turn, each, more, number)
         more = max(more, -owed_by(turn.state, each.seat))
         if more:
             cause: Literal["earned", "corrected"] = "corrected" if taken else "earned"
             marked.append(_enter(turn, each.seat, cause, more, number, each.wager))
     turn.change_history(marked=tuple(marked))
+
+
+def _owe_again(turn: Turn, settled: Settlement, more: int, number: int) -> list[CommissionEntry]:
+    """Owe again what was waived of a commission that is now less by more than what is owed of it."""
+    last = turn.state.history.commissions
+    of = next(
+        (each for each in last if (each.seat, each.wager) == (settled.seat, settled.wager)),
+        CommissionOfWager(settled.seat, settled.wager),
+    )
+    again = min(of.waived, max(0, -more - of.owed))
+    now = replace(of, owed=max(0, of.owed + more), waived=of.waived - again)
+    others = tuple(each for each in last if each != of)
+    turn.change_history(commissions=(*others, now) if now.owed or now.waived else others)
+    return [_enter(turn, of.seat, "waived", again, number, of.wager)] if again else []
+
+
+def differs(state: TableState, before: Settlement, after: Settlement) -> bool:
+    """Whether a correction changes a mark. The pay need not change with it: a commission can be the whole win of a small wager."""
+    game = state.settings.game
+    return state.settings.commission == "shoe_end" and commission_of(game, before) != commission_of(
+        game, after
+    )
 
 
 def settle_account(turn: Turn, order: CollectCommission | WaiveCommission) -> None:
@@ -61,36 +84,21 @@ def settle_account(turn: Turn, order: CollectCommission | WaiveCommission) -> No
             f"seat {order.seat} owes a commission of {in_words(owed, currency)}, but the order is for "
             f"{in_words(order.amount, currency)}: give the order for the whole commission",
         )
-    if isinstance(order, CollectCommission):
-        _enter(turn, order.seat, "collected", -owed)
-        return
-    last, game = turn.state.history.last, turn.state.settings.game
-    settled = () if last is None else last.settlements
-    of_last = sum(commission_of(game, each) for each in settled if each.seat == order.seat)
-    _change_waived(turn, order.seat, min(owed, of_last - _waived_of_last(turn.state, order.seat)))
-    _enter(turn, order.seat, "waived", -owed)
-
-
-def _owe_again(turn: Turn, settled: Settlement, short: int, number: int) -> None:
-    """Owe a commission again that was waived, up to what the account is `short` of to give back."""
-    again = min(short, _waived_of_last(turn.state, settled.seat))
-    if again > 0:
-        _change_waived(turn, settled.seat, -again)
-        _enter(turn, settled.seat, "waived", again, number, settled.wager)
-
-
-def _waived_of_last(state: TableState, seat: int) -> int:
-    return _of(state.history.waived, seat)
-
-
-def _change_waived(turn: Turn, seat: int, more: int) -> None:
-    waived = turn.state.history.waived
-    turn.change_history(waived=_with(waived, seat, _of(waived, seat) + more))
+    waived = isinstance(order, WaiveCommission)
+    left, cleared = owed if waived else 0, []
+    for each in turn.state.history.commissions:
+        of_seat = each.seat == order.seat
+        # An account that gave back what was collected of one wager has less than is owed of the others.
+        part = min(each.owed, left) if of_seat else 0
+        left -= part
+        cleared.append(replace(each, owed=0, waived=each.waived + part) if of_seat else each)
+    turn.change_history(commissions=tuple(cleared))
+    _enter(turn, order.seat, "waived" if waived else "collected", -owed)
 
 
 def owed_by(state: TableState, seat: int) -> int:
     """The commission that a seat owes, in minor units."""
-    return _of(state.commissions, seat)
+    return next((each.amount for each in state.commissions if each.seat == seat), 0)
 
 
 def refuse_while_owed(state: TableState, first: str = "") -> None:
@@ -113,18 +121,9 @@ def _enter(
     wager: str | None = None,
 ) -> CommissionEntry:
     owed = owed_by(turn.state, seat) + amount
-    turn.change(commissions=_with(turn.state.commissions, seat, owed))
+    others = [each for each in turn.state.commissions if each.seat != seat]
+    standing = [*others, CommissionOwed(seat, owed)] if owed else others
+    turn.change(commissions=tuple(sorted(standing, key=lambda each: each.seat)))
     entry = CommissionEntry(seat, cause, amount, owed, number, wager)
     turn.emit(CommissionMoved(entry))
     return entry
-
-
-def _of(amounts: Iterable[CommissionOwed], seat: int) -> int:
-    return next((each.amount for each in amounts if each.seat == seat), 0)
-
-
-def _with(amounts: Iterable[CommissionOwed], seat: int, amount: int) -> tuple[CommissionOwed, ...]:
-    """These amounts, in the order of the seats, with another one of this seat."""
-    others = [each for each in amounts if each.seat != seat]
-    now = [*others, CommissionOwed(seat, amount)] if amount else others
-    return tuple(sorted(now, key=lambda each: each.seat))

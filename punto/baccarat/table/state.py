@@ -210,6 +210,16 @@ class CommissionEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class CommissionOfWager:
+    """What a seat still owes of the commission of a wager, and what was waived of it; the rest was collected. In minor units."""
+
+    seat: int
+    wager: str
+    owed: int = 0
+    waived: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A request to the authority of the meter: its number, the event that needs it, and the orders for the meter."""
 
@@ -431,15 +441,16 @@ class History(Value):
 
     - `last`: the last round, as corrected since; `correction`: the entry that last corrected or voided a
       settled round.
-    - `marked`: what the last round, or else its last correction, added to the seats' accounts of commission; `waived`: what was
-      waived of the last round's commission, which the players owe again if a correction takes the win back.
+    - `marked`: what the last round, or else its last correction, added to the seats' accounts of commission; `commissions`: what
+      is owed and waived of the last round's commission, because a waived commission is owed again if a correction takes the
+      win back.
     - `meters`: those of the table's life, by game; `day`: the gaming day, None before the first.
     """
 
     last: RoundRecord | None = None
     correction: RoundRecord | None = None
     marked: tuple[CommissionEntry, ...] = ()
-    waived: tuple[CommissionOwed, ...] = ()
+    commissions: tuple[CommissionOfWager, ...] = ()
     meters: tuple[Meters, ...] = ()
     day: GamingDay | None = None
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as some
 
 from punto.baccarat.table.effects import CommissionMoved
 from punto.baccarat.table.state import CommissionEntry, CommissionOwed, Phase
+from punto.baccarat.wagers.definition import Wager
 from punto.baccarat.wagers.pay import Rounding
 from tests.baccarat.table.croupier import BANKER_NATURAL, PLAYER_NATURAL, TIE, Croupier, game
 
@@ -19,6 +20,22 @@ TO_TIE = "correct round KS 9H over 2S 7C"
 
 def played(*commands: str, **house: Any) -> Croupier:
     return Croupier.at_betting(*commands, **{"commission": "shoe_end", **house})
+
+
+def in_chips(unit: int, *commands: str) -> Croupier:
+    """A table whose game rounds to this chip."""
+    croupier = Croupier(commission="shoe_end")
+    chips = replace(game(), rounding=Rounding(unit=unit))
+    croupier.table.state = croupier.state.replace(settings=replace(croupier.settings, game=chips))
+    return croupier.do("hello", "sign on", "change shoe", "open", *commands)
+
+
+def commissioned(wager: Wager) -> Wager:
+    """The wager with a commission of 5% of its win."""
+    rules = (
+        replace(each, pays=f"{each.pays} less 5%") if " to " in each.pays else each for each in wager.rules
+    )
+    return replace(wager, rules=tuple(rules))
 
 
 def entries(croupier: Croupier) -> list[CommissionEntry]:
@@ -59,13 +76,7 @@ def test_the_settlement_is_the_same_and_the_commission_is_marked_at_the_seat():
 
 
 def test_the_commission_is_rounded_as_the_game_rounds_it():
-    chips = replace(game(), rounding=Rounding(unit=25))
-    croupier = Croupier(commission="shoe_end")
-    croupier.table.state = croupier.state.replace(settings=replace(croupier.settings, game=chips))
-
-    croupier.do("hello", "sign on", "change shoe", "open", *BANKER)
-
-    assert owed(croupier) == {2: 75}
+    assert owed(in_chips(25, *BANKER)) == {2: 75}
 
 
 def test_wins_of_a_shoe_add_up_for_each_seat_in_the_order_of_the_seats():
@@ -165,6 +176,10 @@ def test_an_account_is_not_negative_if_what_is_taken_back_was_collected():
     assert (owed(croupier), handed_out(croupier)) == ({2: 10}, {2: 959 + 959 + 200})
 
 
+BACK = "correct round KS 5H over 9S KD"
+"""The last round was a win of Banker after all, 9 to 5."""
+
+
 @pytest.mark.parametrize("correction", [TO_TIE, "void round"])
 def test_a_win_that_is_taken_back_is_returned_with_the_commission_that_was_waived(correction):
     croupier = played(*BANKER, *BANKER, "waive 2 102")
@@ -175,7 +190,7 @@ def test_a_win_that_is_taken_back_is_returned_with_the_commission_that_was_waive
         CommissionEntry(2, "waived", 51, 51, 3, "banker"),
         CommissionEntry(2, "corrected", -51, 0, 3, "banker"),
     ]
-    assert croupier.state.history.marked == (entries(croupier)[-1],)
+    assert croupier.state.history.marked == tuple(entries(croupier)[-2:])
     assert (owed(croupier), handed_out(croupier)) == (
         {},
         {2: 1010},
@@ -183,18 +198,55 @@ def test_a_win_that_is_taken_back_is_returned_with_the_commission_that_was_waive
 
 
 def test_a_commission_that_is_waived_in_two_parts_is_returned_whole():
-    croupier = played(*BANKER, "waive 2 51", TO_TIE, "correct round KS 5H over 9S KD", "waive 2 51")
+    croupier = played(*BANKER, "waive 2 51", TO_TIE, BACK, "waive 2 51")
 
     croupier.do("void round")
 
     assert (owed(croupier), handed_out(croupier)) == ({}, {2: 0})
-    assert croupier.state.history.waived == ()
+    assert croupier.state.history.commissions == ()
 
 
 def test_what_was_waived_of_earlier_rounds_is_not_owed_again():
     croupier = played(*BANKER, "waive 2 51", *BANKER, "collect 2 51", "void round")
 
     assert (owed(croupier), handed_out(croupier)) == ({}, {2: 1010})
+
+
+@pytest.mark.parametrize("order", ["collect", "waive"])
+def test_only_what_a_correction_takes_from_the_waived_part_is_owed_again(order):
+    """A commission of 51 is collected or waived, taken back, and then 51 are owed, of which the account gives them first."""
+    croupier = played(*BANKER, f"{order} 2 51", TO_TIE, BACK)
+    assert owed(croupier) == {2: 51}
+
+    croupier.do(TO_TIE)
+
+    assert owed(croupier) == {}
+    assert entries(croupier)[-1] == CommissionEntry(2, "corrected", -51, 0, 4, "banker")
+    assert [each.cause for each in croupier.state.history.marked] == ["corrected"]
+
+
+def test_no_more_is_owed_again_than_was_waived():
+    """The account gives back 51 of Banker, which were collected, so that only 49 of the 100 of Tie are left to be waived."""
+    croupier = Croupier(commission="shoe_end")
+    with_two = replace(
+        game(), wagers=tuple(commissioned(each) if each.name == "tie" else each for each in game().wagers)
+    )
+    croupier.table.state = croupier.state.replace(settings=replace(croupier.settings, game=with_two))
+    croupier.do("hello", "sign on", "change shoe", "open", "wager 2 tie 250", *BANKER, "collect 2 51", TO_TIE)
+    assert owed(croupier) == {2: 49}
+
+    croupier.do("waive 2 49", "void round")
+
+    assert (owed(croupier), handed_out(croupier)) == ({}, {2: 0})
+
+
+def test_a_commission_that_is_the_whole_win_is_taken_back_too():
+    """One chip on Banker wins one chip, which is the commission, so the pay is that of a tie and the mark is not."""
+    croupier = in_chips(1000, "wager 2 banker 1000", f"draw {BANKER_NATURAL}", TO_TIE)
+
+    (settled,) = croupier.rounds[-1].settlements
+    assert (settled.wager, settled.net) == ("banker", 0)
+    assert (owed(croupier), handed_out(croupier)) == ({}, {2: 0})
 
 
 def test_an_account_gives_as_much_as_it_has():
@@ -282,7 +334,7 @@ def test_over_a_shoe_a_seat_pays_the_same_wherever_the_house_collects(steps):
 
     assert all(entry.owed >= 0 for entry in entries(croupier))
     last = croupier.state.history.last
-    assert last is None or last.status == "played" or croupier.state.history.waived == ()
+    assert last is None or last.status == "played" or croupier.state.history.commissions == ()
     for seat, chips in handed_out(croupier).items():
         net = sum(each.net for record in croupier.rounds for each in record.settlements if each.seat == seat)
         waived = sum(each.amount for each in entries(croupier) if (each.seat, each.cause) == (seat, "waived"))
