@@ -58,6 +58,7 @@ def answer(made: list[tuple[bytes, bytes, bytes]], request: str, after: int, lim
         seq=len(made),
         ts=timestamp(BEGAN),
         request=request,
+        after=after,
         rounds=(),
         ended=(),
         record=RECORD,

@@ -195,16 +195,23 @@ class Broker:
         try:
             async with asyncio.timeout(1), self._link.connection() as connection:
                 sender = Sender(connection)
-                sender.send(self.topic(topics.AVAILABILITY), self._offline(cause, reason).wire(), retain=True)
+                offline = self._wire(topics.AVAILABILITY, self._offline(cause, reason))
+                sender.send(self.topic(topics.AVAILABILITY), offline, retain=True)
                 await sender.all_taken()
         except (LinkError, ConfigError, TimeoutError):
             _log.info("broker not reached at the end", reason=reason)
+
+    def _wire(self, name: str, message: Message) -> bytes:
+        """The JSON that is published, signed if the Game Manager reads it."""
+        wire = message.wire()
+        return self._signing.signed(wire) if topics.house_topic(name) in topics.HOUSE_READS else wire
 
     # --- one connection
 
     def _will(self) -> tuple[str, bytes]:
         self._connection = timestamp(clock.now())
-        self._sent.append(self._offline("lost", "the connection was lost").wire())
+        lost = self._offline("lost", "the connection was lost")
+        self._sent.append(self._wire(topics.AVAILABILITY, lost))
         return self.topic(topics.AVAILABILITY), self._sent[-1]
 
     def _offline(self, cause: Cause, reason: str) -> Availability:
@@ -332,9 +339,7 @@ class Broker:
         self._outbox.due.discard(name)
         message = self._builders[name](clock.now())
         if message is not None:
-            wire = message.wire()
-            if name in topics.HOUSE_READS:
-                wire = self._signing.signed(wire)
+            wire = self._wire(name, message)
             if name == topics.AVAILABILITY:
                 self._sent.append(wire)
             sender.send(self.topic(name), wire, retain=True)
@@ -355,7 +360,7 @@ class Broker:
                         ended.rules,
                         self._engine.record_name,
                     )
-                    sender.send(self.topic(topics.ROUND), self._signing.signed(message.wire()))
+                    sender.send(self.topic(topics.ROUND), self._wire(topics.ROUND, message))
                 await sender.all_taken()
                 # Now the broker has them all. After a crash before this line, consumers get rounds again, with the same ids.
                 self._journal.rounds_were_sent(rounds[-1].record.round)

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -15,9 +15,11 @@ from punto.controller.engine import Engine
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.out_of_the_ordinary import incidents_after
 from punto.controller.journal.schema import RecordError
+from punto.controller.journal.store import EndedRound
 from punto.controller.outbox import Outbox
 from punto.messages import topics
 from punto.messages.books import Books
+from punto.messages.bounds import LONGEST_PAYLOAD
 from punto.messages.building import public_round, timestamp
 from punto.messages.models import Message, RequestId
 from punto.messages.requests import (
@@ -38,6 +40,8 @@ from punto.runtime.signatures import Signing
 
 REQUESTED_SNAPSHOTS_EVERY_SECONDS: Final = 1.0
 """How often clients together can have all retained messages sent again: one client's flood costs the others nothing."""
+LONGEST_ANSWER: Final = LONGEST_PAYLOAD - 1024
+"""Bytes of an answer without its signature: the broker ends the connection of a table that sends more than it takes."""
 MOST_BOOKS_WAITING: Final = 10
 """Requests for books that wait, as many as a client may send at once. Each takes as long as a report at the Game Manager."""
 LONGEST_VERB: Final = 64
@@ -154,8 +158,16 @@ class Requests:
     async def _rounds(self, asked: RoundsRequest) -> Message:
         last = self._journal.last_round
         found = await self._journal.rounds_after(asked.after, asked.limit) if asked.after < last else []
+        answer = self._of_rounds(asked, found, last)
+        while len(answer.wire()) > LONGEST_ANSWER and len(found) > 1:
+            found = found[: len(found) // 2]
+            answer = self._of_rounds(asked, found, last)
+        return answer
+
+    def _of_rounds(self, asked: RoundsRequest, found: Sequence[EndedRound], last: int) -> RoundsResponse:
         return RoundsResponse(
             **self._of_record(asked.id, last, clock.now()),
+            after=asked.after,
             rounds=tuple(public_round(ended.record) for ended in found),
             ended=tuple(RoundEnd(ts=each.ts, game=each.game, rules=each.rules) for each in found),
             currency=self._engine.state.settings.currency,
@@ -168,7 +180,11 @@ class Requests:
             incidents_after, self._journal.path, asked.after, last, asked.limit
         )
         return IncidentsResponse(
-            **self._of_record(asked.id, last, clock.now()), incidents=found, until=until, more=until < last
+            **self._of_record(asked.id, last, clock.now()),
+            after=asked.after,
+            incidents=found,
+            until=until,
+            more=until < last,
         )
 
     def _ask_for_books(self, asked: BooksRequest) -> None:

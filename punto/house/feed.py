@@ -51,7 +51,6 @@ from punto.messages.restricted import Edge
 from punto.messages.topics import (
     AVAILABILITY,
     HEALTH,
-    HOUSE_READS,
     INFO,
     METERS,
     RESTRICTED_EDGE,
@@ -59,6 +58,7 @@ from punto.messages.topics import (
     STATE,
     Topics,
     device,
+    house_topic,
     progressive,
     request,
     response,
@@ -104,7 +104,7 @@ UNREAD_SECONDS: Final = 60.0
 """So long at least it is shown that a message could not be read, although the table's own next message is a good one."""
 _UNREAD: Final = "{}: {}. Find out whether the table has this version of Punto, and who else has its password at the broker"
 _UNSIGNED: Final = (
-    "it is not signed with the key of the link, so nothing of it is stored: if {0} signs nothing yet, put the same {0}.key into "
+    "it is not signed with the key of the link, so it is not read: if {0} signs nothing yet, put the same {0}.key into "
     "key_folder of [mqtt] there and of [floor] here"
 )
 _RETAINED: Final = (
@@ -209,12 +209,12 @@ class Feed:
         table, _, name = topic.removeprefix(f"{self._base}/").partition("/")
         if name == AVAILABILITY and not payload:
             self._floor.clear(table)
-        kind = name if name in _READ else f"{name.rpartition('/')[0]}/+"
+        kind = house_topic(name)
         if kind not in _READ or not payload or not self._knows(table) or not self._has_room(table, payload):
             return
         try:
             _check_retained(table, kind, retained=retained)
-            self._check_signature(table, kind, payload)
+            self._check_signature(table, payload)
             message = _read(kind, name, payload)
             self._pass(table, message, retained=retained)
         except Exception as error:  # noqa: BLE001 - whatever one table sends, the other tables are followed
@@ -226,9 +226,9 @@ class Feed:
         else:
             self._note_read(table, kind)
 
-    def _check_signature(self, table: str, kind: str, payload: bytes) -> None:
-        """Raise UnsignedError if what is to be stored is not signed by the table."""
-        if self._signings is None or kind not in HOUSE_READS:
+    def _check_signature(self, table: str, payload: bytes) -> None:
+        """Raise UnsignedError if the message is not signed by the table."""
+        if self._signings is None:
             return
         of = self._signings.get(table)
         if of is None or not of.holds(payload):

@@ -33,6 +33,10 @@ INCIDENTS_EVERY_SECONDS: Final = 10.0
 """A table that plays has new inputs all the time, and few of them are incidents."""
 ANSWER_SECONDS: Final = 4.0
 """A request without an answer for this time is repeated."""
+OLD_SECONDS: Final = 25.0
+"""A message that says less than the one before, or names another record, is looked into at most this often. The broker, or anyone with
+the table's password, can send an old message again at any time, also one that the table has signed. Health comes every ten seconds.
+"""
 RECORDS_AT_ONCE: Final = 10
 SECONDS_FOR_A_RECORD: Final = 3600.0
 """A table that begins new records more often than this is not followed: a technician begins one in years."""
@@ -82,6 +86,9 @@ class _Table:
     what the request for incidents that is not answered yet began after, `after_id` its id, and `told` the last request that was
     answered, with what was taken in.
 
+    `asked_after` is what the request `asked` or `answered` began after. `inputs_at`, `fewer_at` and `other_at` are when `inputs` was
+    told, and when fewer rounds and another record were last looked into.
+
     `fault` says why nothing more is taken in, and `new` how many new records it may begin now.
     """
 
@@ -91,9 +98,13 @@ class _Table:
     compared: bool = False
     behind: bool = True
     asked: str | None = None
+    asked_after: int = 0
     answered: str | None = None
     asked_at: float = 0.0
     inputs: int = 0
+    inputs_at: float = float("-inf")
+    fewer_at: float = float("-inf")
+    other_at: float = float("-inf")
     incidents: int = 0
     after: int | None = None
     after_id: str = ""
@@ -136,6 +147,7 @@ class Following:
         self._hold_back(cursors)
         self._tables: dict[str, _Table] = {}
         self._books: dict[str, BookDays] = {}
+        self._now = 0.0
 
     def faults(self) -> dict[str, str]:
         """The tables whose rounds cannot be taken in, and why."""
@@ -267,9 +279,11 @@ class Following:
         table = self._tables.setdefault(name, _Table())
         if rounds is not None and table.compared and not table.fault:
             table.behind |= rounds >= table.next
-            if rounds < table.next - 1:
+            if rounds < table.next - 1 and self._now - table.fewer_at >= OLD_SECONDS:
+                table.fewer_at = self._now
                 table.compare_again()
-        table.inputs = inputs or table.inputs
+        if inputs >= max(1, table.inputs) or (inputs and self._now - table.inputs_at >= OLD_SECONDS):
+            table.inputs, table.inputs_at = inputs, self._now
 
     def go_back(self, name: str, cursors: Cursors, fault: str = "") -> None:
         """What was heard of a table was not stored: follow it again from these cursors, or not at all if there is a fault."""
@@ -302,9 +316,11 @@ class Following:
         if self._is_too_new(name, told.record):
             return []
         if not table.compared or table.fault or told.record != table.record or told.seq > table.next:
-            table.behind = True
             if told.record != table.record:
-                table.compared, table.fault = False, ""
+                if self._now - table.other_at < OLD_SECONDS:
+                    return []
+                table.other_at, table.compared, table.fault = self._now, False, ""
+            table.behind = True
             return []
         end = RoundEnd(ts=told.ts, game=told.game, rules=told.rules)
         return self._take(name, table, told, [(told.round, end)])
@@ -315,7 +331,8 @@ class Following:
         if self.is_held_back(name, told.record):
             self._hear_report(name, told)
             return []
-        if table is None or self._is_too_new(name, told.record):
+        # Another `after` is that of another request with the same id.
+        if table is None or told.after != table.asked_after or self._is_too_new(name, told.record):
             return []
         if told.request != table.asked:
             second = told.request == table.answered and told.record == table.record
@@ -338,9 +355,9 @@ class Following:
             return None
         if table is None:
             return None
-        if table.told is not None and told.request == table.told[0] and _differ(told, table.told[1]):
+        if table.told is not None and told.request == table.told[0] and _contradicts(told, table.told[1]):
             self.give_up(name, _TWO_ANSWERS.format("incidents"))
-        if table.after is None or told.request != table.after_id:
+        if table.after is None or (told.request, told.after) != (table.after_id, table.after):
             return None
         after, table.after = table.after, None
         if told.record != table.record or not table.compared:
@@ -383,17 +400,17 @@ class Following:
         return {name: books.reason for name, books in self._books.items() if books.reason}
 
     def refuse(self, name: str, request: str | None = None, reason: str = "") -> None:
-        """A table refused a request: one for books, or one of any kind because there were too many."""
+        """A table refused a request. A refusal that names none may be an old one, and an answer that never comes is asked for again."""
         table, books = self._tables.get(name), self._books.get(name)
         if books is not None and books.refuse(request, reason):
             return
-        if table is not None:
+        if table is not None and request is not None and request in {table.asked, table.after_id}:
             table.asked = table.after = None
             table.tokens = 0.0
 
     def to_ask(self, now: float, full: Container[str] = ()) -> Iterator[tuple[str, Ask]]:
         """The requests to send now, by `now` in seconds; each is noted as sent. Those that are `full` are not asked."""
-        disputed = self._disputed()
+        self._now, disputed = now, self._disputed()
         for name, table in [*self._tables.items()]:  # other tables may be heard of while a request is sent
             if name in full:
                 continue
@@ -408,11 +425,13 @@ class Following:
             if table.behind and not table.fault and not waits and table.tokens >= 1:
                 # A repeated request is the same one, so a late answer to the first is an answer too.
                 table.tokens -= 1
-                table.asked, table.asked_at = table.asked or new_id("rounds"), now
-                after = table.next - 1
-                if not table.compared:
-                    after = max(0, after - min(COMPARED, max(1, len(self._remembered(name, table)))))
-                yield name, RoundsRequest(id=table.asked, after=after, limit=100)
+                table.asked_at = now
+                if table.asked is None:
+                    after = table.next - 1
+                    if not table.compared:
+                        after = max(0, after - min(COMPARED, max(1, len(self._remembered(name, table)))))
+                    table.asked, table.asked_after = new_id("rounds"), after
+                yield name, RoundsRequest(id=table.asked, after=table.asked_after, limit=100)
             pause = INCIDENTS_EVERY_SECONDS if table.after is None else ANSWER_SECONDS
             due = table.inputs not in {0, table.incidents} and now - table.after_at >= pause
             if due and table.compared and not table.behind and not table.fault and table.tokens >= 1:
@@ -445,7 +464,8 @@ class Following:
         cursor = self._cursors.get((name, record))
         table.record, table.compared, table.behind, table.fault = record, False, True, ""
         table.next, table.ended = (1, None) if cursor is None else (cursor.rounds + 1, cursor.ended)
-        table.inputs, table.incidents = 0, 0 if cursor is None else cursor.incidents
+        table.inputs, table.inputs_at = 0, float("-inf")
+        table.incidents = 0 if cursor is None else cursor.incidents
         known = self._remembered(name, table)
         for number in [*known]:  # those after the cursor were not stored
             if number >= table.next or table.next - 1 not in known:
@@ -504,11 +524,12 @@ def _ended(told: RoundsResponse) -> list[tuple[RoundRecord, RoundEnd]]:
     return list(zip(told.rounds, told.ended, strict=False))
 
 
-def _differ(told: IncidentsResponse, taken: TakenIncidents) -> bool:
-    """Whether an answer of a record has other incidents than were taken in of its inputs."""
+def _contradicts(told: IncidentsResponse, taken: TakenIncidents) -> bool:
+    """Whether an answer to the same request has other incidents than were taken in of its record's inputs."""
     until = min(told.until, taken.until)
 
     def of(incidents: Iterable[RecordedIncident]) -> list[RecordedIncident]:
         return [each for each in incidents if taken.after < each.seq <= until]
 
-    return told.record == taken.record and of(told.incidents) != of(taken.incidents)
+    same = (told.record, told.after) == (taken.record, taken.after)
+    return same and of(told.incidents) != of(taken.incidents)

@@ -62,6 +62,9 @@ class RoundsResponse(Message):
 
     schema_: Literal["punto/rounds-response/1"] = Field("punto/rounds-response/1", alias="schema")
     request: str
+    after: int = Field(
+        description="as in the request, so that nobody can pass the answer to another request for this one"
+    )
     rounds: tuple[RoundRecord, ...]
     ended: tuple[RoundEnd, ...] = Field(description="for each of `rounds`, in the same order")
     record: RecordName
@@ -99,6 +102,9 @@ class IncidentsResponse(Message):
 
     schema_: Literal["punto/incidents-response/1"] = Field("punto/incidents-response/1", alias="schema")
     request: str
+    after: int = Field(
+        description="as in the request, so that nobody can pass the answer to another request for this one"
+    )
     incidents: tuple[RecordedIncident, ...]
     until: int = Field(
         description="the number of the input up to which the answer is complete: the `after` of the next request"

@@ -38,10 +38,6 @@ RESTRICTED_CARD = "restricted/card"
 RESTRICTED_EDGE = "restricted/edge"
 RESTRICTED_HEAD = "restricted/head"
 METER_REQUEST = "meter/request"
-HOUSE_READS: Final = frozenset(
-    {INFO, ROUND, RESTRICTED_EDGE, "response/rounds", "response/incidents", "response/books"}
-)
-"""The topics from which the Game Manager takes what it stores. A table with the key of its link to the house signs them."""
 
 
 def device(name: str) -> str:
@@ -77,6 +73,21 @@ def request(verb: str, client: str | None = None) -> str:
 def response(verb: str) -> str:
     """The topic of the answers to a request."""
     return f"response/{verb}"
+
+
+HOUSE_READS: Final = frozenset(
+    {
+        *(AVAILABILITY, INFO, HEALTH, STATE, METERS, ROUND, RESTRICTED_EDGE, device("+"), progressive("+")),
+        *map(response, ("rounds", "incidents", "books")),
+    }
+)
+"""The topics that the Game Manager reads. A table with the key of its link to the house signs them."""
+
+
+def house_topic(name: str) -> str:
+    """The topic of `HOUSE_READS` that has this name of a topic; the name itself if the Game Manager does not read it."""
+    kind = f"{name.rpartition('/')[0]}/+"
+    return kind if kind in HOUSE_READS else name
 
 
 def house_accounts(base: str) -> str:

@@ -9,7 +9,7 @@ import signal
 import socket
 import stat
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from punto.baccarat.table.order_kinds import CloseTable, VoidRound
-from punto.controller import heartbeat
+from punto.controller import heartbeat, mqtt_requests
 from punto.controller.journal.entries import Head
 from punto.messages.topics import RESTRICTED_HEAD
 from tests.controller.at_a_broker import RETAINED, Cable, online, wager
@@ -513,6 +513,29 @@ async def test_rounds_are_paged(here, mosquitto, after, limit, found, more):
             (each.ts, each.game, each.rules) for each in await here.journal.rounds_after(min(after, 7), limit)
         ]
         assert [(each["ts"], each["game"], each["rules"]) for each in answer["ended"]] == ended
+
+
+def of_request(id_: object) -> Callable[[dict[str, Any]], bool]:
+    return lambda last: last["request"] == id_
+
+
+async def test_an_answer_is_no_longer_than_the_broker_takes(here, mosquitto, monkeypatch):
+    monkeypatch.setattr(mqtt_requests, "LONGEST_ANSWER", 4000)
+    await here.play(11, seats=[1, 2, 3])
+    found: list[int] = []
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        more = True
+        while more:
+            asked = {"id": f"p{len(found)}", "after": len(found), "limit": 100}
+            await listening.publish("request/rounds", asked)
+            answer = await listening.last("response/rounds", of_request(asked["id"]))
+            assert answer["after"] == asked["after"]
+            assert len(json.dumps(answer, separators=(",", ":"))) <= 4000
+            found += [record["round"] for record in answer["rounds"]]
+            more = answer["more"]
+
+    assert found == [*range(1, 13)]
 
 
 async def test_rounds_and_answers_name_the_record_and_the_rules(here, mosquitto):

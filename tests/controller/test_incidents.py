@@ -172,6 +172,7 @@ def test_the_longest_answer_passes_the_broker_that_ships():
         seq=2**53,
         ts=longest.ts,
         request="r" * 64,
+        after=2**53,
         incidents=(longest,) * MOST_OF_ONE,
         until=2**53,
         record="r" * 64,

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -437,6 +438,86 @@ def test_an_answer_to_somebody_else_is_not_heard():
     house.hear(table.answer(asked))
     house.store()
     assert house.numbers("aa") == [1, 2, 3, 4, 5]
+
+
+def asked_at(house: House, now: float) -> dict[type, Any]:
+    """What the table is asked at this time, by the kind of the request."""
+    return {type(each): each for _, each in house.following.to_ask(now)}
+
+
+def with_inputs(rounds: int) -> tuple[House, Told]:
+    """A house that has the rounds of a table, whose health it has heard, and that has asked for its incidents."""
+    house, table = followed(rounds)
+    house.hear(table.health())
+    return house, table
+
+
+def test_the_answer_to_another_request_with_the_same_id_is_not_heard():
+    """A table answers whoever asks, also with an id of the Game Manager."""
+    house, table = with_inputs(200)
+    asked = asked_at(house, 100.0)[IncidentsRequest]
+
+    house.hear(table.answer(replace_after(asked, 900)))
+    house.store()
+    assert house.incidents("aa") == []
+    house.hear(table.answer(asked))
+    house.hear(table.answer(replace_after(asked, 900)))
+    house.store()
+
+    assert len(house.incidents("aa")) == 1000 // 97
+    assert house.following.faults() == {}
+
+
+def test_rounds_after_another_number_than_was_asked_for_are_not_heard():
+    house, table = House(), Told()
+    for _ in range(30):
+        table.play(Random(1))
+    (asked,) = asked_at(house, 1.0).values()
+
+    house.hear(table.answer(replace_after(asked, 20)))
+    house.store()
+    assert house.numbers("aa") == []
+
+    house.hear(table.answer(asked))
+    house.hear(table.answer(asked_at(house, 10.0)[RoundsRequest]))
+    house.store()
+    assert house.numbers("aa") == [*range(1, 31)]
+
+
+def replace_after(asked: Ask, after: int) -> Ask:
+    return asked.model_copy(update={"after": after})
+
+
+def test_a_refusal_that_names_no_request_holds_up_none():
+    house, table = with_inputs(200)
+    house.following.refuse("t", None, "too many requests")
+
+    asked = asked_at(house, 100.0)[IncidentsRequest]
+    house.following.refuse("t", None, "too many requests")
+    house.hear(table.answer(asked))
+    house.store()
+
+    assert len(house.incidents("aa")) == 1000 // 97
+
+
+def test_an_old_message_of_the_table_that_is_sent_again_and_again_holds_up_nothing():
+    """The table has signed it once, and the broker has it."""
+    house, table = with_inputs(200)
+    earlier, old_health = Told("earlier"), Told().health()
+    old_round = earlier.play(Random(1))
+    now = 100.0
+    for _ in range(600):  # a minute
+        now += 0.1
+        house.hear(old_health.model_copy(update={"rounds": 1, "inputs": 1}))
+        house.hear(old_round)
+        if round(now * 10) % 100 == 0:
+            house.hear(table.health())
+        for _, asked in house.following.to_ask(now):
+            house.hear(table.answer(asked))
+    house.store()
+
+    assert len(house.incidents("aa")) == 1000 // 97
+    assert house.following.faults() == {}
 
 
 def test_an_answer_that_is_late_each_time_is_heard():

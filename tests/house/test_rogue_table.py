@@ -38,7 +38,7 @@ from punto.messages.requests import (
     RoundsRequest,
     RoundsResponse,
 )
-from punto.messages.topics import HOUSE_READS, progressive
+from punto.messages.topics import HOUSE_READS, house_topic, progressive
 from punto.runtime.broker_login import BrokerConfig
 from tests.controller.table_in_this_process import eventually
 from tests.house.bookkeeping import Keeper
@@ -68,7 +68,7 @@ class House:
 
     def tell(self, table: str, topic: str, message: Message | dict[str, Any]) -> None:
         payload = json.dumps(message).encode() if isinstance(message, dict) else message.wire()
-        if topic in HOUSE_READS and table in self.signings:
+        if house_topic(topic) in HOUSE_READS and table in self.signings:
             payload = self.signings[table].signed(payload)
         self.feed.take(f"punto/{table}/{topic}", payload, retained=False)
 
@@ -380,7 +380,16 @@ def test_the_highest_payments_are_in_bounds_and_their_sums_fit(store, net):
     won = replace(WON, stake=MOST_AMOUNT, returned=max(0, net), net=net)
     record = replace(answer.round, settlements=(won,))
     told = RoundsResponse(
-        id="x", seq=1, ts=TS, request="a", rounds=(record,), ended=(), record="aa", currency="USD", more=False
+        id="x",
+        seq=1,
+        ts=TS,
+        request="a",
+        after=0,
+        rounds=(record,),
+        ended=(),
+        record="aa",
+        currency="USD",
+        more=False,
     )
     assert rounds_in_bounds(told) is told
     store.take([each._replace(round=replace(each.round, settlements=(won,))) for each in taken("t", 9)])

@@ -12,8 +12,9 @@ import pytest
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError
 from punto.controller.journal.entries import GAMES
+from punto.house import feed
 from punto.house.config import FloorConfig
-from punto.messages.topics import HOUSE_READS
+from punto.messages.topics import HOUSE_READS, house_topic
 from punto.runtime.signatures import Signing, of_the_house
 from tests.controller.table_in_this_process import connected, eventually, settings, table
 from tests.house.house import GameManager, stored
@@ -24,7 +25,7 @@ from tests.house.told import Told
 
 __all__ = ["broker"]  # the fixture
 KEY, NEW = b"k" * 32, b"n" * 32
-UNSIGNED = "is not signed with the key of the link, so nothing of it is stored"
+UNSIGNED = "is not signed with the key of the link, so it is not read"
 
 
 @pytest.fixture
@@ -111,12 +112,11 @@ async def test_a_game_is_learned_only_if_its_table_signed_it(house):
     assert [each.name for each in house.intake._games] == ["evil"]
 
 
-async def test_a_table_without_a_key_is_on_the_floor_and_nothing_of_it_is_stored(house):
+async def test_a_table_without_a_key_is_an_alarm_and_nothing_of_it_is_read(house):
     house.play("other", 2)
     house.turn()
 
-    (view,) = house.floor.view(datetime.now(UTC), {}, accounts=0)
-    assert view.table == "other"
+    assert house.floor.view(datetime.now(UTC), {}) == ()
     assert rounds_of(house.intake._store) == {}
     assert "put the same other.key into key_folder of [mqtt] there and of [floor] here" in unread(
         house, "other"
@@ -144,16 +144,14 @@ def test_a_key_that_cannot_be_read_is_reported_at_the_start(keys, written, says)
         FloorConfig(key_folder=keys if written is not None else keys / "none").signings()
 
 
-def test_every_kind_of_what_is_stored_is_signed():
-    """A message of another topic can at most make the Game Manager ask, and the answer is signed."""
-    assert {
-        "round",
-        "response/rounds",
-        "response/incidents",
-        "response/books",
-        "info",
-        "restricted/edge",
-    } == HOUSE_READS
+def test_a_table_signs_each_topic_that_the_game_manager_reads():
+    assert set(feed._READ) == HOUSE_READS
+    assert [house_topic(name) in HOUSE_READS for name in ("devices/shoe", "progressive/dragon", "state")] == [
+        True
+    ] * 3
+    assert not any(
+        house_topic(name) in HOUSE_READS for name in ("scoreboard", "meter/request", "meter/answer/t1")
+    )
 
 
 async def test_a_real_table_signs_and_a_stolen_password_brings_no_round_into_the_store(
@@ -178,6 +176,7 @@ async def test_a_real_table_signs_and_a_stolen_password_brings_no_round_into_the
         assert link.health().connected
 
     (card,) = floor["tables"]
+    assert card["live"]
     assert UNSIGNED in json.dumps(card)
 
 
