@@ -143,16 +143,27 @@ def differing(bundle: bytes, record: Path, version: str) -> list[str]:
     Raises:
         NoEvidenceError: the record has no such round.
         RecordError: as `gather`.
-        ValueError: it is not a bundle.
+        ValueError: it is not a bundle, or it is one of another record.
     """
     try:
         files = evidence_verifier.unpacked(bundle)
         found = evidence_verifier.Bundle(files)
         number, written_by = found.manifest["round"], found.manifest["program"]
+        _refuse_another(record, found.manifest)
         own = gather(record, number, found.file("heads.json", set()), version, written_by=written_by)
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"this is not a bundle: {error!r}") from error
     return sorted(name for name in own.keys() | files.keys() if own.get(name) != files.get(name))
+
+
+def _refuse_another(record: Path, manifest: dict[str, Any]) -> None:
+    with schema.reading(record) as connection:
+        name = store.name(connection)
+    if manifest["record"] != name:
+        raise ValueError(
+            f"the bundle is of the record {manifest['record']} of {manifest['table']}, but {record} is the record {name}: give --record the "
+            "file of the bundle's record"
+        )
 
 
 def write(files: dict[str, bytes], out: Path) -> str:

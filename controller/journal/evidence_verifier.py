@@ -325,7 +325,9 @@ class Bundle:
         covered = 0
         for seq, head in self.heads.items():
             own = [f"{seq}:{self.links.get(seq, '')}", self.manifest["table"], self.manifest["record"]]
-            if own != [head["head"], head["table"], head["record"]]:
+            if seq not in self.links:
+                self.faults.append(f"the bundle does not have input {seq}, of which it has the signed head")
+            elif own != [head["head"], head["table"], head["record"]]:
                 self.faults.append(f"the signed head {seq} is of another record")
             elif self.check_signatures(head, seq):
                 covered = max(covered, seq)

@@ -9,7 +9,7 @@ from punto.commands.numbers import whole_number
 from punto.configs.given_files import read_given
 from punto.controller.components import own_version
 from punto.controller.journal.evidence import VERIFIER, NoEvidenceError, differing, gather, write
-from punto.controller.journal.evidence_verifier import LARGEST
+from punto.controller.journal.evidence_verifier import LARGEST, checked
 from punto.controller.journal.schema import RecordError, reading
 from punto.controller.journal.store import name as name_of
 from punto.witness.store import heads_of
@@ -103,6 +103,12 @@ def _check(args: argparse.Namespace) -> int:
         raise ValueError(f"{args.check} cannot be read: {error.strerror}") from error
     if found := differing(bundle, args.record, own_version()):
         print(f"{args.check} differs from the record in {', '.join(found)}")
+        return 1
+    _, faults = checked(
+        bundle, without_heads=True
+    )  # the record cannot tell whether the heads in the bundle are signed
+    if faults:
+        print(f"{args.check} is what the record gives, but {'; '.join(faults)}")
         return 1
     print(f"{args.check} is what the record gives, file by file")
     return 0

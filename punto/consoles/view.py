@@ -527,7 +527,8 @@ def _due(state: TableState, settled: Settlement, commission: int, marked: int) -
     meter = None if state.progressive is None else state.progressive.books.settings
     was_taken = meter is not None and meter.wager.name == settled.wager and not meter.wager_stays
     is_difference = settled.stake == 0
-    if settled.outcome is Outcome.AWARD or (
+    # An award is paid by the meter, but the stake that a correction gives back with it is the dealer's to pay.
+    if (settled.outcome is Outcome.AWARD and not (is_difference and settled.net)) or (
         was_taken and settled.outcome is Outcome.LOSE and not is_difference
     ):
         return None

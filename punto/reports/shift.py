@@ -64,7 +64,7 @@ SELECT coalesce(sum(amount) FILTER (WHERE cause IN ('earned', 'corrected')), 0) 
 _CLEARED: Final = f"""
 SELECT ts, seat, cause, -amount, json_extract(payload, '$.who'), json_extract(payload, '$.approved_by'),
     json_extract(payload, '$.reason') FROM commissions JOIN inputs ON seq = input
-WHERE input >= ? AND cause IN ('collected', 'waived') ORDER BY input DESC LIMIT {MOST_LISTED + 1}
+WHERE input >= ? AND cause IN ('collected', 'waived') AND amount < 0 ORDER BY input DESC LIMIT {MOST_LISTED + 1}
 """  # noqa: S608 - literals
 
 

@@ -226,6 +226,21 @@ def test_what_is_due_is_beside_a_stake_that_lies_on_the_table_and_with_one_that_
     assert seat.pay == sum(pay for _, _, pay, _ in due)
 
 
+def test_a_stake_that_a_correction_gives_back_with_an_award_is_due():
+    """The wager lost, so the dealer has taken its $5; the award of the meter does not have it."""
+    played = ("meter", "wager 2 player 500", "spot 2", "start game", "draw KC 2H JC 3H 5D 4H")
+    croupier = Croupier.at_betting(*played, game_name="progressive-1-five-dollar", meter={})
+
+    last = shown(croupier.do("correct round 2H 3H 4H over KC JC KD")).last
+
+    assert last is not None
+    (seat,) = last.differences
+    assert [(each.wager, each.outcome, each.pay) for each in seat.due] == [
+        ("player", "win", 1000),
+        ("progressive", "award", 500),
+    ]
+
+
 def test_a_correction_after_settlement_is_shown_by_its_differences_until_the_next_hand():
     croupier = Croupier.at_betting("wager 3 player 500", "wager 1 tie 100", f"draw {PLAYER_NATURAL}")
     last = shown(croupier.do("void round")).last

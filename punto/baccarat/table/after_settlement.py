@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, SurplusCardError
-from punto.baccarat.table.commission import differs, mark
+from punto.baccarat.table.commission import mark
 from punto.baccarat.table.dealing import return_wagers, road_round
 from punto.baccarat.table.effects import RoundCorrected, RoundEnded
 from punto.baccarat.table.meters import Meters, of_hand, with_hands
@@ -137,7 +137,7 @@ def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right
         settlements=tuple(
             _difference(before, after)
             for before, after in zip(last.settlements, right.settlements, strict=True)
-            if _differs(before, after) or differs(turn.state, before, after)
+            if _differs(before, after)
         ),
         corrections=(),
         who=order.who,
@@ -176,13 +176,13 @@ def _counted_again(
 
 
 def _differs(before: Settlement, after: Settlement) -> bool:
-    """Whether the correction changes an amount owed for a wager.
+    """Whether the correction changes an amount owed for a wager, or what the rounding kept of it.
 
     The settlement returns nothing for an award, because the award is fixed when it is locked: compare its
-    rule instead.
+    rule instead. A commission that is rounded up can be the whole win of a small wager, so that only the rounding changes.
     """
     awards = Outcome.AWARD in {before.outcome, after.outcome} and before.rule != after.rule
-    return awards or before.returned != after.returned
+    return awards or (before.returned, before.remainder) != (after.returned, after.remainder)
 
 
 def _difference(before: Settlement, after: Settlement) -> Settlement:

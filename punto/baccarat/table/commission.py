@@ -59,14 +59,6 @@ def _owe_again(turn: Turn, settled: Settlement, more: int, number: int) -> list[
     return [_enter(turn, of.seat, "waived", again, number, of.wager)] if again else []
 
 
-def differs(state: TableState, before: Settlement, after: Settlement) -> bool:
-    """Whether a correction changes a mark. The pay need not change with it: a commission can be the whole win of a small wager."""
-    game = state.settings.game
-    return state.settings.commission == "shoe_end" and commission_of(game, before) != commission_of(
-        game, after
-    )
-
-
 def settle_account(turn: Turn, order: CollectCommission | WaiveCommission) -> None:
     """Collect or waive all that a seat owes.
 

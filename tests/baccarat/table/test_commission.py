@@ -1,7 +1,7 @@
 """Commission that is collected at the end of the shoe: an account for each seat, which only money or a supervisor clears."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -22,9 +22,9 @@ def played(*commands: str, **house: Any) -> Croupier:
     return Croupier.at_betting(*commands, **{"commission": "shoe_end", **house})
 
 
-def in_chips(unit: int, *commands: str) -> Croupier:
+def in_chips(unit: int, *commands: str, commission: Literal["each_win", "shoe_end"] = "shoe_end") -> Croupier:
     """A table whose game rounds to this chip."""
-    croupier = Croupier(commission="shoe_end")
+    croupier = Croupier(commission=commission)
     chips = replace(game(), rounding=Rounding(unit=unit))
     croupier.table.state = croupier.state.replace(settings=replace(croupier.settings, game=chips))
     return croupier.do("hello", "sign on", "change shoe", "open", *commands)
@@ -256,6 +256,17 @@ def test_an_account_gives_as_much_as_it_has():
     croupier.do("void round")
 
     assert entries(croupier)[-1] == CommissionEntry(2, "corrected", -20, 0, 2, "banker")
+
+
+def test_a_correction_has_the_rounding_too_where_the_pay_stays_the_same():
+    """Without it, the house's sum of what the rounding kept would be that of the wrong result."""
+    croupier = in_chips(1000, "wager 2 banker 1000", f"draw {BANKER_NATURAL}", TO_TIE, commission="each_win")
+
+    before, entry = croupier.rounds
+    (won,), (difference,) = before.settlements, entry.settlements
+    assert (won.remainder, difference.net) == ("950", 0)
+    assert croupier.state.history.last is not None
+    assert croupier.state.history.last.settlements[0].remainder == "0"
 
 
 # --- what waits for the accounts

@@ -186,7 +186,7 @@ def test_a_bundle_that_was_written_again_is_refuted_by_its_chain_and_its_head(re
     assert inputs(other) == sentence.format(entries[3]["seq"])
     assert inputs(entries[:3] + entries[4:]) == "an input is missing"
     assert inputs(entries[1:]) == sentence.format(entries[1]["seq"])
-    assert inputs(entries[:1]).endswith(" is of another record")
+    assert inputs(entries[:1]).endswith(", of which it has the signed head")
     assert inputs(chained(files, other)).endswith(" is of another record")
     told = json.loads(files["heads.json"])
     told[-1]["ts"] = told[-1]["ts"].replace("2", "1", 1)
@@ -375,10 +375,27 @@ def test_a_bundle_is_compared_with_the_record_file_by_file(tmp_path, record, hea
     assert checked(lost) == []  # no signature covers it
     assert compared(lost) == (1, " differs from the record in manifest.json, shown.jsonl\n")
     assert compared({"manifest.json": b"{}"})[0] == 2
+    unsigned = [
+        {**each, "signature": heads[0]["signature"][::-1]} for each in json.loads(files["heads.json"])
+    ]
+    status, said = compared(forged(files, heads=unsigned))
+    assert (status, said.startswith(" is what the record gives, but ")) == (1, True)
     for content in (b"", b"PK\3\4", verifier.packed(files)[:-1], verifier.packed(files)[:3000]):
         (tmp_path / "bundle.zip").write_bytes(content)
         ran = punto("evidence", "--check", str(tmp_path / "bundle.zip"), "--record", str(record))
         assert (ran.returncode, ran.stderr.count("\n")) == (2, 1)
+
+
+async def test_a_bundle_of_another_record_is_reported_as_such(tmp_path, record, heads):
+    (tmp_path / "bundle.zip").write_bytes(verifier.packed(gather(record, ROUND, heads, "0.1.0")))
+    other = tmp_path / "other.db"
+    async with table(other) as here:
+        await here.begin_shoe()
+        await here.play(5)
+
+    ran = punto("evidence", "--check", str(tmp_path / "bundle.zip"), "--record", str(other))
+
+    assert (ran.returncode, "give --record the file of the bundle's record" in ran.stderr) == (2, True)
 
 
 def test_the_verifiers_signatures_are_those_of_the_library(tmp_path):
