@@ -47,6 +47,7 @@ class HealthReport:
             simulation=settings.simulation,
             valid_until=timestamp(now + _HOLDS),
             uptime_seconds=round(clock.monotonic() - self._started, 3),
+            record=self._engine.record_name,
             inputs=self._engine.seq,
             rounds=self.journal.last_round,
             rounds_waiting=self.journal.last_round - self.journal.rounds_sent,

@@ -291,7 +291,7 @@ class Feed:
             case Edge():
                 self._intake.hear_edges(table, message)
             case Health():
-                self._intake.meet(table, message.rounds, message.inputs)
+                self._intake.meet(table, message.rounds, message.inputs, message.record)
             case Availability():
                 self._intake.hear_availability(table, message, retained=retained)
             case _:

@@ -86,6 +86,8 @@ class _Table:
     what the request for incidents that is not answered yet began after, `after_id` its id, and `told` the last request that was
     answered, with what was taken in.
 
+    `compared_to` is the last round that was compared, if all of those that are to be compared did not fit into one answer.
+
     `asked_after` is what the request `asked` or `answered` began after. `inputs_at`, `fewer_at` and `other_at` are when `inputs` was
     told, and when fewer rounds and another record were last looked into.
 
@@ -96,6 +98,7 @@ class _Table:
     next: int = 1
     ended: datetime | None = None
     compared: bool = False
+    compared_to: int = 0
     behind: bool = True
     asked: str | None = None
     asked_after: int = 0
@@ -118,6 +121,7 @@ class _Table:
     def compare_again(self) -> None:
         """Ask what its record has, whatever it was asked before."""
         self.compared, self.behind, self.asked, self.after = False, True, None, None
+        self.compared_to = 0
 
 
 class Following:
@@ -271,12 +275,14 @@ class Following:
         for books in self._books.values():
             books.ask_again()
 
-    def meet(self, name: str, rounds: int | None = None, inputs: int = 0) -> None:
+    def meet(self, name: str, rounds: int | None = None, inputs: int = 0, record: str | None = None) -> None:
         """A table is there, with so many rounds and inputs on its record if they are known.
 
         If they are fewer than were taken in, the table is asked, because a message may be old or invented.
         """
         table = self._tables.setdefault(name, _Table())
+        if record is not None and (self._is_too_new(name, record) or self._is_another(table, record)):
+            return
         if rounds is not None and table.compared and not table.fault:
             table.behind |= rounds >= table.next
             if rounds < table.next - 1 and self._now - table.fewer_at >= OLD_SECONDS:
@@ -316,14 +322,16 @@ class Following:
         if self._is_too_new(name, told.record):
             return []
         if not table.compared or table.fault or told.record != table.record or told.seq > table.next:
-            if told.record != table.record:
-                if self._now - table.other_at < OLD_SECONDS:
-                    return []
-                table.other_at, table.compared, table.fault = self._now, False, ""
-            table.behind = True
+            table.behind |= not self._is_another(table, told.record)
             return []
         end = RoundEnd(ts=told.ts, game=told.game, rules=told.rules)
         return self._take(name, table, told, [(told.round, end)])
+
+    def _is_another(self, table: _Table, record: str) -> bool:
+        """Whether a message names another record than the one that is followed. From time to time the table is asked which it has."""
+        if record != table.record and self._now - table.other_at >= OLD_SECONDS:
+            table.other_at, table.compared, table.fault, table.behind = self._now, False, "", True
+        return record != table.record
 
     def hear_answer(self, name: str, told: RoundsResponse) -> list[Taken]:
         """The answer to a request. Returns the rounds to take in."""
@@ -343,7 +351,9 @@ class Following:
             self._begin(name, table, told.record)
             return []  # what was asked for was of the record before
         rounds = _ended(told)
-        if not table.compared and not self._compare(table, rounds):
+        if not table.compared and told.more and rounds and rounds[-1][0].round < table.next - 1:
+            table.compared_to = rounds[-1][0].round  # not all that was asked for fits into an answer
+        elif not table.compared and not self._compare(table, rounds):
             return []
         table.behind = told.more or len(rounds) < len(told.rounds)
         return self._take(name, table, told, rounds)
@@ -428,7 +438,9 @@ class Following:
                 table.asked_at = now
                 if table.asked is None:
                     after = table.next - 1
-                    if not table.compared:
+                    if not table.compared and table.compared_to:
+                        after = table.compared_to
+                    elif not table.compared:
                         after = max(0, after - min(COMPARED, max(1, len(self._remembered(name, table)))))
                     table.asked, table.asked_after = new_id("rounds"), after
                 yield name, RoundsRequest(id=table.asked, after=table.asked_after, limit=100)
@@ -463,6 +475,7 @@ class Following:
         """Follow this record from where it was left."""
         cursor = self._cursors.get((name, record))
         table.record, table.compared, table.behind, table.fault = record, False, True, ""
+        table.compared_to = 0
         table.next, table.ended = (1, None) if cursor is None else (cursor.rounds + 1, cursor.ended)
         table.inputs, table.inputs_at = 0, float("-inf")
         table.incidents = 0 if cursor is None else cursor.incidents
@@ -478,6 +491,7 @@ class Following:
     @staticmethod
     def _compare(table: _Table, rounds: list[tuple[RoundRecord, RoundEnd]]) -> bool:
         """Whether these rounds have the last one that was taken in."""
+        table.compared_to = 0
         table.compared = table.next == 1 or any(
             record.round == table.next - 1 and datetime.fromisoformat(end.ts) == table.ended
             for record, end in rounds

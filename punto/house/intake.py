@@ -109,11 +109,11 @@ class Intake:
         if self._following is not None:
             self._following.compare_again()
 
-    def meet(self, table: str, rounds: int | None = None, inputs: int = 0) -> None:
+    def meet(self, table: str, rounds: int | None = None, inputs: int = 0, record: str | None = None) -> None:
         """A table is there, with so many rounds and inputs on its record if they are known."""
         self._tables.add(table)
         if self._following is not None:
-            self._following.meet(table, rounds, inputs)
+            self._following.meet(table, rounds, inputs, record)
 
     def hear_availability(self, table: str, told: Availability, *, retained: bool) -> None:
         """A table's service, which may not be the only one that publishes as this table. A retained message may be old."""

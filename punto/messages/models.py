@@ -203,6 +203,7 @@ class Health(Message):
     schema_: Literal["punto/health/1"] = Field("punto/health/1", alias="schema")
     valid_until: Timestamp
     uptime_seconds: float
+    record: RecordName
     inputs: int = Field(description="inputs on the record")
     rounds: int = Field(description="rounds on the record")
     rounds_waiting: int = Field(description="rounds on the record that the broker has not yet taken")

@@ -60,7 +60,7 @@ class House:
                 found = self.following.hear_incidents("t", message)
                 self.heard += [] if found is None else [found]
             case Health():
-                self.following.meet("t", message.rounds, message.inputs)
+                self.following.meet("t", message.rounds, message.inputs, message.record)
 
     def numbers(self, record: str) -> list[int]:
         return [each.round.round for each in self.rounds(record)]
@@ -488,6 +488,22 @@ def replace_after(asked: Ask, after: int) -> Ask:
     return asked.model_copy(update={"after": after})
 
 
+@pytest.mark.parametrize("at_most", [1, 3])
+def test_rounds_that_do_not_fit_into_one_answer_are_compared_one_answer_after_the_other(at_most):
+    house, table = followed(30)
+    house.following.compare_again()
+    table.play(Random(1))
+
+    for now in range(200, 400, 3):
+        for _, asked in house.following.to_ask(now):
+            limit = {"limit": at_most} if isinstance(asked, RoundsRequest) else {}
+            house.hear(table.answer(asked.model_copy(update=limit)))
+    house.store()
+
+    assert house.following.faults() == {}
+    assert house.numbers("aa") == [*range(1, 32)]
+
+
 def test_a_refusal_that_names_no_request_holds_up_none():
     house, table = with_inputs(200)
     house.following.refuse("t", None, "too many requests")
@@ -504,16 +520,22 @@ def test_an_old_message_of_the_table_that_is_sent_again_and_again_holds_up_nothi
     """The table has signed it once, and the broker has it."""
     house, table = with_inputs(200)
     earlier, old_health = Told("earlier"), Told().health()
-    old_round = earlier.play(Random(1))
-    now = 100.0
+    serves(house, "earlier", 0)
+    serves(house, "aa", 60)
+    for _ in range(300):
+        old_round = earlier.play(Random(1))
+    now, on_the_way = 100.0, list[Message]()
     for _ in range(600):  # a minute
         now += 0.1
         house.hear(old_health.model_copy(update={"rounds": 1, "inputs": 1}))
         house.hear(old_round)
+        house.hear(earlier.health())
         if round(now * 10) % 100 == 0:
             house.hear(table.health())
-        for _, asked in house.following.to_ask(now):
-            house.hear(table.answer(asked))
+        asked = [each for _, each in house.following.to_ask(now)]
+        for answer in on_the_way:
+            house.hear(answer)
+        on_the_way = [table.answer(each) for each in asked]
     house.store()
 
     assert len(house.incidents("aa")) == 1000 // 97

@@ -91,6 +91,7 @@ class Told:
 
     def health(self) -> Health:
         return Health(
+            record=self.record,
             id="t/health",
             seq=1,
             ts=timestamp(BEGAN),
