@@ -86,6 +86,15 @@ class Meters(Value):
         )
 
 
+def together(meters: Iterable[Meters], others: Iterable[Meters], sign: int = 1) -> tuple[Meters, ...]:
+    """The meters of each game and the other ones together; with `sign` -1, without the other ones."""
+    found = {(each.game, each.rules): each for each in meters}
+    for other in others:
+        key = other.game, other.rules
+        found[key] = found.get(key, Meters(game=other.game, rules=other.rules)).plus(other, sign)
+    return tuple(found.values())
+
+
 def of_hand(game: Game, coup: Coup, settlements: Iterable[Settlement]) -> Meters:
     """The meters of one hand."""
     return Meters(

@@ -10,6 +10,7 @@ from punto.baccarat.table import order_kinds as kinds
 from punto.baccarat.table.after_settlement import correct_keyed, correct_round, replace_last, void_round
 from punto.baccarat.table.devices import accept_device
 from punto.baccarat.table.effects import AlarmAcknowledged, CardCorrected, CardHeld, GameChanged, PlayResumed
+from punto.baccarat.table.meters import together
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.shoe_events import NOT_RESUMED, OTHER_DECKS, accept, compare_decks, put_aside
 from punto.baccarat.table.state import (
@@ -396,10 +397,22 @@ def on_record(turn: Turn, event: events.OfTheRecord) -> None:
 
 
 def _begin_day(turn: Turn, began: str) -> None:
-    """Count the meters of another gaming day, and what is moved without approval; a start goes on with the day of the record."""
-    if turn.state.history.day is None or turn.state.history.day.began != began:
-        turn.change_history(day=GamingDay(began, turn.state.round.number, turn.state.history.meters))
-        progressive.day_begins(turn, began)
+    """Count the meters of another gaming day, and what is moved without approval; a start goes on with the day of the record.
+
+    A day that comes again, because the clock was set back over its beginning, goes on too, without the hands of the time between.
+    """
+    history = turn.state.history
+    now, meters = history.day, history.meters
+    if now is not None and now.began == began:
+        return
+    day, later = GamingDay(began, turn.state.round.number, meters), None
+    if now is not None and began < now.began:
+        later = now
+    elif now is not None and history.later is not None and history.later.began == began:
+        before = together(together(history.later.before, meters), now.before, -1)
+        day = replace(history.later, before=before)
+    turn.change_history(day=day, later=later)
+    progressive.day_begins(turn, began)
 
 
 def _in_public(client: str) -> str:

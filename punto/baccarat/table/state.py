@@ -444,7 +444,8 @@ class History(Value):
     - `marked`: what the last round, or else its last correction, added to the seats' accounts of commission; `commissions`: what
       is owed and waived of the last round's commission, because a waived commission is owed again if a correction takes the
       win back.
-    - `meters`: those of the table's life, by game; `day`: the gaming day, None before the first.
+    - `meters`: those of the table's life, by game; `day`: the gaming day, None before the first; `later`: the day that had begun
+      when the clock was set back over its beginning.
     """
 
     last: RoundRecord | None = None
@@ -453,6 +454,7 @@ class History(Value):
     commissions: tuple[CommissionOfWager, ...] = ()
     meters: tuple[Meters, ...] = ()
     day: GamingDay | None = None
+    later: GamingDay | None = None
 
     def todays(self, game: Game) -> Meters:
         """The meters of a game on the present gaming day."""

@@ -98,6 +98,32 @@ def test_the_day_has_the_hands_since_it_began_and_corrections_go_to_the_day_of_t
     assert (meters(croupier).hands, todays(croupier).hands) == (1, 1)
 
 
+YESTERDAY, TODAY, TOMORROW = (f"2026-11-{day}T06:00:00.000000+00:00" for day in (21, 22, 23))
+
+
+def test_a_day_that_comes_again_after_the_clock_was_set_back_goes_on():
+    """A time server sets the clock back by some seconds, and the day has begun already."""
+    croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}")
+    croupier.handle(DayBegan(YESTERDAY))
+    counted = []
+    for day, hands in ((TODAY, [LONG, TIE]), (YESTERDAY, [PLAYER_NATURAL]), (TODAY, [TIE]), (TOMORROW, [])):
+        croupier.handle(DayBegan(day))
+        croupier.do("change shoe", "open", *(f"draw {hand}" for hand in hands))
+        counted.append(todays(croupier).hands)
+
+    assert counted == [2, 1, 3, 0]
+    assert meters(croupier).hands == 5
+
+
+def test_a_day_after_a_clock_that_was_set_back_is_counted_from_its_own_beginning():
+    croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}")
+    for day in (TODAY, YESTERDAY, TOMORROW, TODAY):
+        croupier.handle(DayBegan(day))
+        croupier.do("change shoe", "open", f"draw {PLAYER_NATURAL}")
+
+    assert todays(croupier).hands == 1
+
+
 def test_each_game_has_its_own():
     croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}", "change shoe", "close table", "game canberra")
     croupier.do("change shoe", "open", f"draw {LONG}")
