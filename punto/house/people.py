@@ -151,7 +151,8 @@ class _Sum:
 def people_of(happened: Iterable[Happened], begins: datetime, ends: datetime) -> tuple[PersonReport, ...]:
     """The people of the time from `begins` to `ends`, from what happened then; that of each table is in order.
 
-    Sign-ons and their ends before and after are there too. Each person who is signed on when something happens counts it.
+    Sign-ons and their ends before and after are there too, and all that happened after, because a session that a restart ended
+    lasted until the last of it. Each person who is signed on when something happens counts it.
     """
     signed_on: defaultdict[str, SignedOn] = defaultdict(SignedOn)
     found: defaultdict[str, defaultdict[str, _Sum]] = defaultdict(lambda: defaultdict(_Sum))
@@ -165,7 +166,7 @@ def people_of(happened: Iterable[Happened], begins: datetime, ends: datetime) ->
     for each in happened:
         at = signed_on[each.table]
         end(each.table, at.take(each))
-        if each.what not in SIGN_ONS:
+        if each.what not in SIGN_ONS and begins <= each.ts < ends:
             for who in at.people:
                 found[who][each.table].happened[each.what] += 1
     for table, at in signed_on.items():
@@ -195,7 +196,9 @@ def people_report(store: Store, since: date, until: date) -> PeopleReport:
     """
     begins, ends = (store.calendar.begins(day) for day in (since, until + _DAY))
     with store.reading() as connection:
-        rows = merge(_rounds(connection, since, until), _incidents(connection, since, until))
+        rows = merge(
+            _rounds(connection, since, until + LONGEST_SESSION), _incidents(connection, since, until)
+        )
         happened = (Happened(table, ts, what, who) for _, _, ts, _, table, what, who in rows)
         people = people_of(happened, begins, ends)
     return PeopleReport(since=since, until=until, people=people)
@@ -245,7 +248,7 @@ def _rounds(connection: Connection, since: date, until: date) -> Iterator[_Row]:
 
 
 def _incidents(connection: Connection, since: date, until: date) -> Iterator[_Row]:
-    """The incidents of these days, and the sign-ons and their ends of some days before and after as well."""
+    """The incidents of these days and of some days after, and the sign-ons and their ends of some days before as well."""
     own = schema.INCIDENTS.c
     refused = (func.substr(own.text, 1, len(REFUSED)) == REFUSED) & own.who.is_not(None)
     what = case((refused, "refused_orders"), (own.kind == _CALL, "calls"), else_=own.kind)
@@ -255,7 +258,7 @@ def _incidents(connection: Connection, since: date, until: date) -> Iterator[_Ro
         .where(
             or_(
                 own.kind.in_(SIGN_ONS) & own.day.between(since - LONGEST_SESSION, until + LONGEST_SESSION),
-                own.kind.not_in(sorted(ENTRANCE_KINDS)) & own.day.between(since, until),
+                own.kind.not_in(sorted(ENTRANCE_KINDS)) & own.day.between(since, until + LONGEST_SESSION),
             )
         )
         .order_by(own.day, own.record_id, own.seq, own.place)

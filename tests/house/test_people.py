@@ -151,3 +151,26 @@ def test_the_report_is_what_rounds_and_incidents_of_the_store_say(open_store):
         ("", "wager_placed", "1", ""),
     ]
     assert MOST_DAYS >= 31
+
+
+def test_a_session_over_the_days_beginning_that_a_restart_ended_is_divided_between_the_days(open_store):
+    store: Store = open_store()
+    store.take_incidents(
+        incidents(
+            (
+                (30, 1, ON, "service", "mei", "signed on"),
+                (100, 1, "unread", "shoe", None, "the last thing before the restart"),
+                (140, 1, STARTED, "service", None, "started"),
+            )
+        )
+    )
+    day = date(2026, 11, 24)  # it begins after 60 minutes
+    before = day - timedelta(days=1)
+
+    seconds = [
+        people_report(store, *days).people[0].work.seconds
+        for days in ((before, before), (day, day), (before, day))
+    ]
+
+    assert seconds == [30 * 60, 40 * 60, 70 * 60]
+    assert people_report(store, before, before).people[0].work.other == {}
