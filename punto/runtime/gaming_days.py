@@ -43,7 +43,9 @@ class Calendar:
     def day_of(self, moment: datetime) -> date:
         """The gaming day of a moment."""
         day = moment.astimezone(self.zone).date()
-        return day if self.begins(day) <= moment else day - _A_DAY
+        while self.begins(day) > moment:  # twice if the clock is put forward past `starts` and midnight
+            day -= _A_DAY
+        return day
 
     def week_of(self, day: date) -> date:
         """The first day of a day's gaming week."""

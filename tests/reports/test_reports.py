@@ -204,17 +204,23 @@ def test_a_gaming_day_is_an_hour_shorter_or_longer_where_the_clock_is_put_forwar
     assert length.total_seconds() == hours * 3600
 
 
-@pytest.mark.parametrize("starts", ["02:00", "02:30", "02:59"])
-def test_every_moment_is_of_one_day_though_the_clock_skips_or_repeats_when_days_begin(starts):
-    vienna = Calendar.of(starts, "Europe/Vienna")
-    for first in (date(2026, 3, 27), date(2026, 10, 23)):
-        for n in range(4):
+@pytest.mark.parametrize(
+    ("starts", "zone"),
+    [
+        *((starts, "Europe/Vienna") for starts in ("02:00", "02:30", "02:59")),
+        ("23:30", "America/Nuuk"),  # where the clock is put forward from 23:00 to midnight
+    ],
+)
+def test_every_moment_is_of_one_day_though_the_clock_skips_or_repeats_when_days_begin(starts, zone):
+    calendar = Calendar.of(starts, zone)
+    for first in (date(2026, 3, 26), date(2026, 10, 23)):
+        for n in range(5):
             day = date.fromordinal(first.toordinal() + n)
-            begins, next_begins = vienna.begins(day), vienna.begins(date.fromordinal(day.toordinal() + 1))
+            begins, next_begins = calendar.begins(day), calendar.begins(date.fromordinal(day.toordinal() + 1))
 
             assert begins < next_begins
-            assert vienna.day_of(begins) == day
-            assert vienna.day_of(next_begins - (next_begins - begins) / 1000) == day
+            assert calendar.day_of(begins) == day
+            assert calendar.day_of(next_begins - (next_begins - begins) / 1000) == day
 
 
 async def test_rounds_on_either_side_of_a_skipped_hour_are_of_their_own_days(tmp_path):
