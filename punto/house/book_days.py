@@ -48,7 +48,7 @@ class BookDays:
     asked_at: float = float("-inf")
     pause: float = 0.0
     answered: bool = False
-    told: tuple[str, tuple[Accrual, ...]] | None = None
+    told: tuple[str, date, tuple[Accrual, ...]] | None = None
     heard: bool = True
     heard_at: float = float("-inf")
     reason: str = ""
@@ -86,7 +86,8 @@ class BookDays:
 
     def hear(self, table: str, told: BooksResponse) -> TakenBooks | None:
         """The answer to a request. Returns the books to take in, if it has those of the day that is next."""
-        if self.asked is None or told.request != self.asked.id:
+        # Another day is that of another request with the same id.
+        if self.asked is None or (told.request, told.books.day.day) != (self.asked.id, self.asked.day):
             return None
         self.asked, self.answered, self.pause, self.reason = None, True, OPEN_EVERY_SECONDS, ""
         if told.record != self.record:
@@ -97,7 +98,7 @@ class BookDays:
             self.pause = 0.0 if first < self.today else OPEN_EVERY_SECONDS
         elif self.next == day.day and day.state == "ended":
             after, self.taken = self.taken, day.day
-            self.told = told.request, day.progressives
+            self.told = told.request, day.day, day.progressives
             self._go_on(day.day + _A_DAY)
             self.pause = 0.0
             return TakenBooks(table, told.record, told.simulation, after, told.ts, told.books)
@@ -107,8 +108,8 @@ class BookDays:
         """Whether this is a second answer, with other books, to the request whose answer was taken in last."""
         return (
             self.told is not None
-            and told.request == self.told[0]
-            and told.books.day.progressives != self.told[1]
+            and (told.request, told.books.day.day) == self.told[:2]
+            and told.books.day.progressives != self.told[2]
         )
 
     def refuse(self, request: str | None, reason: str) -> bool:

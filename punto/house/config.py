@@ -156,9 +156,15 @@ class GameManagerConfig(Section):
                 "rounds into the store: write key_folder (docs/how-to/follow-the-floor.md)"
             )
         else:
-            for table in self.floor.tables:
-                file = self.floor.key_folder / f"{table}.key"
+            names = {f"{table}.key" for table in self.floor.tables}
+            for file in sorted(
+                {*self.floor.key_folder.glob("*.key"), *map(self.floor.key_folder.joinpath, names)}
+            ):
                 yield from secret_warnings(file, "floor.key_folder", ": make it with `punto device-key`")
+            try:
+                self.floor.signings()
+            except ConfigError as error:
+                yield f"warning: {error}"
 
 
 def load_game_manager(path: Path) -> GameManagerConfig:

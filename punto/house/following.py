@@ -322,7 +322,8 @@ class Following:
         if self._is_too_new(name, told.record):
             return []
         if not table.compared or table.fault or told.record != table.record or told.seq > table.next:
-            table.behind |= not self._is_another(table, told.record)
+            if not self._is_another(table, told.record):
+                table.behind = True
             return []
         end = RoundEnd(ts=told.ts, game=told.game, rules=told.rules)
         return self._take(name, table, told, [(told.round, end)])

@@ -175,6 +175,23 @@ def test_an_answer_to_the_request_of_another_is_not_taken_in():
     assert (house.days.asked, house.days.next) == (asked, None)
 
 
+def test_an_answer_of_another_day_with_the_same_id_is_neither_taken_in_nor_a_contradiction():
+    """A service answers whoever asks, also with an id of the Game Manager."""
+    keeper = Keeper(FIRST, FIRST + 2 * A_DAY)
+    house = House(keeper)
+    asked = house.asks()
+    assert asked is not None
+    other = keeper.answer(BooksRequest(id=asked.id, day=FIRST + A_DAY))
+    assert isinstance(other, BooksResponse)
+    house.hears(other)
+    assert (house.days.asked, house.stored) == (asked, [])
+
+    house.settle()
+    last = keeper.answer(BooksRequest(id=house.days.told[0], day=FIRST)) if house.days.told else other
+    assert isinstance(last, BooksResponse)
+    assert not house.days.contradicts(last)
+
+
 def test_an_answer_of_another_record_is_not_taken_in():
     keeper = Keeper(FIRST, FIRST + 2 * A_DAY)
     house = House(keeper)

@@ -542,6 +542,21 @@ def test_an_old_message_of_the_table_that_is_sent_again_and_again_holds_up_nothi
     assert house.following.faults() == {}
 
 
+def test_one_old_round_of_another_record_does_not_silence_the_table():
+    house, table = with_inputs(200)
+    serves(house, "earlier", 0)
+    serves(house, "aa", 60)
+    asked_at(house, 100.0)
+    house.hear(Told("earlier").play(Random(1)))
+
+    for now in range(101, 160):
+        for _, asked in house.following.to_ask(now):
+            house.hear(table.answer(asked))
+    house.store()
+
+    assert len(house.incidents("aa")) == 1000 // 97
+
+
 def test_an_answer_that_is_late_each_time_is_heard():
     dice, house, table = Random(0), House(), Told()
     table.play(dice)

@@ -79,7 +79,7 @@ def test_the_commission_is_collected_before_the_shoe_is_changed(procedure, tmp_p
         HERE / "configs/games" / ("progressive-2.toml" if procedure else "mini-baccarat.toml")
     ).read_text()
     (tmp_path / "short.toml").write_text(game.replace("decks = 8", "decks = 1", 1))
-    ran = played("--rounds", "14", *procedure, "--game", tmp_path / "short.toml", "--dir", tmp_path / "demo")
+    ran = played("--rounds", "40", *procedure, "--game", tmp_path / "short.toml", "--dir", tmp_path / "demo")
     moved = rows(tmp_path / "demo/table.db", "SELECT cause, count(*) FROM commissions GROUP BY cause")
 
     assert (ran.returncode, ran.stderr) == (0, "")
