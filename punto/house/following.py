@@ -281,7 +281,11 @@ class Following:
         If they are fewer than were taken in, the table is asked, because a message may be old or invented.
         """
         table = self._tables.setdefault(name, _Table())
-        if record is not None and (self._is_too_new(name, record) or self._is_another(table, record)):
+        if record is not None and (
+            self.is_held_back(name, record)
+            or self._is_too_new(name, record)
+            or self._is_another(table, record)
+        ):
             return
         if rounds is not None and table.compared and not table.fault:
             table.behind |= rounds >= table.next

@@ -97,7 +97,7 @@ def test_the_page_of_the_api_has_the_pace_of_the_socket():
 
 def test_the_page_of_the_api_has_the_pace_of_an_accounts_orders():
     text = (HERE / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
-    said = re.search(r"Each account may give (\d+) orders at once, and (\d+) orders a second", text)
+    said = re.search(r"An account may give (\d+) orders at once, and (\d+) orders a second", text)
 
     assert said is not None
     assert said.groups() == (str(FEW_AT_ONCE), f"{PER_SECOND:.0f}")
