@@ -288,6 +288,17 @@ async def test_a_shift_has_the_commission_that_was_marked_collected_and_waived_i
     assert "waived the commission of seat 3: left" in [each["text"] for each in shift["alarms"]]
 
 
+async def test_a_waived_commission_that_is_owed_again_is_not_listed_as_waived(tmp_path):
+    async with consoles(tmp_path, settings(commission="shoe_end")) as here:
+        browser = await opened(here)
+        won = ("wager 3 banker 1000", f"draw {BANKER_NATURAL}")
+        await here.table.do(*won, "waive 3 50", "void round")
+        commission = (await browser.get("/api/shift?hours=8")).json["commission"]
+
+    assert commission["shift"] == {"earned": 0, "collected": 0, "waived": 0}
+    assert [(each["cause"], each["amount"]) for each in commission["cleared"]] == [("waived", 50)]
+
+
 async def test_a_shift_says_nothing_of_commission_that_is_kept_from_each_win(here, mei):
     await deal(here, PLAYER_NATURAL, seats=1)
 
