@@ -203,6 +203,23 @@ async def at_work(page: Page, here: TableWithConsoles, name: str) -> None:
     await page.wait_for_selector("body.live")
 
 
+_CATCH_UP = """
+async () => {
+  const { ask, follow, unfollow } = await import("/static/service.js");
+  const { body } = await ask("GET", "/api/table");
+  await new Promise((done) => {
+    const watch = (view) => view.seq >= body.seq && done(setTimeout(() => unfollow(watch)));
+    follow(watch);
+  });
+}
+"""
+
+
+async def caught_up(page: Page) -> None:
+    """Wait until the page shows the table as it is now: an order that is asked about sooner is off when the news comes."""
+    await page.evaluate(_CATCH_UP)
+
+
 async def put_away(page: Page) -> None:
     """Put away what was done. It also goes by itself after four seconds, so its button may be gone."""
     await page.locator("#said-away").dispatch_event("click")

@@ -21,6 +21,7 @@ from tests.consoles.pages.parts import (
     PLAYER_NATURAL,
     TableWithConsoles,
     at_work,
+    caught_up,
     console_of,
     consoles,
     house,
@@ -62,6 +63,7 @@ class Case:
         """Open the dialog by keyboard, and give the order by Enter."""
         if self.before is not None:
             await self.before(here, page)
+        await caught_up(page)
         opener = page.locator(self.opened_by)
         await expect(opener).to_be_enabled()
         await opener.press("Enter")

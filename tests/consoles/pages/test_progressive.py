@@ -23,6 +23,7 @@ from tests.consoles.pages.parts import (
     PASSWORD,
     TableWithConsoles,
     at_work,
+    caught_up,
     console_of,
     consoles,
     headline,
@@ -83,6 +84,7 @@ async def said(page: Page, words: str) -> None:
 
 async def sign(page: Page, order: str, name: str, password: str = PASSWORD) -> None:
     """A supervisor gives an order at the dealer's page."""
+    await caught_up(page)
     await page.locator(f'.award-orders [data-order="{order}"]').click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Name").fill(name)
@@ -390,6 +392,7 @@ async def test_a_supervisor_confirms_and_signs_a_nexus_award_at_once_at_a_page_o
         await desk.keyboard.press("Escape")
         await page.keyboard.press("5")
         await todo(desk, "presses CONFIRM")
+        await caught_up(desk)
         await desk.locator('[data-order="confirm"]').click()
         await dialog.locator("button.go").click()
 

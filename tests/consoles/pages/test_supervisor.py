@@ -15,6 +15,7 @@ from tests.consoles.pages.parts import (
     PASSWORD,
     PLAYER_NATURAL,
     at_work,
+    caught_up,
     console_of,
     consoles,
     headline,
@@ -30,6 +31,7 @@ WAGERS = ((1, "player", 2500), (3, "banker", 10_000), (4, "tie", 500))
 
 async def order(page: Page, name: str):
     """Press an order and return its dialog."""
+    await caught_up(page)
     await page.get_by_role("button", name=name, exact=True).click()
     dialog = page.get_by_role("dialog")
     await expect(dialog).to_be_visible()
