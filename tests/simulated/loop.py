@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 from unittest import mock
 
 from punto.controller import clock_watch
@@ -39,13 +39,18 @@ class Loop(VirtualTime):
         return done
 
 
+NEVER: Final = datetime.min.replace(tzinfo=UTC)
+
+
 @contextmanager
 def clocks(loop: Loop) -> Iterator[None]:
     """The PC's clocks are those of the loop."""
     with (
         mock.patch.object(clock, "now", loop.wall),
         mock.patch.object(clock, "monotonic", loop.time),
-        mock.patch.object(clock_watch, "RELEASED", loop.wall()),  # a simulated day can be an earlier one
+        mock.patch.object(
+            clock_watch, "RELEASED", NEVER
+        ),  # a simulated day can be an earlier one, and its clock be set back
     ):
         yield
 
