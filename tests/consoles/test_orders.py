@@ -49,7 +49,7 @@ async def test_an_order_that_the_table_refuses_is_on_the_record_and_its_reason_i
         "waiting": None,
     }
     assert answer.json["reason"].startswith("not now: the table is closed. You can now: ")
-    assert here.events()[-1] == {"who": "Mei", "kind": "reveal"}
+    assert here.events("reveal")[-1] == {"who": "Mei", "kind": "reveal"}
 
 
 @pytest.mark.parametrize(("role", "of_supervisors"), [(Role.DEALER, False), (Role.SUPERVISOR, True)])
@@ -178,7 +178,7 @@ async def test_an_invalid_approval_is_refused_and_on_the_record(approval, status
         answer = await browser.order("void_round", round=1, reason="misdeal", approval=approval)
 
         assert (answer.status, answer.json["code"]) == (status, code)
-        last = here.events()[-1]
+        last = here.events("access_refused")[-1]
         assert (last["who"], last["what"], last["code"]) == (recorded[0], "approve void_round", recorded[1])
         assert here.table.state.round.number == 2
         assert (await browser.get("/api/session")).status == 200

@@ -320,7 +320,7 @@ async def test_an_executives_card_waits_for_its_owners_password_where_the_house_
         assert [(await at.shown())["password_of"]] == ["Ida"]
         wrong = await give("incorrect horse")
         assert (wrong.status, wrong.json["code"]) == (403, "not_signed")
-        assert at.here.events()[-1]["code"] == "wrong_password"
+        assert at.here.events("access_refused")[-1]["code"] == "wrong_password"
         right = await give(PASSWORD)
         accounts.close()
 

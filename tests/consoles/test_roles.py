@@ -90,7 +90,7 @@ async def test_nobody_orders_or_reads_what_is_not_of_their_role_and_who_tries_is
             shown = await browser.preview(**request_for(kind))
             signs = CATALOGUE[kind].signed and role in MAY["sign_on"]  # another may sign it at their page
             assert shown.status == (200 if signs else 403), kind
-            assert here.events()[-1] == {
+            assert here.events("access_refused")[-1] == {
                 "who": "Mei",
                 "what": kind,
                 "code": "not_of_role",

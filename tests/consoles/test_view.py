@@ -423,7 +423,9 @@ async def test_the_stream_does_not_count_as_activity_and_ends_with_its_session(t
         await asyncio.wait_for(listening, DEADLINE)
 
         await eventually(
-            lambda: here.events()[-1] == {"who": "Mei", "why": "inactive", "kind": "session_ended"},
+            lambda: (
+                here.events("session_ended") == [{"who": "Mei", "why": "inactive", "kind": "session_ended"}]
+            ),
             "its end is on the record",
         )
 
