@@ -104,9 +104,8 @@ def _check(args: argparse.Namespace) -> int:
     if found := differing(bundle, args.record, own_version()):
         print(f"{args.check} differs from the record in {', '.join(found)}")
         return 1
-    _, faults = checked(
-        bundle, without_heads=True
-    )  # the record cannot tell whether the heads in the bundle are signed
+    # The record cannot tell whether the heads in the bundle are signed.
+    _, faults = checked(bundle, without_heads=True)
     if faults:
         print(f"{args.check} is what the record gives, but {'; '.join(faults)}")
         return 1

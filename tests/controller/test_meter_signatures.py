@@ -112,8 +112,9 @@ def test_a_stolen_password_changes_nothing_and_the_genuine_table_plays_on(floor,
         t1.order("game_over")
         t2.bet(2)
         heard = {name: [each.payload for each in listener.heard() if each.topic == name] for name in topics}
-    # A table that waits sends its request again: of each, one is captured.
+    # A table that waits sends its request again: of each, one is replayed.
     captured = {(name, each["seq"]): each for name in topics[:2] for each in heard[name] if each["asked"]}
+    replayed = [json.dumps(each, separators=(",", ":")) for each in captured.values()]  # also those of t2
     number = t1.link.number
     own = broker_has(tmp_path, broker, "punto/t1/availability")["record"]
     before = authority.contributions
@@ -125,9 +126,7 @@ def test_a_stolen_password_changes_nothing_and_the_genuine_table_plays_on(floor,
         {**asked_for(number + 1, record=own), "signatures": heard[REQUEST][0]["signatures"]},
         {**asked_for(number + 1, record=own), "currency": "EUR"},
         {"schema": "punto/meter-request/9"},
-        *(
-            json.dumps(each, separators=(",", ":")) for each in captured.values()
-        ),  # replayed, also those of t2
+        *replayed,
     ]
     for _ in range(2):
         for each in forgeries:

@@ -39,18 +39,16 @@ class Loop(VirtualTime):
         return done
 
 
-NEVER: Final = datetime.min.replace(tzinfo=UTC)
+LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @contextmanager
 def clocks(loop: Loop) -> Iterator[None]:
-    """The PC's clocks are those of the loop."""
+    """The PC's clocks are those of the loop. The program is older than all that they show, also after they are set back."""
     with (
         mock.patch.object(clock, "now", loop.wall),
         mock.patch.object(clock, "monotonic", loop.time),
-        mock.patch.object(
-            clock_watch, "RELEASED", NEVER
-        ),  # a simulated day can be an earlier one, and its clock be set back
+        mock.patch.object(clock_watch, "RELEASED", LONG_AGO),
     ):
         yield
 
