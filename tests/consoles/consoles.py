@@ -27,6 +27,7 @@ from punto.consoles.console import Console
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
+from punto.controller.engine import HouseRules
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import NO_EQUIPMENT, Equipment
 from punto.controller.supervisor import gate_of
@@ -211,13 +212,17 @@ class Here:
 
 @asynccontextmanager
 async def consoles(
-    folder: Path, own: Settings | None = None, equipment: Equipment = NO_EQUIPMENT, **config: Any
+    folder: Path,
+    own: Settings | None = None,
+    equipment: Equipment = NO_EQUIPMENT,
+    house: HouseRules | None = None,
+    **config: Any,
 ) -> AsyncIterator[Here]:
     """A table that has started, with its consoles; what ends them is raised."""
     record = folder / "table.db"
     port = free_port()
     accounts = Accounts.open(folder / "operators.db")
-    async with table(record, own or settings()) as here:
+    async with table(record, own or settings(), house=house) as here:
         policy = {"approval": "page"} | {name: config.pop(name) for name in ACCOUNTS if name in config}
         own_accounts = AccountsConfig.model_validate({"path": folder / "operators.db", **policy})
         console_config = ConsoleConfig.model_validate({"port": port, **config})

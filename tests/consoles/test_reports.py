@@ -32,10 +32,12 @@ from punto.baccarat.table.events import (
 from punto.baccarat.table.meters import every
 from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting
 from punto.configs.expectations import WIN, shipped
+from punto.controller.engine import HouseRules
 from punto.controller.journal import store
 from punto.controller.journal.schema import RecordError
 from punto.reports import shift as reports
 from punto.reports.shift import MOST_LISTED, Reports
+from punto.runtime.gaming_days import Calendar
 from tests.baccarat.table.croupier import BANKER_NATURAL, COMMANDS, LONG, PLAYER_NATURAL, TIE, Croupier
 from tests.consoles.consoles import Browser, Here, consoles
 from tests.controller.table_in_this_process import edited, rows, settings
@@ -264,7 +266,9 @@ async def test_a_shift_has_what_the_house_took_and_paid_however_often_a_round_wa
 
 async def test_a_shift_has_the_commission_that_was_marked_collected_and_waived_in_it(tmp_path, monkeypatch):
     monkeypatch.setattr(reports, "MOST_LISTED", 2)
-    async with consoles(tmp_path, settings(commission="shoe_end")) as here:
+    began = datetime.now(UTC) - timedelta(hours=12)  # before the shift, at any hour at which this test runs
+    house = HouseRules(Calendar.of(f"{began:%H}:00"))
+    async with consoles(tmp_path, settings(commission="shoe_end"), house=house) as here:
         browser = await opened(here)
         play = [f"wager {seat} banker 1000" for seat in (1, 2, 3, 5)]
         await here.table.do(*play, f"draw {BANKER_NATURAL}", "collect 5 50", "collect 1 50", "collect 2 50")
