@@ -45,7 +45,18 @@ def wrong_with(
         return f"award {award.id} is of the seats {award.seats}, but {counted.wagers} were counted"
     # A linked table may hear of it when another table has won of the next meter.
     own = state.progressive if state.progressive is not None and state.progressive.link is None else None
-    if own is not None and award.whole_meter and own.books.available < own.books.settings.seed * UNIT:
+    # The next meter began with the first confirmation of a hand. If that was backed out, other awards may have taken of it since.
+    again = any(
+        isinstance(each, AwardBackedOut)
+        and (each.award.table, each.award.round) == (award.table, award.round)
+        for each in entries
+    )
+    if (
+        own is not None
+        and award.whole_meter
+        and not again
+        and own.books.available < own.books.settings.seed * UNIT
+    ):
         return f"after award {award.id}, the next meter does not have its seed"
     return None
 
