@@ -16,6 +16,7 @@ from punto.baccarat.progressive.effects import (
     AwardLocked,
     Effect,
     Posted,
+    TableForgotten,
     table_of,
 )
 from punto.baccarat.progressive.events import Contribute
@@ -38,6 +39,8 @@ MOST_GAMES_AN_HOUR: Final = 250
 progressive, which players lift and place again for each game, a table deals some 70.
 """
 
+_Entry = tuple[int, Effect]
+
 
 @dataclass(slots=True)
 class Audited:
@@ -49,7 +52,7 @@ class Audited:
     books: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
     table: str = ""
     currency: str = ""
-    shared: dict[str, list[tuple[int, Effect]]] = field(default_factory=dict)
+    shared: dict[str, list[_Entry]] = field(default_factory=dict)
     """The entries in the books of each progressive that has an authority: all of them on its record, and a linked table's own.
     Each has the number of its input.
     """
@@ -131,25 +134,66 @@ def difference_between(authority: Audited, table: Audited) -> str | None:
 
     The table must have the authority's entries, and no balance, game or award that the authority's books never had.
 
-    The authority may have carried out one request whose answer is not on the table's record yet.
+    The authority may have carried out one request whose answer is not on the table's record yet. What the record has of the time
+    before the authority began again with the table may end anywhere, because it was lost or restored from a backup.
     """
     for progressive in authority.shared.keys() | table.shared.keys():
-        own, kept = (
-            [(seq, entry) for seq, entry in found if table_of(entry) == table.table]
-            for found in (part.shared.get(progressive, ()) for part in (table, authority))
-        )
-        for number, ((_, of_table), (_, of_authority)) in enumerate(zip(own, kept, strict=False), 1):
-            if of_table != of_authority:
-                return f"entry {number} of {table.table} in the books of {progressive} differs from the authority's"
-        if len(own) > len(kept):
-            return f"{table.table} has {len(own)} entries in the books of {progressive}, but the authority has {len(kept)}"
-        unknown = sorted({seq for seq, _ in kept[len(own) :]})
-        if len(unknown) > 1:
-            return (
-                f"the authority has carried out {len(unknown)} requests of {table.table} in the books of {progressive} that are not "
-                f"on its record; the first is input {unknown[0]} of the authority"
-            )
+        own = [entry for _, entry in table.shared.get(progressive, ()) if table_of(entry) == table.table]
+        *before, kept = _since_each_beginning(authority.shared.get(progressive, ()), table.table)
+        # How many entries can be of the time before; then so many must be left as the authority has, or as it has answered.
+        old = _ends_of_parts(own, before)
+        fits = [end for end in old if 0 <= end - (len(own) - len(kept)) <= _in_last_input(kept)]
+        found = [_difference(progressive, table.table, own, end, kept) for end in sorted(fits) or [max(old)]]
+        if all(found):
+            return found[-1]
     return _invented(authority, table)
+
+
+def _difference(
+    progressive: str, table: str, own: Sequence[Effect], begins: int, kept: Sequence[_Entry]
+) -> str | None:
+    """The first difference of the entries from `begins` on."""
+    theirs = [entry for _, entry in kept]
+    for number, (of_table, of_authority) in enumerate(zip(own[begins:], theirs, strict=False), begins + 1):
+        if of_table != of_authority:
+            return f"entry {number} of {table} in the books of {progressive} differs from the authority's"
+    there = len(own) - begins
+    if there > len(kept):
+        return f"{table} has {there} entries in the books of {progressive}, but the authority has {len(kept)}"
+    unknown = sorted({seq for seq, _ in kept[there:]})
+    if len(unknown) > 1:
+        return (
+            f"the authority has carried out {len(unknown)} requests of {table} in the books of {progressive} that are not "
+            f"on its record; the first is input {unknown[0]} of the authority"
+        )
+    return None
+
+
+def _since_each_beginning(entries: Iterable[_Entry], table: str) -> list[list[_Entry]]:
+    """The entries of a table, divided where its authority began again with it."""
+    parts: list[list[_Entry]] = [[]]
+    for seq, entry in entries:
+        if isinstance(entry, TableForgotten) and entry.table == table:
+            parts.append([])
+        elif table_of(entry) == table:
+            parts[-1].append((seq, entry))
+    return parts
+
+
+def _ends_of_parts(own: Sequence[Effect], parts: Iterable[Sequence[_Entry]]) -> set[int]:
+    """After how many entries a record can be at the end of these parts, each of which it may have had up to any entry."""
+    ends = {0}
+    for part in parts:
+        for start in tuple(ends):
+            for end, (_, entry) in enumerate(part, start):
+                if end == len(own) or own[end] != entry:
+                    break
+                ends.add(end + 1)
+    return ends
+
+
+def _in_last_input(kept: Sequence[_Entry]) -> int:
+    return sum(seq == kept[-1][0] for seq, _ in kept)
 
 
 def _invented(authority: Audited, table: Audited) -> str | None:

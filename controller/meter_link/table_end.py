@@ -39,8 +39,11 @@ STALE_SECONDS: Final = 5.0
 """An authority whose meter has not come for this time is away: it comes every second."""
 _ASK_AGAIN_SECONDS: Final = 3.0
 """How often a table that waits for its authority sends its request again."""
+_UNANSWERED_SECONDS: Final = 7.0
+"""An authority that has not answered for this time, in which it was asked twice, does not know the table."""
 _NOT_SIGNED: Final = "what comes as its answer is not signed with the key of the link: put the same {0}.key into key_folder of {1} and of {0}"
 _NOT_EXPECTED: Final = "it signs its answers, but this table has no key: write key_folder in [progressive] of both, or of neither"
+_NOT_ANSWERED: Final = "it does not answer {}: write this table into its tables, and start it again"
 _UNREAD_ANSWER: Final = MeterHeard(False, UNREAD.format("the authority"))
 
 _log = structlog.get_logger("punto.controller.meter_link")
@@ -69,6 +72,8 @@ class TableEnd:
         self._meter: Progressive | None = None
         self._meter_at = 0.0
         self._heard: MeterHeard | None = None
+        self._awaited_since = clock.monotonic()
+        """Since when the authority could have answered."""
         self._unsigned = ""
         """Why what came as the answer of the authority is not one; empty if there was none since its last answer."""
         self._answered = 0
@@ -154,7 +159,6 @@ class TableEnd:
             self._available, self._reason = said.state == "online", said.reason
             if not self._available:
                 self._last_input = 0  # it may come back with another record
-                self._heard = None  # or with another key
             await self._look()
 
     async def _take_meter(self, message: Received) -> None:
@@ -172,6 +176,8 @@ class TableEnd:
                 self._unsigned = reason.format(self._table, self._signs.authority)
                 await self._look()
             return
+        if message.retained and self._heard is None:
+            return  # it may be old, and the authority may not answer this table any more
         self._unsigned = ""
         said = read(MeterAnswer, message)
         if said is not None and said.last_input < self._last_input:
@@ -245,6 +251,9 @@ class TableEnd:
     def _present(self) -> MeterHeard | None:
         """What is to be recorded of the authority now, None if the table knows it."""
         known, link = progressive_of(self._engine.state).books, self._link
+        if not (self._available and self._broker.health().connected):
+            self._heard = None  # it may come back with another key, or without this table
+            self._awaited_since = clock.monotonic()
         away = next(self._away(), None)
         if away is not None:
             return MeterHeard(False, away) if link.online else None
@@ -253,11 +262,10 @@ class TableEnd:
             objection = self._unsigned
         said = self._heard if objection is None else MeterHeard(False, objection)
         if said is None or not said.online:
-            reason = "it has not told the meter yet" if said is None else said.reason
+            reason = _NOT_ANSWERED.format(self._table) if said is None else said.reason
+            in_time = said is None and clock.monotonic() - self._awaited_since < _UNANSWERED_SECONDS
             return (
-                MeterHeard(False, reason)
-                if link.online or (said is not None and reason != link.reason)
-                else None
+                MeterHeard(False, reason) if link.online or (reason != link.reason and not in_time) else None
             )
         settings = said.settings if said.settings != known.settings else None
         if said.extract is not None and said.extract.ledger.last < known.ledger.last:

@@ -379,8 +379,7 @@ class Desk:
         if progressive is None:
             return ""
         procedure, table = progressive.procedure, self.engine.state.settings.table
-        here = (table, procedure.hand.round)
-        found = [each.who for each in progressive.books.awards if (each.table, each.round) == here]
+        found = [each.who for each in progressive.books.awards_of(table, procedure.hand.round)]
         if procedure.kind == "nexus" and procedure.confirmed is not None:
             found.append(procedure.confirmed.who)
         return f" ({found[-1]} was first)" if found else ""

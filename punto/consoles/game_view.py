@@ -276,9 +276,8 @@ class _Game:
         """The logged award of the game in play, unless it was backed out."""
         if self.procedure.step not in {Step.LOGGED, Step.ADJUSTED}:
             return None
-        here = (self.state.settings.table, self.hand.round)
-        stand = (each for each in self.books.awards if each.state is not AwardState.BACKED_OUT)
-        return next((each for each in stand if (each.table, each.round) == here), None)
+        awards = self.books.awards_of(self.state.settings.table, self.hand.round)
+        return next((each for each in awards if each.state is not AwardState.BACKED_OUT), None)
 
     # --- the seats
 

@@ -48,28 +48,29 @@ _TYPES: Final = {
 def export_month(store: Store, month: date, folder: Path, kind: Format) -> list[Path]:
     """Write a month's rounds, settlements, incidents and books to a file each, and note that they were exported.
 
-    Beside each file is one with its SHA-256, which `sha256sum --check` reads.
+    Beside each file is one with its SHA-256, which `sha256sum --check` reads. What came after the month was dropped is written to
+    files of its own.
 
     Raises:
         OSError: a file cannot be written.
-        StoreError: the month was dropped.
+        StoreError: the month was dropped, and nothing came since.
         StoreAwayError: the store cannot be reached.
     """
     written = []
     with store.reading() as connection:
-        for table in schema.EXPORTED:
-            _refuse_dropped(connection, month, table)
-            path = folder / f"{table.name}-{month:%Y-%m}.{kind}"
-            written.append((table, path, *_write(connection, table, month, path, kind)))
+        for table, part, _ in _parts(connection, month):
+            number = "" if part == 1 else f"-{part}"
+            path = folder / f"{table.name}-{month:%Y-%m}{number}.{kind}"
+            written.append((table, part, path, *_write(connection, table, month, path, kind)))
     now = datetime.now(UTC)
     with store.writing() as connection:
-        for table, path, rows, digest in written:
-            key = {"month": month, "name": table.name}
+        for table, part, path, rows, digest in written:
+            key = {"month": month, "name": table.name, "part": part}
             connection.execute(delete(schema.EXPORTS).filter_by(**key))
             write_file(path.with_name(f"{path.name}.sha256"), f"{digest}  {path.name}\n".encode(), SHARED)
             row = {**key, "rows": rows, "file": path.name, "sha256": digest, "ts": now, "dropped": False}
             connection.execute(insert(schema.EXPORTS), row)
-    return [path for _, path, *_ in written]
+    return [path for _, _, path, *_ in written]
 
 
 def drop_month(store: Store, month: date, today: date) -> int:
@@ -82,39 +83,44 @@ def drop_month(store: Store, month: date, today: date) -> int:
     if today - _end_of(month) < _LATE:
         raise StoreError(f"{month:%Y-%m} ended less than 30 days ago: a table may still tell rounds of it")
     with store.writing() as connection:
-        asked = select(schema.EXPORTS.c.name, schema.EXPORTS.c.rows).filter_by(month=month)
-        noted: dict[str, int] = {row.name: row.rows for row in connection.execute(asked)}
-        dropped = 0
-        for table in schema.PARTITIONED:
-            _refuse_dropped(connection, month, table)
-            there = connection.execute(
-                select(func.count()).select_from(table).where(_in(table, month))
-            ).scalar_one()
-            if noted.get(table.name) != there:
+        found = [each for each in _parts(connection, month) if each[0] in schema.PARTITIONED]
+        for table, part, there in found:
+            exported = select(schema.EXPORTS.c.rows).filter_by(month=month, name=table.name, part=part)
+            noted = connection.execute(exported).scalar_one_or_none()
+            if noted != there:
                 has = (
                     "was not exported"
-                    if table.name not in noted
-                    else f"has {there:,} rows, and {noted[table.name]:,} were exported"
+                    if noted is None
+                    else f"has {there:,} rows, and {noted:,} were exported"
                 )
                 raise StoreError(
                     f"{table.name} of {month:%Y-%m} {has}: export the month again, and then drop it"
                 )
-            dropped += there
-        for table in schema.PARTITIONED:
+        for table, part, _ in found:
             if store.is_postgresql:
                 connection.execute(text(f"DROP TABLE IF EXISTS {table.name}_{month:%Y_%m}"))
             else:
                 connection.execute(delete(table).where(_in(table, month)))
-        names = [table.name for table in schema.PARTITIONED]
-        of_month = update(schema.EXPORTS).filter_by(month=month).where(schema.EXPORTS.c.name.in_(names))
-        connection.execute(of_month.values(dropped=True))
-    return dropped
+            of_part = update(schema.EXPORTS).filter_by(month=month, name=table.name, part=part)
+            connection.execute(of_part.values(dropped=True))
+    return sum(there for _, _, there in found)
 
 
-def _refuse_dropped(connection: Connection, month: date, table: Table) -> None:
-    asked = select(schema.EXPORTS.c.file).filter_by(month=month, name=table.name, dropped=True)
-    if (file := connection.execute(asked).scalar_one_or_none()) is not None:
-        raise StoreError(f"{table.name} of {month:%Y-%m} was dropped: it is in the file {file}")
+def _parts(connection: Connection, month: date) -> list[tuple[Table, int, int]]:
+    """What the store has of a month: each table with the number of its part and of its rows; raises StoreError if all was dropped."""
+    found, files = [], list[str]()
+    for table in schema.EXPORTED:
+        there = connection.execute(
+            select(func.count()).select_from(table).where(_in(table, month))
+        ).scalar_one()
+        of_table = select(schema.EXPORTS.c.file).filter_by(month=month, name=table.name, dropped=True)
+        dropped = connection.execute(of_table.order_by(schema.EXPORTS.c.part)).scalars().all()
+        if there or not dropped:
+            found.append((table, len(dropped) + 1, there))
+        files += dropped
+    if files and not any(table in schema.PARTITIONED for table, _, _ in found):
+        raise StoreError(f"{month:%Y-%m} was dropped: it is in the files {', '.join(files)}")
+    return found
 
 
 def _in(table: Table, month: date) -> Any:

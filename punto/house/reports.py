@@ -229,18 +229,22 @@ def _by_table_and_wager(
     return tables, wagers
 
 
-def meters_between(connection: Connection, since: date, until: date) -> dict[Key, Meters]:
-    """The meters of each table and game on these gaming days, both included."""
+def meters_between(
+    connection: Connection, since: date, until: date, *, rejected: bool = True
+) -> dict[Key, Meters]:
+    """The meters of each table and game on these gaming days, both included; also of rejected records if they are asked for."""
     return _as_meters(
         (
             (key, Handle(wager, int(wagers), int(staked), int(returned), int(squares), Fraction(rounded)))
             for key, (wager,), (wagers, staked, returned, squares, rounded) in _summed(
-                connection, schema.HANDLES, since, until
+                connection, schema.HANDLES, since, until, rejected=rejected
             )
         ),
         (
             (key, Hits(wager or None, rule, int(number)))
-            for key, (wager, rule), (number,) in _summed(connection, schema.HITS, since, until)
+            for key, (wager, rule), (number,) in _summed(
+                connection, schema.HITS, since, until, rejected=rejected
+            )
         ),
     )
 
@@ -264,17 +268,19 @@ def _as_meters(handle: Iterable[tuple[Key, Handle]], hit: Iterable[tuple[Key, Hi
     }
 
 
-def counts_between(connection: Connection, since: date, until: date) -> defaultdict[Key, dict[str, int]]:
-    """The rounds of each table and game on these gaming days, both included, by status."""
+def counts_between(
+    connection: Connection, since: date, until: date, *, rejected: bool = True
+) -> defaultdict[Key, dict[str, int]]:
+    """The rounds of each table and game on these gaming days, both included, by status; as `meters_between`."""
     found: defaultdict[Key, dict[str, int]] = defaultdict(dict)
-    for key, (status,), (rounds,) in _summed(connection, schema.COUNTS, since, until):
+    for key, (status,), (rounds,) in _summed(connection, schema.COUNTS, since, until, rejected=rejected):
         if rounds:
             found[key][status] = int(rounds)
     return found
 
 
 def _summed(
-    connection: Connection, table: Table, since: date, until: date
+    connection: Connection, table: Table, since: date, until: date, *, rejected: bool
 ) -> Iterator[tuple[Key, tuple[str, ...], tuple[Any, ...]]]:
     """The sums of these days by table, simulation, currency and game, and by the further columns of the key."""
     by = [
@@ -291,6 +297,8 @@ def _summed(
         .group_by(*by)
         .order_by(*by)
     )
+    if not rejected:
+        asked = asked.where(schema.RECORDS.c.held_back.is_distinct_from(REJECTED))
     for row in connection.execute(asked):
         yield (
             (row[0], row[1], row[2], row[3], row[4]),

@@ -235,10 +235,14 @@ EXPORTS: Final = Table(
     METADATA,
     Column("month", Date, primary_key=True),
     Column("name", Text, primary_key=True),
+    Column("part", BigInteger, primary_key=True),
     Column("rows", BigInteger, nullable=False),
     Column("file", Text, nullable=False),
     Column("sha256", Text, nullable=False),
     Column("ts", _MOMENT, nullable=False),
     Column("dropped", Boolean, nullable=False, server_default=false()),
 )
-"""The last export of each table's month. Only what was exported whole can be dropped."""
+"""The exports of each table's month: those that were dropped, and the last one. Only what was exported whole can be dropped.
+
+Part 2 has the rows that came after part 1 was dropped, because a table was away for longer than the month was kept.
+"""

@@ -107,7 +107,6 @@ class Store:
         self.calendar = calendar
         self._lead: Lead | None = None
         self._counted: dict[int, Counted | None] = {}
-        self._months: set[tuple[str, int, int]] = set()
         self._games: dict[tuple[str, str], Game] = {}
         try:
             address = make_url(url)
@@ -270,6 +269,8 @@ class Store:
             if game is not None:
                 _check_wagers(game, each.round)
             counted = count(sums, place, each.round, before, game)
+            if each.round.status == "correction" and before is None:
+                sums.add_differences(place, each.round)
             if each.round.status in {"played", "correction"}:
                 new[cursor.id] = counted
             yield place, each
@@ -340,21 +341,21 @@ class Store:
             connection.execute(insert(schema.ACCESSES), rows)
 
     def _make_room(self, connection: Connection, days: Iterable[date]) -> None:
-        """Make the partitions of these days, if they are not there."""
+        """Make the partitions of these days, if they are not there. It is asked each time, because a command may drop a month."""
         if not self.is_postgresql:
             return
-        for year, month in sorted({(day.year, day.month) for day in days}):
-            for table in schema.PARTITIONED:
-                if (table.name, year, month) in self._months:
-                    continue
-                until = date(year + month // 12, month % 12 + 1, 1)
-                connection.execute(
-                    text(
-                        f"CREATE TABLE IF NOT EXISTS {table.name}_{year}_{month:02} PARTITION OF {table.name} "
-                        f"FOR VALUES FROM ('{date(year, month, 1)}') TO ('{until}')"
-                    )
-                )
-                self._months.add((table.name, year, month))
+        months = sorted({(day.year, day.month) for day in days})
+        wanted = {
+            f"{table.name}_{year}_{month:02}": f"{table.name} FOR VALUES FROM ('{date(year, month, 1)}') "
+            f"TO ('{date(year + month // 12, month % 12 + 1, 1)}')"
+            for year, month in months
+            for table in schema.PARTITIONED
+        }
+        missing = text(
+            "SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NULL"
+        )
+        for name in connection.execute(missing, {"names": list(wanted)}).scalars().all():
+            connection.execute(text(f"CREATE TABLE IF NOT EXISTS {name} PARTITION OF {wanted[name]}"))
 
     def _add(self, connection: Connection, table: Table, rows: list[tuple[Any, ...]]) -> None:
         """Add rows, each with all columns in the table's order."""
@@ -499,10 +500,8 @@ class Store:
         try:
             yield
         except but:
-            self._months.clear()  # the transaction may have made some
             raise
         except DBAPIError as error:
-            self._months.clear()
             raise StoreAwayError(_in_one_line(error.orig or error)) from error
         except SQLAlchemyError as error:  # such as no connection of the pool within its time
             raise StoreAwayError(_in_one_line(error)) from error

@@ -53,6 +53,13 @@ class Sums:
             self.handles[at] = self.handles.get(at, Handle(handle.wager)).plus(own)
         self.add_hits(place, record, game)
 
+    def add_differences(self, place: Place, correction: RoundRecord) -> None:
+        """Count the amounts of a correction whose round is not known any more: it was dropped, and what it had hit with it."""
+        for each in correction.settlements:
+            at = place, each.wager
+            own = Handle(each.wager, returned=each.returned)
+            self.handles[at] = self.handles.get(at, Handle(each.wager)).plus(own)
+
     def add_hits(self, place: Place, record: RoundRecord, game: Game, sign: int = 1) -> None:
         """Count what a played round hits."""
         for wager, rule in deciding(game, Coup(as_dealt(record.player, record.banker))):

@@ -91,8 +91,9 @@ class Watch:
             if self._read != (today, now.hour):
                 self._before = _before(connection, today)
                 self._read = today, now.hour
-            new = meters_between(connection, today, today)
-            played = counts_between(connection, today, today)
+            # What a person has rejected is not the table's.
+            new = meters_between(connection, today, today, rejected=False)
+            played = counts_between(connection, today, today, rejected=False)
             simulated = are_simulated(connection)
         self.unwatched = {
             table: _UNKNOWN.format(cut(name))
@@ -149,7 +150,7 @@ def _before(connection: Connection, today: date) -> dict[date, dict[Key, Meters]
     begun = today
     for days in SPANS:
         since = today - (days - 1) * _A_DAY
-        sums = _together(sums, meters_between(connection, since, begun - _A_DAY))
+        sums = _together(sums, meters_between(connection, since, begun - _A_DAY, rejected=False))
         found[since], begun = sums, since
     return found
 

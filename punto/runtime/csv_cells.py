@@ -1,7 +1,8 @@
 """The one way in which the program writes CSV (RFC 4180): no cell is a formula.
 
 A spreadsheet executes a text that begins like a formula. Such a text can come from a person, from a table that was stolen or from a
-stranger's game file, so it gets an apostrophe before it. Amounts are plain decimals, which stay numbers also below zero.
+stranger's game file, so it gets an apostrophe before it. Amounts are plain decimals, and the remainder of a payment is a fraction; both
+stay as they are also below zero.
 """
 
 import csv
@@ -13,7 +14,7 @@ from typing import Final
 
 Cell = str | int | float | None
 _BEGINS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
-_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_NUMBER: Final = re.compile(r"-?[0-9]+(?:[./][0-9]+)?")
 
 
 def csv_lines(rows: Iterable[Sequence[Cell]], end: str = "\r\n") -> Iterator[str]:

@@ -229,6 +229,30 @@ def test_a_table_is_linked_again_by_a_broker_that_has_lost_what_was_retained(flo
     assert authority.contributions == CONTRIBUTED
 
 
+def test_a_table_that_its_authority_answers_no_more_starts_no_game_until_it_is_in_the_list_again(floor):
+    """What the authority last answered is retained by the broker, and its meter still comes."""
+    _, (authority, t1, _) = floor
+    listed = authority.config.read_text(encoding="utf-8")
+    authority.stop()
+    authority.config.write_text(listed.replace('tables = ["t1", "t2"]', 'tables = ["t2"]'), encoding="utf-8")
+    authority.start()
+    wait_until(lambda: "does not answer t1" in t1.link.reason, "the table knows that it is not served")
+    t1.order("wager_placed", seat=1)
+    for start in (False, True):
+        if start:
+            t1.stop()
+            t1.start()
+        refused = t1.ask(order="start_game", round=t1.status()["round"])
+        assert (refused["accepted"], refused["code"]) == (False, "meter_away")
+
+    authority.stop()
+    authority.config.write_text(listed, encoding="utf-8")
+    authority.start()
+    wait_until(lambda: t1.linked, "the table is served again")
+    t1.start_game()
+    assert (authority.contributions, t1.contributions) == (CONTRIBUTED, CONTRIBUTED)
+
+
 def test_a_request_that_is_refused_again_and_again_is_recorded_once(floor, tmp_path):
     broker, (authority, t1, t2) = floor
     topic = "punto/t1/meter/request"

@@ -3,6 +3,7 @@
 import csv
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -14,7 +15,7 @@ import pytest
 
 from punto.house.export import drop_month, export_month
 from punto.house.reports import floor_report
-from punto.house.store import StoreError
+from punto.house.store import Store, StoreError
 from punto.house.taken import TakenIncidents
 from punto.messages.building import timestamp
 from punto.messages.requests import RecordedIncident
@@ -95,7 +96,10 @@ def test_what_was_not_exported_is_not_dropped(filled, tmp_path, url):
     assert drop_month(filled, OCTOBER, LATER) > 30
     assert [number for _, number, _ in stored(url)] == list(range(31, rounds + 1))
     assert floor_report(filled, OCTOBER, LATER) == before
-    with pytest.raises(StoreError, match=r"was dropped: it is in the file rounds-2026-10\.parquet"):
+    with pytest.raises(
+        StoreError,
+        match=r"was dropped: it is in the files rounds-2026-10\.parquet, settlements-2026-10\.parquet, ",
+    ):
         export_month(filled, OCTOBER, tmp_path, "parquet")
 
 
@@ -107,6 +111,56 @@ def test_a_month_that_grew_since_is_exported_again_first(filled, tmp_path):
         drop_month(filled, NOVEMBER, LATER)
     export_month(filled, NOVEMBER, tmp_path, "parquet")
     assert drop_month(filled, NOVEMBER, LATER)
+
+
+def test_what_comes_after_its_month_was_dropped_is_exported_to_further_files_and_dropped(filled, tmp_path):
+    export_month(filled, OCTOBER, tmp_path, "parquet")
+    drop_month(filled, OCTOBER, LATER)
+    late = played(11, 40)
+    filled.take(
+        [each._replace(ts=each.ts - timedelta(days=30)) for each in told(late.rounds, late, "table-2")]
+    )
+    with pytest.raises(StoreError, match=r"rounds of 2026-10 was not exported: export the month again"):
+        drop_month(filled, OCTOBER, LATER)
+
+    files = export_month(filled, OCTOBER, tmp_path, "parquet")
+
+    assert [each.name for each in files] == [
+        *("rounds-2026-10-2.parquet", "settlements-2026-10-2.parquet", "books-2026-10.parquet")
+    ]
+    assert (total(tmp_path / "rounds-2026-10.parquet", "count(*)"), total(files[0], "count(*)")) == (30, 40)
+    assert duckdb.execute(f"SELECT DISTINCT \"table\" FROM '{files[0]}'").fetchall() == [("table-2",)]  # noqa: S608
+    assert drop_month(filled, OCTOBER, LATER) == 40 + total(files[1], "count(*)")
+    with pytest.raises(
+        StoreError, match=r"dropped: it is in the files rounds-2026-10\.parquet, rounds-2026-10-2"
+    ):
+        export_month(filled, OCTOBER, tmp_path, "parquet")
+
+
+def test_a_correction_of_a_round_that_was_dropped_counts_what_was_paid_more_or_less(open_store, tmp_path):
+    at = played(9, 80)
+    rounds = [each._replace(ts=each.ts - timedelta(days=30)) for each in told(at.rounds, at)]
+    index = next(i for i, each in enumerate(rounds) if each.round.corrects and each.round.winner and i > 20)
+    late = rounds[index]._replace(ts=rounds[index].ts + timedelta(days=40))
+    store = open_store()
+    store.take(rounds[:index])
+    won = wins(store)
+    export_month(store, OCTOBER, tmp_path, "csv")
+    drop_month(store, OCTOBER, LATER)
+
+    open_store().take([late])  # as after a start
+
+    more = Counter[str]()
+    for each in late.round.settlements:
+        more[each.wager] += each.returned
+    assert wins(store) == {wager: win - more[wager] for wager, win in won.items()}
+    assert any(more.values())
+
+
+def wins(store: Store) -> dict[str, int]:
+    """What the house has kept of each wager."""
+    (table,) = floor_report(store, OCTOBER, LATER).tables
+    return {each.wager: each.handle - each.returned for each in table.meters.wagers}
 
 
 def test_the_command_exports_and_drops(filled, tmp_path, url):

@@ -19,11 +19,12 @@ from punto.configs.game_files import load_game, shipped_games
 from punto.controller.config.limits import in_chips
 from punto.house import service
 from punto.house import watch as watch_module
+from punto.house.choices import choose, dispute
 from punto.house.live import Floor
 from punto.house.reports import floor_report, shift_report
 from punto.house.sheet import floor_sheet
 from punto.house.store import GapError, RefusedError, Store
-from punto.house.taken import Taken
+from punto.house.taken import Disputed, Taken
 from punto.house.watch import Watch
 from punto.messages.metering import told
 from punto.messages.meters import CountReading, MeterReadings, TableMeters
@@ -61,9 +62,10 @@ def take(store) -> Callable[..., None]:
         game: Game = GAME,
         *,
         simulation: bool = False,
+        record: str = "aa",
     ) -> None:
         rounds: list[Taken] = []
-        record = "rehearsal" if simulation else "aa"
+        record = "rehearsal" if simulation else record
         for each in records:
             number[table, record] = number.get((table, record), 0) + 1
             ts = began + timedelta(seconds=10 * len(rounds))
@@ -264,6 +266,19 @@ def test_the_hands_of_a_rehearsal_are_not_those_of_the_table(store, take):
     take(TOO_MANY_TIES, DAY + timedelta(hours=2))
     (first, *_) = look(store)["table-1"]
     assert (first.counted, first.since) == (440, DAY.date())
+
+
+def test_the_hands_of_a_record_that_a_person_rejected_are_not_those_of_the_table(store, take):
+    take(HANDS, DAY - A_DAY)
+    take(TOO_MANY_TIES, DAY, record="of a stranger")
+    assert things(look(store))[0] == TIE_ALARM
+
+    dispute(store, [Disputed("table-1", each, False) for each in ("aa", "of a stranger")])
+    assert things(look(store))[0] == TIE_ALARM  # until it is known which record is the table's
+    choose(store, "table-1", "aa", {"of a stranger"}, "eve", DAY + timedelta(hours=3))
+
+    for later in (timedelta(hours=20), timedelta(days=1, hours=20)):
+        assert look(store, DAY + later) == {}
 
 
 def test_the_amounts_of_a_rehearsal_are_a_report_of_their_own(store, take):

@@ -26,7 +26,9 @@ ROOT: Final = Path(__file__).parents[2]
 FORMULA: Final = '=HYPERLINK("http://x")'
 
 
-@pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t", "\r", "\n", "  =", "\uff1d", "\u200b=", "-1="])
+@pytest.mark.parametrize(
+    "begins", ["=", "+", "-", "@", "\t", "\r", "\n", "  =", "\uff1d", "\u200b=", "-1=", "-1/"]
+)
 def test_a_text_in_any_place_is_never_a_formula(begins):
     text = f"{begins}1+1"
     (line,) = csv_lines([[text, 1, None, text]])
@@ -35,8 +37,8 @@ def test_a_text_in_any_place_is_never_a_formula(begins):
     assert as_text("an award of 1+1") == "an award of 1+1"
 
 
-@pytest.mark.parametrize("number", ["-12.50", "0", "10000.00400000", "-0.000001"])
-def test_an_amount_stays_a_number(number):
+@pytest.mark.parametrize("number", ["-12.50", "0", "10000.00400000", "-0.000001", "-7/20"])
+def test_an_amount_or_a_remainder_stays_a_number(number):
     assert as_text(number) == number
 
 

@@ -35,7 +35,7 @@ from punto.baccarat.progressive.effects import (
 from punto.baccarat.progressive.events import BackOut, BookAward, DenyAward, ForgetTable, LockAward
 from punto.baccarat.progressive.ledger import Account, Cause, Line, Reference
 from punto.baccarat.progressive.money import amount, share_of_meter, whole
-from punto.baccarat.progressive.orders import refuse_unreasoned, table_round
+from punto.baccarat.progressive.orders import refuse_not_linked, refuse_unreasoned, table_round
 from punto.baccarat.progressive.people import refuse_too_few
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.baccarat.progressive.settings import Payer
@@ -171,11 +171,7 @@ def forget_table(turn: Turn, event: ForgetTable) -> None:
     Raises:
         RefusedError: the table is not linked, or the order has no reason.
     """
-    settings = turn.state.settings
-    if event.table not in {each.table for each in settings.tables}:
-        raise RefusedError(
-            "unknown_table", f"{event.table} is not linked to {settings.progressive}: check the table's id"
-        )
+    refuse_not_linked(turn, event.table)
     refuse_unreasoned(event.reason)
     for award in turn.state.locked:
         if award.table == event.table:
@@ -193,7 +189,6 @@ def forget(turn: Turn) -> None:
     The latter are locked or could still be corrected.
     """
     awards = turn.state.awards
-    last_rounds = {(each.table, each.round) for each in turn.state.rounds}
     # Frequent awards from the tray must not displace the rare ones of the meter, which could then not be
     # backed out.
     last = {
@@ -201,7 +196,8 @@ def forget(turn: Turn) -> None:
         for payer in get_args(Payer)
         for award in [each for each in awards if each.payer == payer][-KEPT:]
     }
-    kept = tuple(award for award in awards if award.id in last or (award.table, award.round) in last_rounds)
+    last |= {award.id for each in turn.state.rounds for award in turn.state.awards_of(each.table, each.round)}
+    kept = tuple(award for award in awards if award.id in last)
     if len(kept) < len(awards):
         turn.change(awards=kept)
 
@@ -253,8 +249,8 @@ def _backed_out(turn: Turn, table: str, round_: int) -> list[Award]:
     """The awards of the meter that this hand won before, and that were backed out, in order."""
     return [
         each
-        for each in turn.state.awards
-        if (each.table, each.round, each.payer, each.state) == (table, round_, "meter", AwardState.BACKED_OUT)
+        for each in turn.state.awards_of(table, round_)
+        if (each.payer, each.state) == ("meter", AwardState.BACKED_OUT)
     ]
 
 
@@ -284,11 +280,8 @@ def _refuse_seats(seats: tuple[int, ...], round_: int, played: TableRound) -> No
 
 def _refuse_again(turn: Turn, event: LockAward) -> None:
     """Refuse a second award of a round: one table has one winning hand."""
-    for award in turn.state.awards:
-        if (award.table, award.round) == (
-            event.table,
-            event.round,
-        ) and award.state is not AwardState.BACKED_OUT:
+    for award in turn.state.awards_of(event.table, event.round):
+        if award.state is not AwardState.BACKED_OUT:
             raise RefusedError(
                 "already_confirmed",
                 f"award {award.id} of round {award.round} ({written(award.amount, turn.currency)} for {award.rule}) is already "

@@ -42,12 +42,7 @@ def contribute(turn: Turn, event: events.Contribute) -> None:
         RefusedError: the table is not linked, its previous round is not over, or a wager is invalid.
     """
     settings = turn.state.settings
-    if event.table not in {each.table for each in settings.tables}:
-        raise RefusedError(
-            "unknown_table",
-            f"{event.table} is not linked to the progressive {settings.progressive}: add the table to the settings of this "
-            "progressive",
-        )
+    refuse_not_linked(turn, event.table)
     last = turn.state.round_at(event.table)
     if last is not None and last.lost:
         last = None
@@ -78,7 +73,9 @@ def contribute(turn: Turn, event: events.Contribute) -> None:
             Line(Account.RESERVE, to_reserve),
         ),
         Reference(table=event.table, round=event.round),
-        rounds=turn.rounds_with(TableRound(event.table, event.round, event.wagers)),
+        rounds=turn.rounds_with(
+            TableRound(event.table, event.round, event.wagers, first_award=turn.state.next_award)
+        ),
     )
 
 
@@ -217,8 +214,8 @@ def change_settings(turn: Turn, event: events.ChangeSettings) -> None:
             "limit_below_meter",
             f"the display limit is less than the amount that the meter shows now: enter at least {written(turn.state.shown, turn.currency)}",
         )
-    linked = {each.table for each in after.tables}
-    turn.change(settings=after, rounds=tuple(each for each in turn.state.rounds if each.table in linked))
+    # The rounds of a table that is not linked any more are kept: it may be linked again, and nobody may count them twice.
+    turn.change(settings=after)
     turn.emit(effects.SettingsChanged(before, after, event.reason, event.who, event.approved_by))
 
 
@@ -244,7 +241,8 @@ def retire(turn: Turn, event: events.Retire) -> None:
 
 
 def table_round(turn: Turn, table: str, number: int) -> TableRound:
-    """The last round of a table, if it has this number; raises RefusedError if it does not."""
+    """The last round of a linked table, if it has this number; raises RefusedError if it does not."""
+    refuse_not_linked(turn, table)
     last = turn.state.round_at(table)
     if last is None:
         raise RefusedError("no_round", f"{table} has had no round of this progressive")
@@ -254,6 +252,17 @@ def table_round(turn: Turn, table: str, number: int) -> TableRound:
             f"round {number} of {table} cannot change now: only the last round, {last.round}, can change",
         )
     return last
+
+
+def refuse_not_linked(turn: Turn, table: str) -> None:
+    """Refuse what names a table that is not linked to the progressive, also if it was once."""
+    settings = turn.state.settings
+    if table not in {each.table for each in settings.tables}:
+        raise RefusedError(
+            "unknown_table",
+            f"{table} is not linked to the progressive {settings.progressive}: check the table's id, or add the table to the "
+            "settings of this progressive",
+        )
 
 
 def refuse_unreasoned(reason: str) -> None:

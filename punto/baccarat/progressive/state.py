@@ -33,6 +33,8 @@ class AwardState(StrEnum):
 class TableRound:
     """A table's last round, with its progressive wagers.
 
+    `first_award` is the number of the next award when the round began. A table whose record was lost or restored numbers its rounds
+    again, so an award with a lower number is of an earlier round, even if that round has the same number.
     `lost` if its table's record was lost or restored (`ForgetTable`): any round of the table may be next, and this one still be
     confirmed, because the table may come back in the middle of it.
     """
@@ -42,6 +44,7 @@ class TableRound:
     wagers: tuple[SeatWager, ...]
     over: bool = False
     lost: bool = False
+    first_award: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,10 +138,22 @@ class State(Value):
         """The last round of a table, None before its first."""
         return next((each for each in self.rounds if each.table == table), None)
 
+    def awards_of(self, table: str, round_: int) -> tuple[Award, ...]:
+        """The awards of a table's last round, in order; none if it is not the last one."""
+        last = self.round_at(table)
+        if last is None or last.round != round_:
+            return ()
+        return tuple(
+            each
+            for each in self.awards
+            if (each.table, each.round) == (table, round_) and each.id >= last.first_award
+        )
+
     def extract(self, table: str) -> "Extract":
         """What a linked table knows of the progressive, beside the settings, which are its own."""
         last = next((each for each in reversed(self.awards) if each.payer == "meter"), None)
         own = self.round_at(table)
+        of_own = () if own is None else self.awards_of(table, own.round)
         return Extract(
             self.phase,
             self.ledger,
@@ -146,9 +161,7 @@ class State(Value):
             tuple(
                 each
                 for each in self.awards
-                if each is last
-                or each.state is AwardState.LOCKED
-                or (own is not None and (each.table, each.round) == (table, own.round))
+                if each is last or each.state is AwardState.LOCKED or each in of_own
             ),
             self.next_award,
         )

@@ -112,10 +112,9 @@ def carry_out(turn: Turn, order: BooksEvent) -> None:
     if isinstance(order, ForgetTable):
         _kept_here(turn)
     books, entries = _carried_out(progressive.books, [order], turn.state.settings.currency)
-    linked = {each.table for each in books.settings.tables}
+    served = progressive.served
     if isinstance(order, ForgetTable):
-        linked.discard(order.table)
-    served = tuple(each for each in progressive.served if each.table in linked)
+        served = tuple(each for each in served if each.table != order.table)
     turn.change(progressive=replace(progressive, books=books, served=served))
     _record(turn, entries)
 
@@ -266,10 +265,8 @@ def _taken_back(before: TablesProgressive, books: Books) -> bool:
     hand = before.procedure.hand
     booked = {each.id for each in before.books.awards if each.state is not AwardState.BACKED_OUT}
     return any(
-        award.id in booked
-        and award.state is AwardState.BACKED_OUT
-        and (award.table, award.round) == (hand.table, hand.round)
-        for award in books.awards
+        award.id in booked and award.state is AwardState.BACKED_OUT
+        for award in books.awards_of(hand.table, hand.round)
     )
 
 

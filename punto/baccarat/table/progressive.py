@@ -478,8 +478,7 @@ def _take_back(turn: Turn, number: int) -> None:
     progressive, last = of(turn), turn.state.history.last
     hand = progressive.procedure.hand
     of_the_game = any(
-        (award.id, award.table, award.round) == (number, turn.state.settings.table, hand.round)
-        for award in progressive.books.awards
+        award.id == number for award in progressive.books.awards_of(turn.state.settings.table, hand.round)
     )
     hand_over = progressive.procedure.step is not PLAYING
     if of_the_game and last is not None and progressive.decided == last.round and hand_over:

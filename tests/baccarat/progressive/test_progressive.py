@@ -193,24 +193,25 @@ def test_a_round_without_wagers_moves_no_money_and_is_the_tables_last_round():
     floor.order(Contribute("t1", 4, ()))
 
     assert len(floor.postings) == 1
-    assert floor.state.rounds == (TableRound("t1", 4, ()),)
+    assert floor.state.rounds == (TableRound("t1", 4, (), first_award=1),)
 
 
 @pytest.mark.parametrize(
     ("event", "code", "says"),
     [
-        (Contribute("t3", 1, ONE), "unknown_table", "t3 is not linked to the progressive dragon: add the table to the settings of this progressive"),
+        (Contribute("t4", 1, ONE), "unknown_table", "t4 is not linked to the progressive dragon: check the table's id, or add the table to the settings of this progressive"),
         (Contribute("t1", 2, ONE), "already_started", "the game of round 1 at t1 is not over: end that game before you start the next one"),
         (Contribute("t2", 5, ONE), "not_next_round", "the game of round 5 cannot start: t2 has already played the game of round 5"),
         (Contribute("t2", 6, (*ONE, *ONE)), "bad_wagers", "each seat in the game must have one progressive wager of more than 0"),
         (Contribute("t2", 6, (SeatWager(1, 0),)), "bad_wagers", "each seat in the game must have one progressive wager of more than 0"),
         (EndRound("t2", 5), "round_over", "round 5 of t2 is already over"),
         (EndRound("t1", 2), "not_last_round", "round 2 of t1 cannot change now: only the last round, 1, can change"),
-        (EndRound("t3", 2), "no_round", "t3 has had no round of this progressive"),
+        (EndRound("t3", 1), "no_round", "t3 has had no round of this progressive"),
+        (EndRound("t4", 1), "unknown_table", "t4 is not linked to the progressive dragon: check the table's id, or add the table to the settings of this progressive"),
     ],
 )  # fmt: skip
 def test_a_round_that_cannot_be_is_refused_and_changes_nothing(event, code, says):
-    floor = playing(how_many=2)
+    floor = playing(how_many=3)
     floor.order(Contribute("t2", 5, ()))
     floor.order(EndRound("t2", 5))
 
@@ -400,14 +401,15 @@ def test_a_display_limit_may_be_what_the_meter_shows():
     assert floor.state.room == 0
 
 
-def test_a_table_that_is_linked_no_more_has_no_round_that_could_be_opened():
+def test_the_round_of_a_table_that_is_linked_no_more_cannot_be_opened():
     floor = playing(how_many=2)
     floor.order(EndRound("t1", 1))
     only_t2 = replace(floor.settings, tables=floor.settings.tables[1:])
     floor.order(ChangeSettings(only_t2, "t1 is closed", "eve"))
 
-    assert floor.state.rounds == ()
-    assert refusal(floor, lambda: floor.order(ReopenRound("t1", 1)))[0] == "no_round"
+    assert refusal(floor, lambda: floor.order(ReopenRound("t1", 1)))[0] == "unknown_table"
+    floor.order(ChangeSettings(settings(how_many=2), "t1 is open again", "eve"))
+    assert floor.state.rounds == (TableRound("t1", 1, ONE, over=True, first_award=1),)
 
 
 def test_the_same_events_give_the_same_progressive_and_the_same_entries():

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from punto.baccarat.progressive.effects import Effect
+from punto.baccarat.progressive.events import ForgetTable
 from punto.baccarat.progressive.settings import LinkedTable, Settings
 from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.events import Event, MeterAnswered, MeterHeard, TableAsked
@@ -34,6 +35,7 @@ class Node(Croupier):
     def __init__(self, table: str, progressive: Settings, **others: Any) -> None:
         self.settings = settings(game_name="progressive-2", table=table, progressive=progressive, **others)
         self.table = Table.new(self.settings)
+        self.own_record = f"record of {table}"
         self.record = 1
         self.new: list[Any] = []
         self.effects: list[Any] = []
@@ -103,6 +105,21 @@ class LinkedFloor:
         for table in self.tables.values():
             table.do("hello", "sign on", "change shoe", "open")
 
+    def replace_record(self, name: str, backup: int = 0) -> None:
+        """Begin a new record of a table, or restore it from a backup after so many inputs, and begin again with the table."""
+        lost = self.tables[name]
+        self.tables[name] = found = Node(name, lost.progressive.books.settings)
+        if backup:
+            found.own_record = lost.own_record
+            for each in lost.inputs[:backup]:
+                found.handle(EVENTS.validate_json(each, strict=True))
+            found.record = found.state.link.expected
+        else:
+            found.own_record = "the new record"
+            found.do("hello", "sign on", "change shoe", "open")
+        self.authority.handle(ForgetTable(name, "its disk failed", "eve", "bob"))
+        self.settle()
+
     # --- messages
 
     def ask(self, name: str) -> None:
@@ -110,7 +127,9 @@ class LinkedFloor:
         link = self.tables[name].progressive.link
         assert link is not None
         if link.asked is not None:
-            self.asks.append(TableAsked(name, f"record of {name}", link.asked.number, link.asked.orders))
+            self.asks.append(
+                TableAsked(name, self.tables[name].own_record, link.asked.number, link.asked.orders)
+            )
 
     def answer(self, name: str) -> None:
         """The authority sends its last answer to the table, and the meter."""

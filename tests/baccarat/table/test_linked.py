@@ -29,6 +29,7 @@ from tests.baccarat.table.croupier import settings as table_settings
 from tests.baccarat.table.linked_floor import AUTHORITY, LinkedFloor, Node, linked
 
 ALL = "2D KC 3D JC 4D KH"  # the whole meter
+QUARTER = "2H KC 3H JC 4H KD"  # 25% of the meter
 NOTHING = "2S 4C 3C 3D KH"  # no award
 
 
@@ -174,6 +175,136 @@ def test_a_table_that_was_taken_out_of_the_list_and_put_back_is_served(floor):
     assert floor.tables["t1"].step == "playing"
     assert [each.number for each in floor.authority.progressive.served] == [3]
     floor.check()
+
+
+def list_again(floor: LinkedFloor, table: str = "t1") -> None:
+    """Take a table out of the list of its authority, and put it back."""
+    link_only(floor, *(each for each in floor.tables if each != table))
+    link_only(floor, *floor.tables)
+
+
+def test_old_requests_of_a_table_that_was_taken_out_of_the_list_and_put_back_move_nothing(floor):
+    captured: list[TableAsked] = []
+    take = floor.take_ask
+
+    def capture(ask: TableAsked) -> None:
+        captured.append(ask)
+        take(ask)
+
+    floor.take_ask = capture
+    win(floor, "t1", ALL)
+    play(floor, "t1")
+    floor.authority.do("add 500000")
+    list_again(floor)
+    before = floor.authority.state
+
+    for ask in captured:
+        take(ask)
+
+    assert len(captured) > 4
+    assert floor.authority.state is before
+
+
+def test_a_table_whose_answer_was_lost_is_served_when_it_is_in_the_list_again(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", NOTHING)
+    floor.tables["t1"].do("game over")
+    floor.ask("t1")
+    floor.take_ask(floor.asks.pop())
+    list_again(floor)
+
+    floor.settle()
+    floor.do("t1", "spot 1", "start game")
+
+    assert floor.tables["t1"].step == "playing"
+    assert floor.tables["t1"].refusals == []
+    assert floor.tables["t1"].state.alarms == ()
+
+
+def test_a_forgotten_table_that_was_taken_out_of_the_list_confirms_its_award_when_it_is_back(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    floor.authority.handle(FORGOTTEN)
+    list_again(floor)
+
+    floor.do("t1", "hand 1", "turn jph", "j-pot", "turn run", "game over", "spot 1", "start game")
+
+    assert states(floor) == ["booked"]
+    assert floor.tables["t1"].step == "playing"
+
+
+def states(floor: LinkedFloor) -> list[str]:
+    return [each.state.value for each in floor.authority.progressive.books.awards]
+
+
+def play(floor: LinkedFloor, table: str, cards: str = NOTHING) -> None:
+    floor.do(table, "spot 1", "start game")
+    draw(floor, table, cards)
+    floor.do(table, "game over")
+
+
+def win(floor: LinkedFloor, table: str, cards: str) -> None:
+    floor.do(table, "spot 1", "start game")
+    draw(floor, table, cards)
+    floor.do(table, "hand 1", "turn jph", "j-pot", "turn run", "game over")
+
+
+@pytest.mark.parametrize("before", ["booked", "backed_out"])
+def test_an_award_of_a_table_begun_again_is_none_of_the_same_round_of_its_lost_record(floor, before):
+    """The round has the same number because the record of the table begins anew."""
+    win(floor, "t1", ALL)
+    if before == "backed_out":
+        floor.authority.do("back out 1")
+    for _ in range(3):
+        play(floor, "t2")
+    floor.authority.do("add 500000")
+    floor.replace_record("t1")
+    meter = floor.authority.progressive.books.shown
+
+    win(floor, "t1", ALL)
+
+    assert floor.tables["t1"].refusals == []
+    assert states(floor) == [before, "booked"]
+    first, second = floor.authority.progressive.books.awards
+    assert (first.round, second.round) == (1, 1)
+    assert second.amount == second.meter == meter + 20  # with the hand's own wager
+    assert second.begins
+    assert floor.authority.progressive.books.shown == 10_000_00
+    if before == "booked":
+        assert [each.id for each in floor.authority.progressive.books.extract("t1").awards] == [2]
+
+
+def test_awards_of_the_games_after_a_backup_are_not_those_that_the_restored_table_wins_now(floor):
+    play(floor, "t1")
+    backup = len(floor.tables["t1"].inputs)
+    for _ in range(2):
+        win(floor, "t1", QUARTER)
+    floor.replace_record("t1", backup)
+
+    floor.do("t1", "hello")
+    for _ in range(2):
+        win(floor, "t1", QUARTER)
+
+    assert [(each.round, each.state.value) for each in floor.authority.progressive.books.awards] == [
+        (2, "booked"),
+        (3, "booked"),
+    ] * 2
+    assert floor.tables["t1"].refusals == []
+    assert floor.tables["t1"].state.alarms == ()
+
+
+def test_an_award_is_known_again_in_the_round_in_which_its_lost_table_comes_back(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", QUARTER)
+    backup = len(floor.tables["t1"].inputs)
+    floor.do("t1", "hand 1", "turn jph", "j-pot", "turn run")
+    floor.replace_record("t1", backup)
+
+    floor.do("t1", "hello", "hand 1", "turn jph", "j-pot")
+
+    assert states(floor) == ["booked"]
+    (alarm,) = (each for each in floor.tables["t1"].state.alarms if each.code == "meter_refused")
+    assert "is already confirmed" in alarm.text
 
 
 def test_a_table_is_older_than_its_authority_if_a_later_request_was_answered(floor):
@@ -460,6 +591,39 @@ def test_an_audit_finds_what_the_authority_did_in_the_name_of_a_table(floor):
     del part.shared["dragon"]
     assert "has carried out 2 requests of t1" in (difference_between(books, part) or "")
     assert last
+
+
+def audited(floor: LinkedFloor, table: str = "t1") -> tuple[Audited, Audited]:
+    """The entries on the records of the authority and of a table, as an audit finds them."""
+    books, part = Audited(Replayed(), table="meter-1"), Audited(Replayed(), table=table)
+    books.shared["dragon"] = list(enumerate(floor.authority.entries))
+    part.shared["dragon"] = list(enumerate(floor.tables[table].entries))
+    return books, part
+
+
+@pytest.mark.parametrize("backup_after", [None, 1, 4])
+def test_an_audit_of_a_table_begun_again_compares_what_its_record_has(floor, backup_after):
+    """A new record has nothing of the time before, and a restored one so much as the backup, whatever came after it."""
+    backup = 0
+    for number in range(1, 5):
+        play(floor, "t1")
+        if number == backup_after:
+            backup = len(floor.tables["t1"].inputs)
+    floor.replace_record("t1", backup)
+    floor.do("t1", "hello")
+    for _ in range(2):
+        play(floor, "t1")
+    floor.authority.handle(FORGOTTEN)  # and again, while nothing was wrong
+    play(floor, "t1")
+    books, part = audited(floor)
+
+    assert difference_between(books, part) is None
+    number, last = part.shared["dragon"].pop()
+    assert difference_between(books, part) is None  # one request may wait for its answer
+    part.shared["dragon"].append((number, WagersCounted("t1", 9, ())))
+    assert "differs from the authority's" in (difference_between(books, part) or "")
+    part.shared["dragon"] = [*part.shared["dragon"][1:-1], (number, last)]
+    assert (difference_between(books, part) is None) is False
 
 
 def test_what_waits_for_an_answer_is_reported_and_reports_are_kept(floor):

@@ -85,12 +85,13 @@ def upgrade() -> None:
         "exports",
         sa.Column("month", sa.Date(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("part", sa.BigInteger(), nullable=False),
         sa.Column("rows", sa.BigInteger(), nullable=False),
         sa.Column("file", sa.Text(), nullable=False),
         sa.Column("sha256", sa.Text(), nullable=False),
         sa.Column("ts", sa.DateTime(timezone=True), nullable=False),
         sa.Column("dropped", sa.Boolean(), server_default=sa.false(), nullable=False),
-        sa.PrimaryKeyConstraint("month", "name"),
+        sa.PrimaryKeyConstraint("month", "name", "part"),
     )
     op.create_table(
         "incidents",
