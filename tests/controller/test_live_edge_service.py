@@ -4,6 +4,7 @@ import json
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,12 @@ def processes_of(service: Program) -> list[psutil.Process]:
 
 
 def alive(processes: Sequence[psutil.Process]) -> list[psutil.Process]:
-    return [each for each in processes if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
+    found: list[psutil.Process] = []
+    for each in processes:
+        with suppress(psutil.NoSuchProcess):  # it may end between the two questions
+            if each.is_running() and each.status() != psutil.STATUS_ZOMBIE:
+                found.append(each)
+    return found
 
 
 def is_valued(listener: Listener, number: int) -> None:
