@@ -1,14 +1,16 @@
 """Makes the fonts of the displays and of the consoles anew: `make fonts`, after a change of a Chinese catalogue.
 
-All are from npm's @fontsource packages. Latin is Arimo, as wide as Arial, so that a page is laid out alike on every
-screen. Of Noto Sans, each Chinese font gets the characters of its language's catalogues and no others. What a table itself
-says, such as its name, may have more: those come from the screen's own fonts.
+All are from npm's @fontsource packages, and under the SIL Open Font License. A font of Latin letters gets the letters of Western
+Europe, because tables and houses have names. A Chinese font gets the characters of its language's catalogues and no others:
+what a table itself says may have more, and those come from the screen's own fonts.
 """
 
 import json
 import subprocess
 import tarfile
 import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -19,32 +21,51 @@ from fontTools.ttLib import TTFont
 from punto.web.server import SHARED
 
 ROOT: Final = Path(__file__).parents[1]
-CATALOGS: Final = (ROOT / "punto" / "displays" / "catalogs", ROOT / "punto" / "consoles" / "catalogs")
-FONTS: Final = SHARED / "fonts"
+CONSOLES: Final = ROOT / "punto" / "consoles"
+DISPLAYS: Final = ROOT / "punto" / "displays"
 VERSION: Final = "5.3.0"
-SOURCES: Final = {"zh-Hant": "noto-sans-tc", "zh-Hans": "noto-sans-sc"}
-"""Language -> the npm package with its font."""
-LATIN: Final = "arimo"
-WEIGHTS: Final = (400, 700)
+FIGURES: Final = "0123456789.,:'+-–— $€£¥₩₫฿₱AKQJ×"
+"""What is written in the font of amounts, totals and cards' corners."""
 
 
-def characters(language: str) -> set[str]:
-    """What of a language's catalogues is not Latin, so not in every font; and of dates, which browsers write."""
-    found = set("年月日")
-    for folder in CATALOGS:
-        catalogue = json.loads((folder / f"{language}.json").read_text(encoding="utf-8"))
-        found |= {character for words in catalogue.values() for character in words if ord(character) > 0x2E7F}
-    return found
+@dataclass(frozen=True)
+class Font:
+    """A font that ships: its file, the npm package it is from, and which characters it has."""
+
+    file: Path
+    package: str
+    weight: int
+    language: str | None = None
+    """Of the catalogues whose characters it has; None for Latin."""
+    only: str = ""
+    """Its only characters; empty for all Latin ones."""
 
 
-def font_of(language: str) -> Path:
-    """The committed font of a language."""
-    return FONTS / f"{SOURCES[language]}-700.woff2"
+_OF_CONSOLES: Final = SHARED / "fonts"
+_OF_DISPLAYS: Final = DISPLAYS / "static" / "fonts"
+FONTS: Final = (
+    Font(_OF_CONSOLES / "arimo-400.woff2", "arimo", 400),
+    Font(_OF_CONSOLES / "arimo-700.woff2", "arimo", 700),
+    Font(_OF_CONSOLES / "noto-sans-tc-700.woff2", "noto-sans-tc", 700, "zh-Hant"),
+    Font(_OF_CONSOLES / "noto-sans-sc-700.woff2", "noto-sans-sc", 700, "zh-Hans"),
+    Font(_OF_DISPLAYS / "label.woff2", "barlow-condensed", 600),
+    Font(_OF_DISPLAYS / "heading.woff2", "cinzel", 700),
+    Font(_OF_DISPLAYS / "figures.woff2", "playfair-display", 700, only=FIGURES),
+    Font(_OF_DISPLAYS / "serif-tc.woff2", "noto-serif-tc", 700, "zh-Hant"),
+    Font(_OF_DISPLAYS / "serif-sc.woff2", "noto-serif-sc", 700, "zh-Hans"),
+)
 
 
-def latin_font(weight: int) -> Path:
-    """The committed Latin font of a weight."""
-    return FONTS / f"{LATIN}-{weight}.woff2"
+def characters(language: str, pages: Path) -> set[str]:
+    """What of a language's catalogue is not Latin, so not in every font; and of dates, which browsers write."""
+    catalogue = json.loads((pages / "catalogs" / f"{language}.json").read_text(encoding="utf-8"))
+    words = catalogue.values()
+    return set("年月日") | {character for each in words for character in each if ord(character) > 0x2E7F}
+
+
+def pages_of(font: Font) -> Path:
+    """The room of the pages that a font is for."""
+    return DISPLAYS if font.file.parent == _OF_DISPLAYS else CONSOLES
 
 
 def unpack(name: str, folder: Path) -> Path:
@@ -61,44 +82,63 @@ def unpack(name: str, folder: Path) -> Path:
     return folder / "package"
 
 
-def make_latin(folder: Path) -> None:
-    """Take the Latin font as the package has it: that slice is small."""
-    package = unpack(LATIN, folder)
-    for weight in WEIGHTS:
-        latin_font(weight).write_bytes(
-            (package / "files" / f"{LATIN}-latin-{weight}-normal.woff2").read_bytes()
-        )
-    (FONTS / "OFL-Arimo.txt").write_bytes((package / "LICENSE").read_bytes())
+def make(font: Font, folder: Path) -> None:
+    """Write a font with the characters that it is to have."""
+    package = unpack(font.package, folder)
+    files = package / "files"
+    latin = files / f"{font.package}-latin-{font.weight}-normal.woff2"
+    if font.language is not None:
+        # The package has the font in slices. Its file for the whole script lacks characters that Macau uses: 曱甴, 枱.
+        slices = sorted(files.glob(f"{font.package}-[0-9]*-{font.weight}-normal.woff2"))
+        subset(slices, characters(font.language, pages_of(font)), font.file, folder)
+    elif font.only:
+        more = files / f"{font.package}-latin-ext-{font.weight}-normal.woff2"
+        subset([latin, more], set(font.only), font.file, folder)
+    else:
+        font.file.write_bytes(latin.read_bytes())
+    licence = font.file.with_name(f"OFL-{font.package}.txt")
+    licence.write_bytes((package / "LICENSE").read_bytes())
 
 
-def make(language: str, folder: Path) -> None:
-    """Merge what a language's catalogue needs into one font."""
-    name = SOURCES[language]
-    package = unpack(name, folder)
-    # The package has the font in slices. Its file for the whole script lacks characters that Macau uses: 曱甴, 枱.
+def stand_on_the_line(font: TTFont) -> None:
+    """Take the figures of a font that are as high as its capitals for the usual ones: amounts hang otherwise."""
+    if "GSUB" not in font:
+        return
+    rules = font["GSUB"].table
+    lookups = {
+        at for each in rules.FeatureList.FeatureRecord if each.FeatureTag == "lnum" for at in each.Feature.LookupListIndex
+    }
+    lining = {
+        old: new for at in lookups for table in rules.LookupList.Lookup[at].SubTable for old, new in table.mapping.items()
+    }
+    for characters_of in font["cmap"].tables:
+        characters_of.cmap = {code: lining.get(glyph, glyph) for code, glyph in characters_of.cmap.items()}
+
+
+def subset(slices: Iterable[Path], wanted: set[str], file: Path, folder: Path) -> None:
+    """Merge what is wanted of the slices of a font into one file."""
     parts: list[str] = []
-    for path in sorted((package / "files").glob(f"{name}-[0-9]*-700-normal.woff2")):
+    for path in slices:
         font = TTFont(path)
-        if wanted := characters(language) & {chr(code) for code in font.getBestCmap()}:
+        if found := wanted & {chr(code) for code in font.getBestCmap()}:
+            wanted = wanted - found
+            stand_on_the_line(font)
             subsetter = Subsetter(
                 Options(layout_features=[], drop_tables=["GSUB", "GPOS", "GDEF", "vhea", "vmtx"])
             )
-            subsetter.populate(text="".join(wanted))
+            subsetter.populate(text="".join(found))
             subsetter.subset(font)
             font.flavor = None
             parts.append(str(folder / f"part-{len(parts)}.ttf"))
             font.save(parts[-1])
     whole = Merger().merge(parts)
     whole.flavor = "woff2"
-    whole.save(font_of(language))
-    (FONTS / "OFL-Noto.txt").write_bytes((package / "LICENSE").read_bytes())
+    whole.save(file)
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as scratch:
-        make_latin(Path(scratch))
-    for each in SOURCES:
+    _OF_DISPLAYS.mkdir(exist_ok=True)
+    for each in FONTS:
         with tempfile.TemporaryDirectory() as scratch:
             make(each, Path(scratch))
-    for path in sorted(FONTS.glob("*.woff2")):
-        print(f"{path.name}: {path.stat().st_size:,} bytes")
+        print(f"{each.file.relative_to(ROOT)}: {each.file.stat().st_size:,} bytes")

@@ -41,14 +41,18 @@ STOPPED: Final = "The table was stopped"
 LOST: Final = "The connection to the table was lost"
 TWO_TABLES: Final = "Two tables have this id"
 SITUATIONS: Final = {
-    NO_STATE: "silent",
-    STOPPED: "stopped",
-    LOST: "lost",
-    NO_BROKER: "no_broker",
-    REFUSED: "refused",
-    TWO_TABLES: "two_tables",
+    NO_STATE: ("silent", 11),
+    STOPPED: ("stopped", 12),
+    LOST: ("lost", 13),
+    TWO_TABLES: ("two_tables", 14),
+    NO_METER: ("no_meter", 16),
+    NO_PROGRESSIVE: ("no_progressive", 17),
+    NO_BROKER: ("no_broker", 21),
+    REFUSED: ("refused", 22),
 }
-"""What a program is told in place of the reason why a board is not live; any other reason is of a table that is `offline`."""
+"""Reason why a board is not live -> what a program is told in its place, and the code that the screen shows to staff."""
+OFFLINE: Final = ("offline", 15)
+"""The same for any other reason, which is that of a table that is offline."""
 LIVE: Final = "live"
 """Name of the news that says for how many milliseconds the board is live, and if it is not, why and when the table was last seen."""
 PROGRESSIVE: Final = "progressive"
@@ -186,7 +190,7 @@ class Board:
     @property
     def situation(self) -> str:
         """Whether the board is live, or a word for why it is not."""
-        return "live" if self._live.seconds else SITUATIONS.get(self.reason, "offline")
+        return "live" if self._live.seconds else SITUATIONS.get(self.reason, OFFLINE)[0]
 
     @property
     def seen(self) -> str | None:
@@ -286,7 +290,13 @@ class _Hold:
         self.reason = reason
 
     def json(self) -> str:
-        """The remaining milliseconds of validity, and after them the reason and the time of the last message."""
+        """The remaining milliseconds of validity, and after them the reason, its code, and the time of the last message."""
+        _, code = SITUATIONS.get(self.reason, OFFLINE)
         return json.dumps(
-            {"milliseconds": int(self.seconds * 1000), "reason": self.reason, "seen": self.seen}
+            {
+                "milliseconds": int(self.seconds * 1000),
+                "reason": self.reason,
+                "code": code,
+                "seen": self.seen,
+            }
         )

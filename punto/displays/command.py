@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--port", type=int, metavar="PORT", help="the port of the pages; 0 takes a free port (default: 8080)"
     )
     parser.add_argument("--layout", metavar="NAME", help="landscape, portrait or roads (default: landscape)")
-    parser.add_argument("--theme", metavar="NAME", help="dark or light (default: dark)")
+    parser.add_argument("--theme", metavar="NAME", help="lacquer, jade or night (default: lacquer)")
     parser.add_argument("--lang", metavar="CODE", help="the language: en, zh-Hant or zh-Hans (default: en)")
     parser.add_argument(
         "--text", action="store_true", help="show the table in this terminal, not in browsers"

@@ -16,20 +16,23 @@ from punto.configs.problems import ConfigError
 from punto.configs.toml_file import TomlFile, read, typed
 
 ColourName = Literal[
+    "glow",
     "ground",
     "panel",
     "line",
     "text",
     "quiet",
+    "bright",
+    "gold",
+    "deep",
     "banker",
     "player",
     "tie",
-    "gold",
-    "notice",
-    "onnotice",
+    "banker-band",
+    "player-band",
+    "tie-band",
     "ivory",
     "ink",
-    "natural",
     "newest",
 ]
 """The colours that a house may set, named as the page's custom properties."""
@@ -69,12 +72,10 @@ class HouseFile(BaseModel):
     """An SVG or PNG picture of at most 100 kB. The path of the picture is relative to the folder of the theme file."""
     names: dict[_Language, _Name] = Field(default_factory=dict)
     """The house's name in each language, such as `en = "The Golden Crane"`. A name has 1 to 60 characters."""
-    dark: _Colours = Field(default_factory=dict)
-    """The [colours](../how-to/displays.md#the-houses-theme) of the dark theme, by name. A value is `#` and six hexadecimal digits.
-    A colour that is left out keeps its default.
+    colours: _Colours = Field(default_factory=dict)
+    """The [colours](../how-to/displays.md#the-houses-theme) of the pages, by name. A value is `#` and six hexadecimal digits.
+    A colour that is left out stays as the theme has it.
     """
-    light: _Colours = Field(default_factory=dict)
-    """The colours of the light theme, in the same form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +95,10 @@ class House:
 
     def css(self) -> str:
         """The theme as CSS custom properties."""
-        rules = [
-            f':root[data-theme="{theme}"] {{ {" ".join(f"--{name}: {colour};" for name, colour in colours.items())} }}\n'
-            for theme, colours in (("dark", self.file.dark), ("light", self.file.light))
-            if colours
-        ]
+        rules = []
+        if self.file.colours:
+            colours = " ".join(f"--{name}: {colour};" for name, colour in self.file.colours.items())
+            rules.append(f":root[data-theme] {{ {colours} }}\n")
         if self.logo is not None:
             rules.append(f':root {{ --logo: url("{LOGO_ADDRESS}"); }}\n')
         return "".join(rules)

@@ -40,8 +40,8 @@ class PageOptions(BaseModel):
     """The port of the pages. With 0, the display chooses a free port."""
     layout: Literal["landscape", "portrait", "roads"] = "landscape"
     """The layout of the i-Score page."""
-    theme: Literal["dark", "light"] = "dark"
-    """The colours of the pages: light or dark."""
+    theme: Literal["lacquer", "jade", "night"] = "lacquer"
+    """The material of the pages: red lacquer, dark green jade, or near black for a studio."""
     lang: str = "en"
     """The language of the pages: `en`, `zh-Hant`, `zh-Hans`, or another [catalogue](i-score.md#languages)."""
     house: FromFolder | None = None

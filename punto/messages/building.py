@@ -11,6 +11,7 @@ from punto.baccarat.coup import Coup, Side, total
 from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.roads.derived_roads import DerivedRoad
 from punto.baccarat.roads.scoreboard import draw
+from punto.baccarat.table.after_settlement import as_dealt
 from punto.baccarat.table.effects import Announced
 from punto.baccarat.table.progressive import what_waits
 from punto.baccarat.table.sensors import alarm_code, fault_text
@@ -27,6 +28,7 @@ from punto.messages.models import (
     Device,
     Event,
     Hands,
+    Hit,
     MeterAward,
     MeterTier,
     Notice,
@@ -86,12 +88,25 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
         # A correction is never the last coup.
         result=None
         if state.history.last is None or state.history.last.shoe != state.shoe.number
-        else Result.model_validate(public_round(state.history.last), from_attributes=True),
+        else _result(settings.game, public_round(state.history.last)),
         seats=settings.seats,
         limits=wager_limits(settings.game),
         maximum_wagers=settings.game.maximum_wagers,
         revealing_seat=state.revealing_seat,
     )
+
+
+def _result(game: Game, last: RoundRecord) -> Result:
+    result = Result.model_validate(last, from_attributes=True)
+    if last.status != "played" or last.winner is None:
+        return result
+    decided = game.deciding_rules(Coup(as_dealt(last.player, last.banker)))
+    rules = [(game.wager(wager), rule) for wager, rule in decided if game.wager(wager).badge]
+    won = [(wager, each) for wager, rule in rules for each in wager.rules if each.name == rule and each.wins]
+    hits = [
+        Hit(wager=wager.name, title=wager.title, pays=rule.pays, badge=str(wager.badge)) for wager, rule in won
+    ]
+    return result.model_copy(update={"hits": tuple(hits)})
 
 
 def wager_limits(game: Game) -> tuple[WagerLimits, ...]:

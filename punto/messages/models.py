@@ -249,6 +249,15 @@ class Hands(Payload):
     banker_total: int | None
 
 
+class Hit(Payload):
+    """A wager with a badge that the coup wins, whether or not anybody has made it."""
+
+    wager: str
+    title: str
+    pays: str = Field(description="as in the pay table, such as 40 to 1")
+    badge: str = Field(description="the colour of the badge: # and six hexadecimal digits")
+
+
 class Result(Payload):
     """The result of the shoe's last coup; `winner` is null for a void coup."""
 
@@ -262,6 +271,9 @@ class Result(Payload):
     natural: bool
     player_pair: bool
     banker_pair: bool
+    hits: tuple[Hit, ...] = Field(
+        default=(), description="the wagers with a badge in the game file that the coup wins"
+    )
 
 
 class Notice(Payload):

@@ -6,6 +6,7 @@ Settlement, analysis and printing use the same definitions.
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
@@ -169,8 +170,14 @@ class Wager:
     progressive: Progressive | None = None
     limits: Limits = field(default_factory=Limits)
     house: tuple[LeftToHouse, ...] = ()
+    badge: str | None = None
+    """The colour, such as #b05a00, of the badge that the boards show when a hand wins this wager; no badge without it."""
 
     def __post_init__(self) -> None:
+        if self.badge is not None and not re.fullmatch("#[0-9a-fA-F]{6}", self.badge):
+            raise ValueError(
+                f"badge of {self.name} is {self.badge!r}: write # and six hexadecimal digits, such as #b05a00"
+            )
         if not self.rules:
             raise ValueError(f"{self.name} has no rules: it would always lose")
         _unique(f"rules of {self.name}", "rules", self.rules)

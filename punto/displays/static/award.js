@@ -4,18 +4,14 @@ import { orElse, t } from "/shared/catalogue.js";
 
 /** @import { MeterAward, MeterTier, Progressive } from "#sent/displays" */
 
-const NEWS_MILLISECONDS = 60_000;
-const FIXED_NEWS_MILLISECONDS = 10_000; // "2 for 1" is won every third hand, and nobody is to wait for the sign behind it
+const NEWS_MILLISECONDS = 10_000; // so long the tiers may be out of sight
 
 /**
  * The award that is news in a progressive's message, or null: its times are of one clock, the screen's is not used.
  * @param {Progressive} message
  */
-export function newAward({ ts, award, tiers }) {
-  if (award === null) return null;
-  const ofMeter = tiers.some(({ rule, of_meter }) => of_meter && rule === award.rule);
-  const age = Math.abs(Date.parse(ts) - Date.parse(award.won));
-  return age < (ofMeter ? NEWS_MILLISECONDS : FIXED_NEWS_MILLISECONDS) ? award : null;
+export function newAward({ ts, award }) {
+  return award !== null && Math.abs(Date.parse(ts) - Date.parse(award.won)) < NEWS_MILLISECONDS ? award : null;
 }
 
 /**

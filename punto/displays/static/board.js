@@ -1,13 +1,16 @@
 // One table on the screen. All message content goes into the page as text, never as HTML.
 
-import { orElse, t } from "/shared/catalogue.js";
+import { t } from "/shared/catalogue.js";
 import { element, one } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { newAward } from "./award.js";
 import { card, place } from "./cards.js";
 import { fit } from "./fit.js";
+import { limitLines } from "./limits.js";
+import { Moment } from "./moment.js";
+import { Odometer } from "./odometer.js";
 import { askMarks, drawRoad } from "./roads.js";
-import { fillTable, TableShown } from "./table-shown.js";
+import { TableShown } from "./table-shown.js";
 
 /** @import { Hands, Progressive, Result, Scoreboard, State } from "#sent/displays" */
 /** @import { Settings } from "./layout.js" */
@@ -15,13 +18,20 @@ import { fillTable, TableShown } from "./table-shown.js";
 /** @typedef {State["overlays"][number]} Overlay */
 /** @typedef {Record<string, import("./roads.js").Cell[]>} Roads */
 
+/**
+ * What stops the table, by the code that the board shows to staff; players are asked for a moment.
+ * @type {[Overlay, number][]}
+ */
+const TROUBLES = [
+  ["shoe_offline", 41],
+  ["shoe_error", 42],
+  ["card_awaited", 43],
+  ["needs_supervisor", 44],
+];
 /** @type {Overlay[]} */
-const TROUBLES = ["shoe_offline", "shoe_error", "card_awaited", "needs_supervisor"];
-/** @type {Overlay[]} */
-const REMARKS = ["last_hand", "dummy", "configuration_keypad"];
+const REMARKS = ["last_hand", "dummy"];
 const SIDES = /** @type {const} */ (["player", "banker"]);
 const MARKS = /** @type {const} */ (["natural", "player_pair", "banker_pair"]);
-const BASE_WAGERS = ["banker", "player", "tie"];
 /** @type {Hands} */
 const NO_COUP = { player: [], banker: [], player_total: null, banker_total: null };
 
@@ -33,6 +43,8 @@ export class Board extends TableShown {
    */
   constructor(table, house, onPlay) {
     super("board", table, house, onPlay);
+    this.#odometer = new Odometer(one(".progressive .odometer", HTMLElement, this.element));
+    this.#moment = new Moment(this.one("moment"), () => this.#drawRoads());
     for (const drawing of this.all("svg[data-road]"))
       drawing.setAttribute("aria-label", t(`road.${drawing.dataset.road}`));
     // The sizes are kept, so that a new scoreboard is drawn without a new layout by the browser.
@@ -45,6 +57,10 @@ export class Board extends TableShown {
     for (const drawing of this.all(".road svg")) resized.observe(drawing);
   }
 
+  #odometer;
+  #moment;
+  /** @type {number | null} */
+  #round = null; // that of the result on show, null before the first state
   /** @type {Roads} */
   #roads = {};
   /** @type {Map<Element, DOMRectReadOnly>} */
@@ -78,18 +94,37 @@ export class Board extends TableShown {
       this.text("game", [game, ...posted].join(" · "));
       this.text("phase", t(`phase.${phase}`));
       this.one("phase").dataset.phase = phase;
-      this.text("remark", inWords("remark", REMARKS, overlays));
+      const remarks = REMARKS.filter((each) => overlays.includes(each)).map((each) => t(`remark.${each}`));
+      one(".remark dd", HTMLElement, this.element).textContent = remarks.join(" · ");
       this.text("shoe-number", shoe.number);
       this.text("hand-number", shoe.coup);
-      this.text("cards-left", shoe.cards_left ?? "–");
       for (const box of this.all("header .fit")) fit(box); // what stands beside the name has taken its room
       this.element.dispatchEvent(new Event("named", { bubbles: true }));
     });
-    this.when("hands", [hands, result, next, turns, overlays], () => {
+    const troubles = TROUBLES.filter(([overlay]) => overlays.includes(overlay)).map(([, code]) => code);
+    this.stopped(overlays.includes("configuration_keypad") ? [...troubles, 45] : troubles);
+    this.when("hands", [hands, result, next, turns, troubles], () => {
       this.#showHands(hands ?? result ?? NO_COUP, hands === null && result !== null ? result.winner : null);
-      this.#showOutcome(state, inWords("trouble", TROUBLES, overlays), turns);
+      this.#showOutcome(state, troubles.length > 0, turns);
     });
-    this.when("limits", [limits, currency], () => this.#showLimits(limits, currency));
+    this.when("limits", [limits, currency], () => {
+      const box = one(".limits > div", HTMLElement, this.element);
+      box.replaceChildren(...limitLines(limits, currency));
+      fit(box);
+    });
+    this.#celebrate(hands, result);
+  }
+
+  /**
+   * A result that comes while the page is looked at has its moment; one that was there before has had it.
+   * @param {State["hands"]} hands
+   * @param {State["result"]} result
+   */
+  #celebrate(hands, result) {
+    const round = result?.round ?? 0;
+    if (hands !== null) this.#moment.end();
+    else if (result !== null && this.#round !== null && round > this.#round) this.#moment.begin(result);
+    this.#round = round;
   }
 
   /**
@@ -121,14 +156,14 @@ export class Board extends TableShown {
   /**
    * The reason for a stop, or else the side of the next card or the seat that turns the cards, or else the last result.
    * @param {State} state
-   * @param {string} trouble
+   * @param {boolean} trouble
    * @param {State["revealing_seat"]} turns
    */
   #showOutcome({ hands, next, result }, trouble, turns) {
     const outcome = this.one("outcome");
     if (trouble) {
       outcome.className = "outcome fit trouble";
-      outcome.textContent = trouble;
+      outcome.textContent = t("moment");
     } else if (hands !== null || result === null) {
       outcome.className = "outcome fit";
       outcome.textContent = next ? t(`next.${next}`) : turns === null ? "" : t("turns", { seat: turns });
@@ -139,26 +174,8 @@ export class Board extends TableShown {
         ...remarksOn(result).map((text) => element("small", {}, text)),
       );
     }
+    this.one("now").classList.toggle("taken", outcome.textContent !== "");
     fit(outcome);
-  }
-
-  /**
-   * @param {State["limits"]} limits
-   * @param {string} currency
-   */
-  #showLimits(limits, currency) {
-    const money = moneyIn(currency);
-    /** @type {(maximum: number | null, share: string | null) => string} */
-    const most = (maximum, share) =>
-      [maximum === null ? "" : money(maximum), share === null ? "" : t("of_base", { share })]
-        .filter(Boolean)
-        .join(", ") || "–";
-    const rows = limits.map(({ wager, title, minimum, maximum, maximum_of_base: share }) => ({
-      name: orElse(`wager.${wager}`, title),
-      cells: [money(minimum), most(maximum, share)],
-      className: BASE_WAGERS.includes(wager) ? wager : null,
-    }));
-    fillTable(one(".limits table", HTMLTableElement, this.element), rows);
   }
 
   // --- the scoreboard
@@ -168,20 +185,20 @@ export class Board extends TableShown {
     const { id: _, ts: __, seq: ___, ...drawn } = scoreboard;
     this.when("scoreboard", drawn, () => {
       this.#roads = /** @type {Roads} */ (/** @type {unknown} */ (scoreboard));
-      for (const drawing of this.all(".road svg")) this.#draw(drawing);
+      if (!this.#moment.lasts) this.#drawRoads();
       for (const [name, count] of Object.entries(scoreboard.counts)) {
         one(`[data-count="${name}"]`, HTMLElement, this.element).textContent = String(count);
       }
       one('[data-ask="banker"]', HTMLElement, this.element).replaceChildren(...askMarks(scoreboard.ask_banker));
       one('[data-ask="player"]', HTMLElement, this.element).replaceChildren(...askMarks(scoreboard.ask_player));
-      const streak = this.one("streak");
-      streak.className = `streak ${scoreboard.streak?.winner ?? ""}`;
-      one("dd", HTMLElement, streak).textContent =
-        scoreboard.streak === null ? "–" : `${t(`letter.${scoreboard.streak.winner}`)} × ${scoreboard.streak.length}`;
     });
   }
 
-  // --- the progressive's strip, shown only while its meter is running and live itself
+  #drawRoads() {
+    for (const drawing of this.all(".road svg")) this.#draw(drawing);
+  }
+
+  // --- the progressive's plaque, shown only while its meter is running and live itself
 
   /** @param {Progressive | null} progressive */
   #showProgressive(progressive) {
@@ -194,7 +211,7 @@ export class Board extends TableShown {
     this.when("progressive", [title, meter, currency, award], () => {
       const money = moneyIn(currency, { whole: false });
       heading.textContent = award ? t("award.short", { amount: money(award.amount) }) : title;
-      one("p", HTMLElement, strip).textContent = money(meter);
+      this.#odometer.show(meter, money, true);
       fit(heading);
     });
   }
@@ -218,13 +235,6 @@ export class Board extends TableShown {
 }
 
 // --- texts
-
-/** @type {(kind: string, known: Overlay[], overlays: Overlay[]) => string} */
-const inWords = (kind, known, overlays) =>
-  known
-    .filter((name) => overlays.includes(name))
-    .map((name) => t(`${kind}.${name}`))
-    .join(" · ");
 
 /** @param {Result} result */
 function remarksOn(result) {

@@ -14,14 +14,12 @@ export function fit(box) {
 /** @param {HTMLElement} box */
 function fits(box) {
   const { parentElement } = box;
-  if (box.tagName !== "TABLE" || parentElement === null) {
-    const high = box.classList.contains("outcome") && box.scrollHeight > box.clientHeight + 1;
-    return box.scrollWidth <= box.clientWidth && !high;
-  }
+  if (box.matches(".tiers")) return [...box.children].every((each) => each.scrollHeight <= each.clientHeight);
+  if (!box.matches(".limits > div") || parentElement === null) return box.scrollWidth <= box.clientWidth;
   const [inner, outer] = [box.getBoundingClientRect(), parentElement.getBoundingClientRect()];
   const { paddingTop, paddingLeft } = getComputedStyle(parentElement);
   return (
     inner.height <= outer.height - 2 * Number.parseFloat(paddingTop) + 1 &&
-    inner.width <= outer.width - 2 * Number.parseFloat(paddingLeft) + 1
+    box.scrollWidth <= outer.width - 2 * Number.parseFloat(paddingLeft) + 1
   );
 }

@@ -16,11 +16,14 @@ const DESIGNS = {
   portrait: [67.5, 120],
   roads: [120, 67.5],
   "roads portrait": [67.5, 120],
+  strip: [120, 30],
+  phone: [36, 0],
   split: [60, 67.5],
   wall: [60, 33.75],
   progressive: [120, 67.5],
   "progressive portrait": [67.5, 120],
 };
+const PHONE_PIXELS = 600; // a screen that is narrower is a phone
 
 const query = new URLSearchParams(location.search);
 
@@ -44,7 +47,7 @@ export const chosen = (name, settings) => query.get(name) ?? settings[name];
  */
 export function layOut(boards, settings) {
   const page = document.documentElement;
-  page.dataset.theme = chosen("theme", settings) === "light" ? "light" : "dark";
+  page.dataset.theme = chosen("theme", settings);
   const arrange = () => {
     const { layout, columns, rows } = arrangement(boards, chosen("layout", settings));
     const [width, height] = DESIGNS[layout];
@@ -68,8 +71,10 @@ function arrangement(boards, layout) {
   if (location.pathname === "/wall") return wall(boards);
   if (location.pathname.endsWith("/progressive"))
     return { layout: upright ? "progressive portrait" : "progressive", columns: 1, rows: 1 };
+  if (innerWidth < PHONE_PIXELS) return { layout: "phone", columns: 1, rows: 1 };
   if (layout === "roads") return { layout: upright ? "roads portrait" : "roads", columns: 1, rows: 1 };
-  return { layout: layout === "portrait" ? "portrait" : "landscape", columns: 1, rows: 1 };
+  if (innerWidth > 3 * innerHeight) return { layout: "strip", columns: 1, rows: 1 };
+  return { layout: upright || layout === "portrait" ? "portrait" : "landscape", columns: 1, rows: 1 };
 }
 
 /**

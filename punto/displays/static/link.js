@@ -7,11 +7,8 @@ import { keepOpen } from "/shared/stream.js";
 
 const SILENT_MILLISECONDS = 6000; // three of the server's pings
 const EVENTS = ["state", "scoreboard", "progressive", "live", "progressive_live"];
-const REASONS = {
-  ended: "No connection to the display's server",
-  silent: "No connection to the display's server",
-  "not shown": "This page cannot show what the table published",
-};
+/** Why no table is live, as its code: the server's own are in punto/displays/board.py. */
+const CODES = { ended: 31, silent: 31, "not shown": 32 };
 
 /**
  * Keep the tables' boards or signs, by the tables' ids, up to date from now on.
@@ -28,7 +25,7 @@ export function follow(boards) {
       boards.get(table)?.show(name, json);
     },
     lost(why) {
-      for (const board of boards.values()) board.showLive({ milliseconds: 0, reason: REASONS[why] });
+      for (const board of boards.values()) board.showLive({ milliseconds: 0, code: CODES[why] });
     },
   });
 }

@@ -1,13 +1,13 @@
 // The liveness of the screen: live for as long as the server says, and after that NOT LIVE with the reason.
 
-import { orElse, t } from "/shared/catalogue.js";
+import { t } from "/shared/catalogue.js";
 import { one } from "/shared/elements.js";
 import { when } from "./award.js";
 
-/** @typedef {{ milliseconds: number, reason: string, seen?: string | null }} Liveness live for so long, then not live, why, and when it was seen last */
+/** @typedef {{ milliseconds: number, code: number, seen?: string | null }} Liveness live for so long, then not live, why, and when it was seen last */
 
 export class Live {
-  /** @param {HTMLElement} element has the class live while it is, and a .not-live-reason and a .not-live-seen in it */
+  /** @param {HTMLElement} element has the class live while it is, and in it a .seen and a .code, which says to staff what is wrong */
   constructor(element) {
     this.#element = element;
   }
@@ -17,23 +17,43 @@ export class Live {
   #timer;
   /** @type {string | null} */
   #seen = null;
+  #code = 0;
+  /** @type {number[]} */
+  #stopped = [];
 
   /**
-   * Live for this many milliseconds, then not live, or at once if they are 0, for the given reason.
+   * Live for this many milliseconds, then not live, or at once if they are 0, for the reason that has this code.
    * @param {Liveness} liveness
    */
-  show({ milliseconds, reason, seen }) {
+  show({ milliseconds, code, seen }) {
     clearTimeout(this.#timer);
     if (seen !== undefined) this.#seen = seen; // the page's own reasons, such as a lost server, have no time
-    this.#put("reason", reasonInWords(reason));
+    this.#code = code;
     this.#element.classList.toggle("live", milliseconds > 0);
     if (milliseconds > 0) this.#timer = setTimeout(() => this.#end(), milliseconds);
     else this.#end();
+    this.#showCodes();
+  }
+
+  /**
+   * What stops the table itself, by its codes.
+   * @param {number[]} codes
+   */
+  stopped(codes) {
+    this.#stopped = codes;
+    this.#showCodes();
   }
 
   #end() {
     this.#element.classList.remove("live");
     this.#put("seen", this.#seen === null ? "" : t("seen", { time: when(new Date(this.#seen), new Date()) }));
+    this.#showCodes();
+  }
+
+  #showCodes() {
+    const live = this.#element.classList.contains("live");
+    const codes = live ? this.#stopped : [this.#code];
+    this.#put("code", codes.length === 0 ? "" : t(live ? "code" : "code.not_live", { codes: codes.join(" ") }));
   }
 
   /**
@@ -41,17 +61,7 @@ export class Live {
    * @param {string} words
    */
   #put(part, words) {
-    const box = one(`.not-live-${part}`, HTMLElement, this.#element);
+    const box = one(`.${part}`, HTMLElement, this.#element);
     if (box.textContent !== words) box.textContent = words;
   }
-}
-
-/**
- * The server's reason is in English; the table's own words, if any, follow after a colon.
- * @param {string} reason
- */
-function reasonInWords(reason) {
-  const [known, own] = reason.split(": ", 2);
-  const words = orElse(`reason.${known}`, known);
-  return own === undefined ? words : `${words}: ${reason.slice(known.length + 2)}`;
 }

@@ -1,5 +1,5 @@
-// An amount on rolling digits. It counts up to the published amount and never beyond; a smaller amount is shown at once,
-// because a meter that ran backwards would show for minutes an amount that cannot be won.
+// An amount that runs up to what is published, and never beyond it. A smaller amount is shown at once, because a meter that ran
+// backwards would show for seconds an amount that cannot be won.
 
 import { element } from "/shared/elements.js";
 
@@ -10,7 +10,7 @@ const COUNT_MILLISECONDS = 1600;
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Odometer {
-  /** @param {HTMLElement} box */
+  /** @param {HTMLElement} box gets --digits, the width of the amount in digits, for the style sheet to size it by */
   constructor(box) {
     this.#element = box;
   }
@@ -20,8 +20,6 @@ export class Odometer {
   #money = String;
   /** @type {number | null} */
   #shown = null; // minor units, with a fraction while it counts
-  /** @type {Column[]} */
-  #columns = [];
   #shape = "";
   #frame = 0;
 
@@ -59,56 +57,24 @@ export class Odometer {
   /** @param {number} amount */
   #draw(amount) {
     this.#shown = amount;
-    const whole = Math.floor(amount);
-    const text = this.#money(whole);
-    this.#lay(text);
-    let turn = amount - whole; // of the lowest digit towards the next
-    for (const [at, digit] of [...text.replace(/\D/gu, "")].reverse().entries()) {
-      this.#columns[at].turn(Number(digit), turn);
-      if (digit !== "9") turn = 0; // a digit turns only with a lower one that turns from 9 to 0
-    }
-  }
-
-  /**
-   * A column for each digit of the text; they stay while it only counts.
-   * @param {string} text
-   */
-  #lay(text) {
+    const text = this.#money(Math.floor(amount));
     const shape = text.replace(/\d/gu, "0");
-    if (shape === this.#shape) return;
-    this.#shape = shape;
-    this.#columns = [];
-    const parts = [...shape].map((character) => {
-      const part = element("span");
-      if (character === "0") this.#columns.unshift(new Column(part));
-      else part.textContent = character;
-      return part;
+    if (shape !== this.#shape) this.#lay(shape);
+    [...text].forEach((character, at) => {
+      const place = this.#element.children[at];
+      if (place.textContent !== character) place.textContent = character;
     });
-    this.#element.replaceChildren(...parts);
-    // Its width relative to its height, in digits; the style sheet makes it as large as that allows.
-    const width = parts.reduce((sum, { textContent }) => sum + (/^[.,'\s]$/u.test(textContent) ? 0.5 : 1), 0);
-    this.#element.style.setProperty("--digits", String(width));
   }
-}
-
-class Column {
-  /** @param {HTMLElement} place */
-  constructor(place) {
-    place.className = "digit";
-    this.#reel = place.appendChild(element("span"));
-  }
-
-  #reel;
-  #digit = -1;
 
   /**
-   * Show a digit that has turned partly, from 0 to 1, towards the next.
-   * @param {number} digit
-   * @param {number} turn
+   * A place of one width for each digit, so that the others stand still while it counts.
+   * @param {string} shape
    */
-  turn(digit, turn) {
-    if (digit !== this.#digit) this.#reel.textContent = `${digit}\n${(digit + 1) % 10}`;
-    this.#digit = digit;
-    this.#reel.style.translate = `0 ${-turn}em`;
+  #lay(shape) {
+    this.#shape = shape;
+    const places = [...shape].map((each) => element("span", { class: each === "0" ? "digit" : null }));
+    this.#element.replaceChildren(...places);
+    const width = [...shape].reduce((sum, each) => sum + (/^[.,'\s]$/u.test(each) ? 0.5 : 1), 0);
+    this.#element.style.setProperty("--digits", String(width));
   }
 }

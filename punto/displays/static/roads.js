@@ -30,14 +30,14 @@ export function drawRoad(drawing, road, cells, size) {
   const room = size.height === 0 ? 1 : (size.width / size.height) * ROWS; // in columns; height 0 if a layout lacks this road
   const width = Math.max(1, Math.floor(room));
   const first = firstShownColumn(cells, width);
-  const newest = cells.at(-1);
+  const newest = cells[cells.length - 1];
   const mark = MARKS[road];
   // Columns share the remaining width, so that the grid fills its place and marks stay round.
   const pitch = CELL * Math.max(1, room / width);
   drawing.setAttribute("viewBox", `0 0 ${width * pitch} ${ROWS * CELL}`);
   drawing.dataset.columns = String(width);
   drawing.replaceChildren(
-    ...gridOf(width, pitch),
+    gridOf(width, pitch),
     ...cells
       .filter(({ col }) => col >= first && col < first + width)
       .map((cell) =>
@@ -65,7 +65,7 @@ export function drawRoad(drawing, road, cells, size) {
  * @param {number} width
  */
 function firstShownColumn(cells, width) {
-  const newest = cells.at(-1);
+  const newest = cells[cells.length - 1];
   if (newest === undefined) return 0;
   const last = Math.max(...cells.map(({ col }) => col));
   return Math.min(Math.max(0, last + 1 - width), newest.col);
@@ -78,10 +78,7 @@ function firstShownColumn(cells, width) {
 function gridOf(width, pitch) {
   const across = Array.from({ length: ROWS + 1 }, (_, row) => `M0 ${row * CELL}H${width * pitch}`);
   const down = Array.from({ length: width + 1 }, (_, col) => `M${col * pitch} 0V${ROWS * CELL}`);
-  return [
-    svg("rect", { class: "grid", width: width * pitch, height: ROWS * CELL }),
-    svg("path", { class: "grid-lines", d: [...across, ...down].join("") }),
-  ];
+  return svg("path", { class: "grid-lines", d: [...across, ...down].join("") });
 }
 
 /** @param {Bead} cell */

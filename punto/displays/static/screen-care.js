@@ -34,7 +34,7 @@ export function takeCare(page) {
   setInterval(() => {
     step = (step + 1) % PATH.length;
     const [x, y] = PATH[step];
-    page.style.translate = `${x / 10}rem ${y / 10}rem`;
+    page.style.transform = `translate(${x / 10}rem, ${y / 10}rem)`;
   }, SHIFT_MILLISECONDS);
   const played = () => {
     clearTimeout(timer);

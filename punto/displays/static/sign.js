@@ -1,11 +1,11 @@
 // One table's progressive on the screen. All message content goes into the page as text, never as HTML.
 
 import { t } from "/shared/catalogue.js";
-import { one } from "/shared/elements.js";
+import { element } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { hand, newAward, pays, seats, when } from "./award.js";
 import { Odometer } from "./odometer.js";
-import { fillTable, TableShown } from "./table-shown.js";
+import { TableShown } from "./table-shown.js";
 
 /** @import { MeterAward, Progressive } from "#sent/displays" */
 /** @typedef {{ id: string, name: string | null }} NamedTable a table of the display, by the name that it has told */
@@ -13,7 +13,7 @@ import { fillTable, TableShown } from "./table-shown.js";
 /** @import { Liveness } from "./live.js" */
 
 const LESS_MILLISECONDS = 10_000; // how long a decrease of the meter is shown
-const NO_PROGRESSIVE = "The table has no progressive";
+const NO_PROGRESSIVE = 17; // as in punto/displays/board.py
 
 export class Sign extends TableShown {
   /**
@@ -53,9 +53,9 @@ export class Sign extends TableShown {
    * Without a progressive the sign is not live; the table itself may be live.
    * @param {Liveness} liveness
    */
-  #showNone({ milliseconds, reason, seen }) {
+  #showNone({ milliseconds, code, seen }) {
     const live = milliseconds > 0;
-    this.showLive({ milliseconds: 0, reason: live ? NO_PROGRESSIVE : reason, seen: live ? null : seen });
+    this.showLive({ milliseconds: 0, code: live ? NO_PROGRESSIVE : code, seen: live ? null : seen });
   }
 
   // --- the meter
@@ -67,14 +67,15 @@ export class Sign extends TableShown {
     this.element.dataset.phase = progressive?.phase ?? "none";
     if (progressive === null) return;
     const { title, phase, tables, meter, currency, wager, tiers } = progressive;
-    this.when("head", [title, tables.length], () => {
+    this.when("head", [title, tables.length, wager, currency], () => {
       document.title = title;
       this.text("title", title);
-      this.text("shared", tables.length > 1 ? t("meter.shared", { tables: tables.length }) : "");
+      const shared = tables.length > 1 ? [t("meter.shared", { tables: tables.length })] : [];
+      this.text("terms", [t("tier.now", { wager: moneyIn(currency)(wager) }), ...shared].join(" · "));
       this.fitAll();
     });
     this.when("meter", [progressive.progressive, phase, meter, currency], () => this.#showMeter(progressive, before));
-    this.when("tiers", [tiers, wager, currency], () => this.#showTiers(progressive));
+    this.when("tiers", [tiers, currency], () => this.#showTiers(progressive));
     this.#showAward(progressive);
   }
 
@@ -104,15 +105,21 @@ export class Sign extends TableShown {
   }
 
   /** @param {Progressive} progressive */
-  #showTiers({ tiers, wager, currency }) {
-    const [money, exact] = [moneyIn(currency), moneyIn(currency, { whole: false })];
-    this.text("now", t("tier.now", { wager: money(wager) }));
-    const rows = tiers.map((tier) => ({
-      name: hand(tier),
-      cells: [pays(tier.pays), tier.of_meter ? exact(tier.amount) : money(tier.amount)],
-      className: tier.of_meter ? "of-meter" : null,
-    }));
-    fillTable(one(".tiers table", HTMLTableElement, this.element), rows);
+  #showTiers({ tiers, currency }) {
+    const money = moneyIn(currency, { whole: false });
+    const box = this.one("tiers");
+    box.style.setProperty("--half", String(Math.ceil(tiers.length / 2)));
+    box.replaceChildren(
+      ...tiers.map((tier) =>
+        element(
+          "div",
+          { class: tier.of_meter ? "of-meter" : null },
+          element("dt", {}, hand(tier)),
+          element("dd", {}, tier.of_meter ? money(tier.amount) : pays(tier.pays)),
+        ),
+      ),
+    );
+    this.fitAll();
   }
 
   // --- the last award: news for a minute, and a line after that

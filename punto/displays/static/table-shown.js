@@ -1,32 +1,13 @@
 // What a board and a sign have in common. All message content goes into the page as text, never as HTML.
 
 import { fillIn, t } from "/shared/catalogue.js";
-import { element, one } from "/shared/elements.js";
+import { one } from "/shared/elements.js";
 import { fit } from "./fit.js";
 import { showHouse } from "./house.js";
 import { Live } from "./live.js";
 
 /** @import { Settings } from "./layout.js" */
 /** @import { Liveness } from "./live.js" */
-
-/**
- * Make a table's rows anew: a heading and cells, with a class.
- * @param {HTMLTableElement} table
- * @param {{ name: string, cells: string[], className: string | null }[]} rows
- */
-export function fillTable(table, rows) {
-  table.tBodies[0].replaceChildren(
-    ...rows.map(({ name, cells, className }) =>
-      element(
-        "tr",
-        { class: className },
-        element("th", { scope: "row" }, name),
-        ...cells.map((cell) => element("td", {}, cell)),
-      ),
-    ),
-  );
-  fit(table);
-}
 
 /** One table on the screen. */
 export class TableShown {
@@ -45,7 +26,6 @@ export class TableShown {
     fillIn(this.element);
     showHouse(this.one("logo"), house);
     this.text("table-name", table); // until it says what it is called
-    this.text("not-live-reason", t("connecting"));
     new ResizeObserver(() => this.fitAll()).observe(this.element);
   }
 
@@ -60,6 +40,14 @@ export class TableShown {
    */
   showLive(liveness) {
     this.#live.show(liveness);
+  }
+
+  /**
+   * What stops the table itself, by its codes.
+   * @param {number[]} codes
+   */
+  stopped(codes) {
+    this.#live.stopped(codes);
   }
 
   /**

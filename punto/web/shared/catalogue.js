@@ -13,9 +13,10 @@ export async function speak(language) {
   words = await answer.json();
   document.documentElement.lang = language;
   // Its fonts come first, so that characters are not shown as boxes and sizes are measured in the right font.
-  const { fontFamily } = getComputedStyle(document.body);
+  const style = getComputedStyle(document.body);
+  const families = style.getPropertyValue("--all-fonts") || style.fontFamily; // a page that has several names them all
   const text = `0123456789${Object.values(words).join("")}`;
-  await Promise.allSettled([400, 700].map((weight) => document.fonts.load(`${weight} 1em ${fontFamily}`, text)));
+  await Promise.allSettled([400, 700].map((weight) => document.fonts.load(`${weight} 1em ${families}`, text)));
   return words;
 }
 

@@ -1,0 +1,62 @@
+// What may be wagered: the least and the most on Banker and Player in large figures, and a line for each other wager.
+
+import { orElse, t } from "/shared/catalogue.js";
+import { element } from "/shared/elements.js";
+import { moneyIn } from "/shared/money.js";
+
+/** @import { State } from "#sent/displays" */
+/** @typedef {State["limits"][number]} Limits */
+
+const BASE_WAGERS = ["banker", "player"];
+
+/**
+ * The lines of a table's limits; a wager that has none has no line.
+ * @param {State["limits"]} limits
+ * @param {string} currency
+ */
+export function limitLines(limits, currency) {
+  const money = moneyIn(currency);
+  const base = limits.filter(({ wager }) => BASE_WAGERS.includes(wager));
+  const alike = base.every(({ minimum, maximum }) => minimum === base[0].minimum && maximum === base[0].maximum);
+  return [
+    ...(alike ? base.slice(0, 1) : base).map((each) => block(each, alike, money)),
+    ...limits.filter((each) => !base.includes(each) && isLimited(each)).map((each) => line(each, money)),
+  ];
+}
+
+/** @param {Limits} limits */
+const isLimited = ({ minimum, maximum, maximum_of_base: share }) => minimum > 1 || maximum !== null || share !== null;
+
+/** @param {Limits} limits */
+const nameOf = ({ wager, title }) => orElse(`wager.${wager}`, title);
+
+/**
+ * @param {Limits} limits
+ * @param {boolean} alike
+ * @param {(minor: number) => string} money
+ */
+function block(limits, alike, money) {
+  const { wager, minimum, maximum } = limits;
+  const part = (/** @type {string} */ word, /** @type {number} */ amount) =>
+    element("div", {}, element("dt", {}, alike ? t(word) : `${nameOf(limits)} ${t(word)}`), element("dd", {}, money(amount)));
+  return element(
+    "dl",
+    { class: "base", "data-wager": wager },
+    part("minimum", minimum),
+    ...(maximum === null ? [] : [part("maximum", maximum)]),
+  );
+}
+
+/**
+ * @param {Limits} limits
+ * @param {(minor: number) => string} money
+ */
+function line(limits, money) {
+  const { wager, minimum, maximum, maximum_of_base: share } = limits;
+  const most = [
+    ...(maximum === null ? [] : [money(maximum)]),
+    ...(share === null ? [] : [t("of_base", { share })]),
+  ].join(t("comma"));
+  const words = most === "" ? `${t("minimum")} ${money(minimum)}` : `${money(minimum)} – ${most}`;
+  return element("dl", { class: "side", "data-wager": wager }, element("dt", {}, nameOf(limits)), element("dd", {}, words));
+}
