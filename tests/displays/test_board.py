@@ -12,9 +12,11 @@ from punto.displays.board import (
     NO_METER,
     NO_PROGRESSIVE,
     NO_STATE,
+    OFFLINE,
     PROGRESSIVE,
     PROGRESSIVE_LIVE,
     REFUSED,
+    SITUATIONS,
     STOPPED,
     TWO_TABLES,
     Board,
@@ -127,7 +129,9 @@ def test_a_table_that_was_offline_before_the_display_came_is_shown_since_it_was_
     board.take(seen, retained=True)
 
     assert (board.reason, board.situation, board.seen) == (reason, situation, seen.ts)
-    assert json.loads(board.json(LIVE)) == {"milliseconds": 0, "reason": reason, "seen": seen.ts}
+    code = SITUATIONS.get(reason, OFFLINE)[1]
+    live = {"milliseconds": 0, "reason": reason, "code": code, "seen": seen.ts}
+    assert json.loads(board.json(LIVE)) == live
 
 
 def test_a_display_of_two_tables_with_one_id_shows_neither_until_one_is_left(board, table):
@@ -185,7 +189,8 @@ async def test_a_browser_gets_the_latest_of_everything_and_then_each_change_live
     news = follow(board)
 
     assert [await anext(news) for _ in range(3)] == [(board, "state"), (board, "scoreboard"), (board, LIVE)]
-    assert json.loads(board.json(LIVE)) == {"milliseconds": 1500, "reason": NO_STATE, "seen": board.seen}
+    live = {"milliseconds": 1500, "reason": NO_STATE, "code": 11, "seen": board.seen}
+    assert json.loads(board.json(LIVE)) == live
 
     table.play(1)
     state = table.state()
@@ -223,7 +228,8 @@ async def test_who_follows_several_tables_hears_of_each_and_of_one_that_never_sp
     board.take(table.state(), retained=False)
 
     assert [await anext(news) for _ in range(3)] == [(silent, LIVE), (board, "state"), (board, LIVE)]
-    assert json.loads(silent.json(LIVE)) == {"milliseconds": 0, "reason": NO_STATE, "seen": None}
+    live = {"milliseconds": 0, "reason": NO_STATE, "code": 11, "seen": None}
+    assert json.loads(silent.json(LIVE)) == live
 
 
 # --- the progressive
@@ -255,8 +261,8 @@ async def test_a_meter_is_live_by_itself_as_long_as_it_says(board, clock):
     assert (board.live_seconds, board.meter_live_seconds) == (0, 2.5)
     assert await told(board) == {
         PROGRESSIVE: json.loads(message.wire()),
-        LIVE: {"milliseconds": 0, "reason": NO_STATE, "seen": None},
-        PROGRESSIVE_LIVE: {"milliseconds": 2500, "reason": NO_METER, "seen": message.ts},
+        LIVE: {"milliseconds": 0, "reason": NO_STATE, "code": 11, "seen": None},
+        PROGRESSIVE_LIVE: {"milliseconds": 2500, "reason": NO_METER, "code": 16, "seen": message.ts},
     }
 
     clock.now += 2.5
@@ -304,7 +310,9 @@ async def test_what_ends_a_meter_ends_it_at_once_and_says_why(board, ending, rea
     while heard[-1] != PROGRESSIVE_LIVE:
         heard.append((await anext(news))[1])
     seen = None if reason == NO_PROGRESSIVE else message.ts
-    assert json.loads(board.json(PROGRESSIVE_LIVE)) == {"milliseconds": 0, "reason": reason, "seen": seen}
+    code = SITUATIONS.get(reason, OFFLINE)[1]
+    live = {"milliseconds": 0, "reason": reason, "code": code, "seen": seen}
+    assert json.loads(board.json(PROGRESSIVE_LIVE)) == live
     assert (board.json(PROGRESSIVE) == "null") == (reason == NO_PROGRESSIVE)
     assert (PROGRESSIVE in heard) == (reason == NO_PROGRESSIVE)
 

@@ -44,7 +44,7 @@ def test_a_table_is_enough():
         ("[display]\ntables = []", "display.toml:2: display.tables: must not be empty"),
         ("[display]\ntables = ['t', 'u', 't']", "display.tables: t is there more than once: name each table once"),
         ("[display]\ntables = ['t']\nlayout = 'circle'", "display.toml:3: display.layout: must be 'landscape', 'portrait' or 'roads', not 'circle'"),
-        ("[display]\ntables = ['t']\ntheme = 'pink'", "display.theme: must be 'dark' or 'light'"),
+        ("[display]\ntables = ['t']\ntheme = 'pink'", "display.theme: must be 'lacquer', 'jade' or 'night'"),
         ("[display]\ntables = ['t']\nlang = '../en'", "display.lang: there is no catalogue for '../en': choose one of"),
         *(
             (

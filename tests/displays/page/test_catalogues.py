@@ -13,7 +13,7 @@ from punto.baccarat.table.state import Phase
 from punto.displays.board import NO_METER, NO_PROGRESSIVE, SITUATIONS
 from punto.messages.models import Overlay
 from tests.displays.meters import PROGRESSIVE_GAMES, paying_rules
-from tools.fonts import SOURCES, WEIGHTS, characters, font_of, latin_font
+from tools.fonts import FONTS, characters, pages_of
 
 ROOT = Path(__file__).parents[3]
 CATALOGS = {
@@ -67,17 +67,14 @@ def test_every_reason_that_the_server_gives_is_in_the_catalogues():
         assert ENGLISH[f"reason.{reason}"] == reason
 
 
-@pytest.mark.parametrize("language", SOURCES)
-def test_the_font_has_every_character_of_the_catalogue(language):
-    with TTFont(font_of(language)) as font:
+@pytest.mark.parametrize("made", FONTS, ids=lambda made: made.file.stem)
+def test_a_font_has_every_character_of_its_pages_catalogue(made):
+    with TTFont(made.file) as font:
         had = {chr(code) for code in font.getBestCmap()}
+    if made.language is not None:
+        wanted = characters(made.language, pages_of(made))
+    else:
+        words = json.loads((pages_of(made) / "catalogs" / "en.json").read_text(encoding="utf-8")).values()
+        wanted = set(made.only or "".join(words))
 
-    assert characters(language) - had == set(), "run `make fonts`"
-
-
-@pytest.mark.parametrize("weight", WEIGHTS)
-def test_the_latin_font_has_every_character_of_the_english_catalogue(weight):
-    with TTFont(latin_font(weight)) as font:
-        had = {chr(code) for code in font.getBestCmap()}
-
-    assert {character for words in ENGLISH.values() for character in words} - had == set()
+    assert wanted - had == set(), "run `make fonts`"

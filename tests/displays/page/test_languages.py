@@ -40,15 +40,15 @@ async def test_a_board_speaks_the_language_that_its_address_names(
         loaded = await page.evaluate(
             "document.fonts.ready.then(all => [...all].filter(({status}) => status === 'loaded').map(({family}) => family))"
         )
-        own = {"en": set(), "zh-Hant": {"Punto TC"}, "zh-Hans": {"Punto SC"}}[language]
-        assert {family.strip('"') for family in loaded} == {"Punto"} | own
+        own = {"en": set(), "zh-Hant": {"Punto Serif TC"}, "zh-Hans": {"Punto Serif SC"}}[language]
+        assert {family.strip('"') for family in loaded} == {"Punto Label", "Punto Heading", "Punto Figures"} | own
 
 
 @pytest.mark.parametrize(
     ("language", "stopped", "seen"),
     [
-        ("en", "The table was stopped", r"^Not seen since .+ \d\d:\d\d$"),
-        ("zh-Hant", "賭枱已停止", r"^最後收到資料.+ \d\d:\d\d$"),
+        ("en", "Not live · 12", r"^Last live .+ \d\d:\d\d$"),
+        ("zh-Hant", "非即時 · 12", r"^最後更新.+ \d\d:\d\d$"),
     ],
 )
 async def test_a_table_that_is_not_live_is_shown_with_when_it_was_last_seen(
@@ -62,13 +62,13 @@ async def test_a_table_that_is_not_live_is_shown_with_when_it_was_last_seen(
         async with display(broker, page={"lang": language}) as address:
             await page.goto(address)
 
-            await expect(page.locator(".not-live-reason")).to_have_text(stopped)
-            await expect(page.locator(".not-live-seen")).to_have_text(re.compile(seen))
+            await expect(page.locator(".code")).to_have_text(stopped)
+            await expect(page.locator(".seen")).to_have_text(re.compile(seen))
 
 
 async def test_a_board_that_is_not_live_says_so_in_its_language(page, broker):
     async with display(broker, page={"lang": "zh-Hant"}) as address:
         await page.goto(address)
 
-        await expect(page.locator(".board .not-live strong")).to_have_text("非即時畫面")
-        await expect(page.locator(".not-live-reason")).to_have_text("賭枱沒有新資料")
+        await expect(page.locator(".board .not-live strong")).to_have_text("請稍候")
+        await expect(page.locator(".code")).to_have_text("非即時 · 11")

@@ -21,7 +21,7 @@ async def test_each_board_shows_its_own_table(page, broker, path, count):
     async with display(broker, page={"tables": list(tables)}) as address, publisher(broker) as out:
         await page.goto(address + path)
         await expect(page.locator(".board")).to_have_count(count)
-        await expect(page.locator(".not-live-reason").last).to_have_text("Nothing new from the table")
+        await expect(page.locator(".code").last).to_have_text("Not live · 11")
         for table_id, table in tables.items():
             await out.send("scoreboard", table.scoreboard(), table_id)
             await out.send("state", table.state(), table_id)
@@ -38,7 +38,7 @@ async def test_a_table_that_falls_silent_leaves_the_others_live(page, broker):
     tables = {f"table-{number}": PlayedTable(name=f"Jade {number}") for number in (1, 2)}
     async with display(broker, page={"tables": list(tables)}) as address, publisher(broker) as out:
         await page.goto(f"{address}split")
-        await expect(page.locator(".not-live-reason").last).to_have_text("Nothing new from the table")
+        await expect(page.locator(".code").last).to_have_text("Not live · 11")
         for table_id, table in tables.items():
             await out.send("state", table.state(), table_id)
         await expect(page.locator(".board.live")).to_have_count(2)
@@ -47,8 +47,8 @@ async def test_a_table_that_falls_silent_leaves_the_others_live(page, broker):
             await page.wait_for_timeout(500)
             await out.send("state", tables["table-2"].state(), "table-2")
 
-        await expect(page.locator(".board").first).to_have_class("board")
-        await expect(page.locator(".board").last).to_have_class("board live")
+        await expect(page.locator(".board").first).to_have_class("board shown")
+        await expect(page.locator(".board").last).to_have_class("board shown live")
 
 
 async def test_the_houses_colours_name_and_logo_are_on_the_board(page, broker, tmp_path):
@@ -58,14 +58,14 @@ async def test_the_houses_colours_name_and_logo_are_on_the_board(page, broker, t
     )
     house = tmp_path / "house.toml"
     house.write_text(
-        'logo = "crane.svg"\n[names]\nen = "The Golden Crane"\n[dark]\nground = "#101820"\n', encoding="utf-8"
+        'logo = "crane.svg"\n[names]\nen = "The Golden Crane"\n[colours]\ngold = "#101820"\n', encoding="utf-8"
     )
     async with display(broker, page={"house": house}) as address:
         await page.goto(address)
         logo = page.get_by_role("img", name="The Golden Crane")
 
         await expect(logo).to_be_visible()
-        await expect(page.locator("body")).to_have_css("background-color", "rgb(16, 24, 32)")
+        await expect(page.locator(".progressive")).to_have_css("border-color", "rgb(16, 24, 32)")
         assert await logo.evaluate("logo => getComputedStyle(logo).backgroundImage") == (
             f'url("{address}theme/logo")'
         )

@@ -69,11 +69,12 @@ async def shown(page: Page, broker: Broker, table: PlayedTable) -> AsyncIterator
 
 
 async def expect_live(page: Page) -> None:
-    await expect(page.locator(".board")).to_have_class("board live")
+    await expect(page.locator(".board")).to_have_class("board shown live")
     await expect(page.locator(".not-live")).to_be_hidden()
 
 
-async def expect_not_live(page: Page, reason: str, *, within: float = DEADLINE) -> None:
+async def expect_not_live(page: Page, code: int, *, within: float = DEADLINE) -> None:
+    """Players are asked for a moment, and staff see why by its code."""
     await expect(page.locator(".board .not-live")).to_be_visible(timeout=within * 1000)
-    await expect(page.locator(".board .not-live strong")).to_have_text("NOT LIVE")
-    await expect(page.locator(".not-live-reason")).to_have_text(reason)
+    await expect(page.locator(".board .not-live strong")).to_have_text("One moment, please")
+    await expect(page.locator(".board .code")).to_have_text(f"Not live · {code}")
