@@ -7,7 +7,7 @@ import { newAward } from "./award.js";
 import { card, place } from "./cards.js";
 import { fit } from "./fit.js";
 import { limitLines } from "./limits.js";
-import { Moment } from "./moment.js";
+import { jackpotTold, Moment, resultTold } from "./moment.js";
 import { Odometer } from "./odometer.js";
 import { askMarks, drawRoad } from "./roads.js";
 import { TableShown } from "./table-shown.js";
@@ -123,7 +123,7 @@ export class Board extends TableShown {
   #celebrate(hands, result) {
     const round = result?.round ?? 0;
     if (hands !== null) this.#moment.end();
-    else if (result !== null && this.#round !== null && round > this.#round) this.#moment.begin(result);
+    else if (result?.winner && this.#round !== null && round > this.#round) this.#moment.begin(resultTold(result));
     this.#round = round;
   }
 
@@ -212,6 +212,7 @@ export class Board extends TableShown {
       const money = moneyIn(currency, { whole: false });
       heading.textContent = award ? t("award.short", { amount: money(award.amount) }) : title;
       this.#odometer.show(meter, money, true);
+      if (award?.whole_meter) this.#moment.begin(jackpotTold(award, money(award.amount)));
       fit(heading);
     });
   }

@@ -1,13 +1,51 @@
-// The result's moment: for some seconds the whole board says who won, and then the new mark lands on the roads.
+// A moment: for some seconds the whole board says who won. Then the new mark lands on the roads.
 
 import { orElse, t } from "/shared/catalogue.js";
 import { element, one } from "/shared/elements.js";
-import { pays as inWords } from "./award.js";
+import { hand, pays, seats } from "./award.js";
 import { fit } from "./fit.js";
 
-/** @import { Result } from "#sent/displays" */
+/** @import { MeterAward, Result } from "#sent/displays" */
 
-const MOMENT_MILLISECONDS = 2600;
+const RESULT_MILLISECONDS = 2600;
+const JACKPOT_MILLISECONDS = 10_000; // so long the meter and the roads may be out of sight
+
+/** @typedef {{ kind: string, letter: string, what: string, figures: string, how: string, badges: Node[], milliseconds: number }} Told */
+
+/** @param {Result} result that of a coup with a winner */
+export function resultTold({ winner, status, natural, player_total, banker_total, player, banker, hits }) {
+  const totals = winner === "banker" ? [banker_total, player_total] : [player_total, banker_total];
+  const cards = winner === "banker" ? banker : player;
+  const how = natural ? t("natural") : winner !== "tie" && cards.length === 3 ? t("three_cards") : "";
+  return {
+    kind: String(winner),
+    letter: t(`letter.${winner}`),
+    what: t(`wins.${winner}`),
+    figures: totals.join(" : "),
+    how: status === "dummy" ? t("remark.dummy") : how,
+    badges: hits.map(({ wager, title, pays: words, badge: colour }) => {
+      const name = orElse(`wager.${wager}`, title);
+      const badge = element("div", {}, element("dt", {}, name), element("dd", {}, pays(words)));
+      badge.style.setProperty("--badge", colour);
+      return badge;
+    }),
+    milliseconds: RESULT_MILLISECONDS,
+  };
+}
+
+/**
+ * @param {MeterAward} award
+ * @param {string} amount
+ */
+export const jackpotTold = (award, amount) => ({
+  kind: "jackpot",
+  letter: "",
+  what: t("award.whole"),
+  figures: amount,
+  how: `${seats(award.seats)} · ${hand(award)}`,
+  badges: [],
+  milliseconds: JACKPOT_MILLISECONDS,
+});
 
 export class Moment {
   /**
@@ -28,28 +66,18 @@ export class Moment {
     return this.#timer !== undefined;
   }
 
-  /** @param {Result} result that of a coup with a winner */
-  begin({ winner, status, natural, player_total, banker_total, player, banker, hits }) {
-    if (winner === null) return;
-    const banker_first = winner === "banker";
-    const of = banker_first ? banker : player;
-    this.#box.className = `moment now ${winner}`;
-    this.#text(".letter", t(`letter.${winner}`));
-    this.#text(".winner", t(`wins.${winner}`));
-    this.#text(".totals span", (banker_first ? [banker_total, player_total] : [player_total, banker_total]).join(" : "));
-    const how = natural ? t("natural") : winner !== "tie" && of.length === 3 ? t("three_cards") : "";
-    this.#text(".totals small", status === "dummy" ? t("remark.dummy") : how);
-    one(".badges", HTMLElement, this.#box).replaceChildren(
-      ...hits.map(({ wager, title, pays, badge: color }) => {
-        const name = orElse(`wager.${wager}`, title);
-        const badge = element("div", {}, element("dt", {}, name), element("dd", {}, inWords(pays)));
-        badge.style.setProperty("--badge", color);
-        return badge;
-      }),
-    );
-    fit(one(".winner", HTMLElement, this.#box));
+  /** @param {Told} told */
+  begin({ kind, letter, what, figures, how, badges, milliseconds }) {
+    this.#box.className = `moment now ${kind}`;
+    // Latin letters say no more than the words beside them.
+    this.#one(".letter").textContent = letter.charCodeAt(0) > 0x2e7f ? letter : "";
+    this.#one(".what").textContent = what;
+    this.#one(".figures span").textContent = figures;
+    this.#one(".figures small").textContent = how;
+    this.#one(".badges").replaceChildren(...badges);
+    fit(this.#one(".what"));
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.end(), MOMENT_MILLISECONDS);
+    this.#timer = setTimeout(() => this.end(), milliseconds);
   }
 
   /** Give the board back, also before its time: the next hand does not wait for it. */
@@ -61,11 +89,8 @@ export class Moment {
     this.#onEnd();
   }
 
-  /**
-   * @param {string} part
-   * @param {string} text
-   */
-  #text(part, text) {
-    one(part, HTMLElement, this.#box).textContent = text;
+  /** @param {string} part */
+  #one(part) {
+    return one(part, HTMLElement, this.#box);
   }
 }

@@ -175,12 +175,29 @@ async def test_a_result_has_its_moment_before_its_mark_lands_on_the_roads(page, 
         assert result.winner is not None
         side = result.winner.value
         await expect(moment).to_have_class(f"moment now {side}")
-        await expect(moment.locator(".winner")).to_have_text("Tie" if side == "tie" else f"{side.capitalize()} wins")
+        await expect(moment.locator(".what")).to_have_text("Tie" if side == "tie" else f"{side.capitalize()} wins")
         await expect(moment.locator(".badges dt")).to_have_text([hit.title for hit in result.hits])
         await expect(page.locator('[data-count="hands"]')).to_have_text(str(hands))
         assert await page.locator(".bead-plate .cell").count() < hands
         await expect(moment).to_be_hidden()
         await expect(page.locator(".bead-plate .cell")).to_have_count(hands)
+
+
+async def test_the_whole_board_says_jackpot_when_the_whole_meter_is_won(page, broker):
+    meter = Meter()
+    moment = page.locator(".moment")
+    async with shown(page, broker, PlayedTable()) as out:
+        await out.send("progressive/dragon", meter.message())
+        await expect(page.locator(".progressive")).to_be_visible()
+        meter.win(98_101_46, rule=0)
+        await out.send("progressive/dragon", meter.message())
+
+        await expect(moment).to_have_class("moment now jackpot")
+        await expect(moment.locator(".what")).to_have_text("Jackpot")
+        await expect(moment.locator(".figures")).to_have_text(
+            "$98,101.46Seat 3 · A hand wins by 9 with 2-3-4 in any order, all diamonds"
+        )
+        await expect(moment).to_be_hidden()
 
 
 @pytest.mark.punctual
