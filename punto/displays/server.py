@@ -1,6 +1,7 @@
 """The display's web service: the i-Score, the progressive's sign, their files, and their live streams."""
 
 import asyncio
+import hashlib
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from pathlib import Path
@@ -29,6 +30,12 @@ STATIC: Final = Path(__file__).parent / "static"
 PING_SECONDS: Final = 2  # the page treats a stream as dead after a few of these without data
 
 
+def digest_of_pages() -> str:
+    """Names the files of the pages, so that a page finds out that it is of an earlier version and loads itself again."""
+    files = sorted(path for folder in (STATIC, SHARED, CATALOGS) for path in folder.rglob("*") if path.is_file())
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+
+
 class Pages:
     """The answers to browsers, from the boards of the configured tables."""
 
@@ -37,6 +44,7 @@ class Pages:
         self._boards = boards
         self._feed = feed
         self._house = options.house_theme()
+        self._made = digest_of_pages()
         self._catalogs = {language: CATALOGS / f"{language}.json" for language in languages()}
 
     def application(self) -> Starlette:
@@ -116,7 +124,7 @@ class Pages:
 
     async def stream(self, request: Request) -> Response:
         """One table's events."""
-        return stream(_news(self._board(request.path_params["table"])), PING_SECONDS)
+        return stream(_news(self._board(request.path_params["table"])), PING_SECONDS, self._made)
 
     async def several_streams(self, request: Request) -> Response:
         """The events of the tables that the query names, of all if it names none, with the table in their names.
@@ -124,7 +132,7 @@ class Pages:
         One stream for all, because a browser opens only six connections to a server.
         """
         boards = self._named(request) if "tables" in request.query_params else list(self._boards.values())
-        return stream(_named_news(boards), PING_SECONDS)
+        return stream(_named_news(boards), PING_SECONDS, self._made)
 
     # --- the data for the pages
 
@@ -138,7 +146,7 @@ class Pages:
         )
 
     async def settings(self, _: Request) -> Response:
-        """The page's defaults, unless its query overrides them, and the house's name."""
+        """The page's defaults, unless its query overrides them, the house's name, and which files the pages are made of."""
         return JSONResponse(
             {
                 "layout": self._options.layout,
@@ -146,6 +154,7 @@ class Pages:
                 "lang": self._options.lang,
                 "names": self._house.file.names,
                 "logo": None if self._house.logo is None else LOGO_ADDRESS,
+                "made": self._made,
             }
         )
 

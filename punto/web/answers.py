@@ -24,8 +24,8 @@ def download(rows: Iterable[Sequence[Cell]], name: str) -> Response:
     return Response("".join(csv_lines(rows)), media_type="text/csv", headers=attached)
 
 
-def stream(events: AsyncIterator[ServerSentEvent], ping_seconds: float = 60) -> Response:
-    """Server-sent events until their end, with an event `ping` in each `ping_seconds`.
+def stream(events: AsyncIterator[ServerSentEvent], ping_seconds: float = 60, ping: str = "") -> Response:
+    """Server-sent events until their end, with an event `ping` in each `ping_seconds`, whose data is `ping`.
 
     FastAPI's own streams are not enough: they have no time limit for a browser that accepts nothing, their ping cannot be
     set and is no event that a page sees, and a display has no FastAPI.
@@ -33,6 +33,6 @@ def stream(events: AsyncIterator[ServerSentEvent], ping_seconds: float = 60) -> 
     return EventSourceResponse(
         events,
         ping=ping_seconds,
-        ping_message_factory=lambda: ServerSentEvent(event="ping", data=""),
+        ping_message_factory=lambda: ServerSentEvent(event="ping", data=ping),
         send_timeout=_SEND_SECONDS,
     )

@@ -112,6 +112,7 @@ export class Board extends TableShown {
       box.replaceChildren(...limitLines(limits, currency));
       fit(box);
     });
+    this.busy = hands !== null;
     this.#celebrate(hands, result);
   }
 

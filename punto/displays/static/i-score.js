@@ -19,5 +19,5 @@ begin((settings) => {
     const names = [...page.querySelectorAll(".table-name")].map((each) => each.textContent);
     document.title = `${names.filter((name) => name).join(", ")} i-Score`;
   });
-  follow(boards);
+  follow(boards, settings);
 });

@@ -8,6 +8,7 @@
  * @property {string} lang
  * @property {Record<string, string>} names
  * @property {string | null} logo
+ * @property {string} made which files the server's pages are made of
  */
 
 /** For each layout the designed size of one board in rem; type grows with the screen, roads get more columns. */

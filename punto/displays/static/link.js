@@ -12,17 +12,22 @@ const CODES = { ended: 31, silent: 31, "not shown": 32 };
 
 /**
  * Keep the tables' boards or signs, by the tables' ids, up to date from now on.
+ * After an upgrade of the server the page loads itself again, between two hands.
  * @param {Map<string, Board | Sign>} boards
+ * @param {import("./layout.js").Settings} settings
  */
-export function follow(boards) {
+export function follow(boards, { made }) {
   const tables = [...boards.keys()];
+  let outdated = false;
   keepOpen({
     address: `/events?tables=${tables.join()}`,
     names: ["ping", ...tables.flatMap((table) => EVENTS.map((name) => `${table}/${name}`))],
     silent: SILENT_MILLISECONDS,
     take(event, json) {
       const [table, name] = event.split("/");
-      boards.get(table)?.show(name, json);
+      if (event === "ping") outdated = json !== made;
+      else boards.get(table)?.show(name, json);
+      if (outdated && ![...boards.values()].some(({ busy }) => busy)) location.reload();
     },
     lost(why) {
       for (const board of boards.values()) board.showLive({ milliseconds: 0, code: CODES[why] });

@@ -13,5 +13,5 @@ begin((settings) => {
   const page = one("main");
   const sign = new Sign(table, settings, takeCare(page));
   page.replaceChildren(sign.element);
-  follow(new Map([[table, sign]]));
+  follow(new Map([[table, sign]]), settings);
 });

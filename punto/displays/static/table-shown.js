@@ -50,6 +50,9 @@ export class TableShown {
     this.#live.stopped(codes);
   }
 
+  /** Whether it shows something that is not to be interrupted. */
+  busy = false;
+
   /**
    * The part with this class.
    * @param {string} name

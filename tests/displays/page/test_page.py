@@ -9,6 +9,7 @@ import pytest
 from playwright.async_api import expect
 
 from punto.baccarat.table.order_kinds import Reveal, VoidCoup
+from punto.displays import server
 from tests.displays.meters import Meter
 from tests.displays.page.watching import (
     dealt,
@@ -299,6 +300,26 @@ async def test_a_server_that_hangs_is_left_and_found_again(page, broker):
         server.send_signal(signal.SIGCONT)
         await expect_live(page)
     server.end(signal.SIGTERM)
+
+
+async def test_after_an_upgrade_the_page_loads_itself_again_between_two_hands(page, broker, monkeypatch):
+    table = PlayedTable()
+    table.deal(2)
+    port = free_port()
+    loads: list[str] = []
+    page.on("framenavigated", lambda frame: loads.append(frame.url))
+    async with publisher(broker) as out, dealt(out, table):
+        async with display(broker, page={"port": port}) as address:
+            await page.goto(f"{address}tables/table-1/i-score")
+            await expect_live(page)
+        monkeypatch.setattr(server, "digest_of_pages", lambda: "another")
+        async with display(broker, page={"port": port}):
+            await expect_live(page)
+            await page.wait_for_timeout(3000)
+            assert len(loads) == 1, "a hand is on the table"
+            while table.state().hands is not None:
+                table.draw()
+            await page.wait_for_function("() => performance.getEntriesByType('navigation')[0].type === 'reload'")
 
 
 @pytest.mark.soak
