@@ -115,9 +115,9 @@ function dots({ banker_pair, player_pair }) {
  * @param {Color} color
  */
 function derived(road, color) {
-  if (road === "big_eye_boy") return svg("circle", { class: `mark hollow ${color}`, cx: 5, cy: 5, r: 3.4 });
-  if (road === "small_road") return svg("circle", { class: `mark solid ${color}`, cx: 5, cy: 5, r: 4.1 });
-  return svg("path", { class: `mark slash ${color}`, d: "M1.6 8.4 8.4 1.6" });
+  if (road === "big_eye_boy") return svg("circle", { class: `mark hollow ${color}`, cx: 5, cy: 5, r: 3.85 });
+  if (road === "small_road") return svg("circle", { class: `mark solid ${color}`, cx: 5, cy: 5, r: 4.65 });
+  return svg("path", { class: `mark slash ${color}`, d: "M1.2 8.8 8.8 1.2" });
 }
 
 /**

@@ -1,0 +1,66 @@
+"""How large the parts of a board are on each screen: it is read from two to five metres by people who follow the roads.
+
+The sizes are those of a screen of 1920 x 1080, and the proportions hold on every other.
+"""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.displays.page.watching import dealt, expect_live
+from tests.displays.parts import display, publisher
+from tests.displays.played import PlayedTable
+from tests.share import sampled
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SCREENS = [
+    *((1920, 1080), (1280, 720), (3840, 2160), (1280, 960), (1024, 768)),
+    *((1080, 1920), (768, 1024), (1920, 480), (390, 844)),
+]
+CELL, BEAD, MARK = 48, 44, 21.5
+"""The least of a cell of the big road, of one of the bead plate, and of a mark of the derived roads, in pixels."""
+SMALLEST_LETTER = 11
+MEASURE = """
+() => {
+  const size = (each) => { const { width, height } = each.getBoundingClientRect(); return { width, height }; };
+  const roads = Object.fromEntries([...document.querySelectorAll("[data-road] .grid-lines")].map((each) => {
+    const drawing = each.ownerSVGElement;
+    const marks = [...drawing.querySelectorAll(".mark.hollow, .mark.solid")].map((mark) => {
+      const stroke = parseFloat(getComputedStyle(mark).strokeWidth) * (getComputedStyle(mark).stroke === "none" ? 0 : 1);
+      return (2 * mark.r.baseVal.value + stroke) * mark.getScreenCTM().a;
+    });
+    return [drawing.dataset.road, { ...size(drawing), columns: +drawing.dataset.columns, marks }];
+  }));
+  const letters = [...document.querySelectorAll(".board *:not(svg *)")]
+    .filter((each) => each.checkVisibility() && [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+    .map((each) => [parseFloat(getComputedStyle(each).fontSize), each.className, each.textContent]);
+  return { roads, letters, rem: parseFloat(getComputedStyle(document.documentElement).fontSize) };
+}
+"""
+
+
+@pytest.mark.parametrize(("width", "height"), sampled(SCREENS, one_in=2))
+async def test_the_roads_are_as_large_as_people_need_them(page, broker, width, height):
+    table = PlayedTable(seed=342)
+    table.play(57)
+    await page.set_viewport_size({"width": width, "height": height})
+    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
+        await page.goto(f"{address}tables/table-1/i-score")
+        await expect_live(page)
+        await expect(page.locator('[data-count="hands"]')).to_have_text("57")
+        found = await page.evaluate(MEASURE)
+    roads, scale = found["roads"], found["rem"] / 16
+
+    area = {name: road["width"] * road["height"] for name, road in roads.items()}
+    assert 2 * area["big_road"] >= sum(area.values())
+    assert roads["bead_plate"]["columns"] >= 12
+    assert roads["big_road"]["columns"] >= 12
+    if width != 390:
+        cell = {name: road["height"] / 6 for name, road in roads.items()}
+        low = 0.8 if width > 3 * height else 1.0  # of a strip, which is a quarter as high as it is wide
+        assert cell["big_road"] >= low * CELL * scale
+        assert cell["bead_plate"] >= low**2 * BEAD * scale
+        if low == 1:
+            assert min(mark for road in roads.values() for mark in road["marks"]) >= MARK * scale
+    else:
+        assert [each for each in found["letters"] if each[0] < SMALLEST_LETTER] == []
