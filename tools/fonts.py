@@ -106,10 +106,16 @@ def stand_on_the_line(font: TTFont) -> None:
         return
     rules = font["GSUB"].table
     lookups = {
-        at for each in rules.FeatureList.FeatureRecord if each.FeatureTag == "lnum" for at in each.Feature.LookupListIndex
+        at
+        for each in rules.FeatureList.FeatureRecord
+        if each.FeatureTag == "lnum"
+        for at in each.Feature.LookupListIndex
     }
     lining = {
-        old: new for at in lookups for table in rules.LookupList.Lookup[at].SubTable for old, new in table.mapping.items()
+        old: new
+        for at in lookups
+        for table in rules.LookupList.Lookup[at].SubTable
+        for old, new in table.mapping.items()
     }
     for characters_of in font["cmap"].tables:
         characters_of.cmap = {code: lining.get(glyph, glyph) for code, glyph in characters_of.cmap.items()}

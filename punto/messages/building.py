@@ -104,7 +104,8 @@ def _result(game: Game, last: RoundRecord) -> Result:
     rules = [(game.wager(wager), rule) for wager, rule in decided if game.wager(wager).badge]
     won = [(wager, each) for wager, rule in rules for each in wager.rules if each.name == rule and each.wins]
     hits = [
-        Hit(wager=wager.name, title=wager.title, pays=rule.pays, badge=str(wager.badge)) for wager, rule in won
+        Hit(wager=wager.name, title=wager.title, pays=rule.pays, badge=str(wager.badge))
+        for wager, rule in won
     ]
     return result.model_copy(update={"hits": tuple(hits)})
 

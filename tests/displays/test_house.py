@@ -11,9 +11,7 @@ from punto.displays.house import ColourName, House, read_house
 from punto.displays.server import STATIC
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(50)
-RULE = re.compile(
-    r':root(\[data-theme\])? \{( --[a-z-]+: (#[0-9a-fA-F]{6}|url\("/theme/logo"\));)+ \}\n'
-)
+RULE = re.compile(r':root(\[data-theme\])? \{( --[a-z-]+: (#[0-9a-fA-F]{6}|url\("/theme/logo"\));)+ \}\n')
 
 
 def house(tmp_path, toml: str) -> House:
@@ -38,8 +36,7 @@ def test_a_house_has_its_colours_its_logo_and_its_names(tmp_path):
     )
 
     assert read.css() == (
-        ":root[data-theme] { --ground: #101820; --gold: #C9A227; }\n"
-        ':root { --logo: url("/theme/logo"); }\n'
+        ':root[data-theme] { --ground: #101820; --gold: #C9A227; }\n:root { --logo: url("/theme/logo"); }\n'
     )
     assert read.file.names == {"en": "The Golden Crane", "zh-Hant": "金鶴"}
     assert read.logo is not None
@@ -84,7 +81,9 @@ def test_no_house_changes_nothing():
     ],
 )
 def test_an_invalid_colour_is_refused_and_never_in_a_style_sheet(tmp_path, value):
-    with pytest.raises(ConfigError, match=r"house\.toml:2: colours\.ground: '.*' is not a colour: write # and"):
+    with pytest.raises(
+        ConfigError, match=r"house\.toml:2: colours\.ground: '.*' is not a colour: write # and"
+    ):
         house(tmp_path, f'[colours]\nground = "{value}"')
 
 

@@ -70,12 +70,20 @@ function arrangement(boards, layout) {
   const upright = innerHeight > innerWidth;
   if (location.pathname === "/split") return { layout: "split", columns: upright ? 1 : 2, rows: upright ? 2 : 1 };
   if (location.pathname === "/wall") return wall(boards);
-  if (location.pathname.endsWith("/progressive"))
-    return { layout: upright ? "progressive portrait" : "progressive", columns: 1, rows: 1 };
-  if (innerWidth < PHONE_PIXELS) return { layout: "phone", columns: 1, rows: 1 };
-  if (layout === "roads") return { layout: upright ? "roads portrait" : "roads", columns: 1, rows: 1 };
-  if (innerWidth > 3 * innerHeight) return { layout: "strip", columns: 1, rows: 1 };
-  return { layout: upright || layout === "portrait" ? "portrait" : "landscape", columns: 1, rows: 1 };
+  return { layout: ofOneBoard(layout, upright), columns: 1, rows: 1 };
+}
+
+/**
+ * @param {string} layout
+ * @param {boolean} upright
+ * @returns {keyof typeof DESIGNS}
+ */
+function ofOneBoard(layout, upright) {
+  if (location.pathname.endsWith("/progressive")) return upright ? "progressive portrait" : "progressive";
+  if (innerWidth < PHONE_PIXELS) return "phone";
+  if (layout === "roads") return upright ? "roads portrait" : "roads";
+  if (innerWidth > 3 * innerHeight) return "strip";
+  return upright || layout === "portrait" ? "portrait" : "landscape";
 }
 
 /**

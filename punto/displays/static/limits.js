@@ -38,7 +38,12 @@ const nameOf = ({ wager, title }) => orElse(`wager.${wager}`, title);
 function block(limits, alike, money) {
   const { wager, minimum, maximum } = limits;
   const part = (/** @type {string} */ word, /** @type {number} */ amount) =>
-    element("div", {}, element("dt", {}, alike ? t(word) : `${nameOf(limits)} ${t(word)}`), element("dd", {}, money(amount)));
+    element(
+      "div",
+      {},
+      element("dt", {}, alike ? t(word) : `${nameOf(limits)} ${t(word)}`),
+      element("dd", {}, money(amount)),
+    );
   return element(
     "dl",
     { class: "base", "data-wager": wager },
@@ -58,5 +63,10 @@ function line(limits, money) {
     ...(share === null ? [] : [t("of_base", { share })]),
   ].join(t("comma"));
   const words = most === "" ? `${t("minimum")} ${money(minimum)}` : `${money(minimum)} – ${most}`;
-  return element("dl", { class: "side", "data-wager": wager }, element("dt", {}, nameOf(limits)), element("dd", {}, words));
+  return element(
+    "dl",
+    { class: "side", "data-wager": wager },
+    element("dt", {}, nameOf(limits)),
+    element("dd", {}, words),
+  );
 }

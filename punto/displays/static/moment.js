@@ -70,7 +70,7 @@ export class Moment {
   begin({ kind, letter, what, figures, how, badges, milliseconds }) {
     this.#box.className = `moment now ${kind}`;
     // Latin letters say no more than the words beside them.
-    this.#one(".letter").textContent = letter.charCodeAt(0) > 0x2e7f ? letter : "";
+    this.#one(".letter").textContent = letter.charCodeAt(0) > 0x2e_7f ? letter : "";
     this.#one(".what").textContent = what;
     this.#one(".figures span").textContent = figures;
     this.#one(".figures small").textContent = how;

@@ -1,6 +1,6 @@
 // What a board and a sign have in common. All message content goes into the page as text, never as HTML.
 
-import { fillIn, t } from "/shared/catalogue.js";
+import { fillIn } from "/shared/catalogue.js";
 import { one } from "/shared/elements.js";
 import { fit } from "./fit.js";
 import { showHouse } from "./house.js";

@@ -41,7 +41,11 @@ async def test_a_board_speaks_the_language_that_its_address_names(
             "document.fonts.ready.then(all => [...all].filter(({status}) => status === 'loaded').map(({family}) => family))"
         )
         own = {"en": set(), "zh-Hant": {"Punto Serif TC"}, "zh-Hans": {"Punto Serif SC"}}[language]
-        assert {family.strip('"') for family in loaded} == {"Punto Label", "Punto Heading", "Punto Figures"} | own
+        assert {family.strip('"') for family in loaded} == {
+            "Punto Label",
+            "Punto Heading",
+            "Punto Figures",
+        } | own
 
 
 @pytest.mark.parametrize(

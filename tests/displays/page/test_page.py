@@ -176,7 +176,9 @@ async def test_a_result_has_its_moment_before_its_mark_lands_on_the_roads(page, 
         assert result.winner is not None
         side = result.winner.value
         await expect(moment).to_have_class(f"moment now {side}")
-        await expect(moment.locator(".what")).to_have_text("Tie" if side == "tie" else f"{side.capitalize()} wins")
+        await expect(moment.locator(".what")).to_have_text(
+            "Tie" if side == "tie" else f"{side.capitalize()} wins"
+        )
         await expect(moment.locator(".badges dt")).to_have_text([hit.title for hit in result.hits])
         await expect(page.locator('[data-count="hands"]')).to_have_text(str(hands))
         assert await page.locator(".bead-plate .cell").count() < hands
@@ -319,7 +321,9 @@ async def test_after_an_upgrade_the_page_loads_itself_again_between_two_hands(pa
             assert len(loads) == 1, "a hand is on the table"
             while table.state().hands is not None:
                 table.draw()
-            await page.wait_for_function("() => performance.getEntriesByType('navigation')[0].type === 'reload'")
+            await page.wait_for_function(
+                "() => performance.getEntriesByType('navigation')[0].type === 'reload'"
+            )
 
 
 @pytest.mark.soak

@@ -58,7 +58,8 @@ async def test_the_houses_colours_name_and_logo_are_on_the_board(page, broker, t
     )
     house = tmp_path / "house.toml"
     house.write_text(
-        'logo = "crane.svg"\n[names]\nen = "The Golden Crane"\n[colours]\ngold = "#101820"\n', encoding="utf-8"
+        'logo = "crane.svg"\n[names]\nen = "The Golden Crane"\n[colours]\ngold = "#101820"\n',
+        encoding="utf-8",
     )
     async with display(broker, page={"house": house}) as address:
         await page.goto(address)
