@@ -24,7 +24,7 @@ ROOT: Final = Path(__file__).parents[1]
 CONSOLES: Final = ROOT / "punto" / "consoles"
 DISPLAYS: Final = ROOT / "punto" / "displays"
 VERSION: Final = "5.3.0"
-FIGURES: Final = "0123456789.,:'+-–— $€£¥AKQJ×"
+FIGURES: Final = "0123456789.,:'+- $€£¥AKQJ"
 """What is written in the font of amounts, totals and cards' corners."""
 
 

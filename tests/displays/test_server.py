@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import structlog
 
+from punto.displays import server
 from punto.displays.board import NO_BROKER
 from punto.displays.server import STATIC
 from tests.deadline import DEADLINE
@@ -119,7 +120,7 @@ async def test_a_stream_with_nothing_to_say_shows_that_it_is_there(broker):
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(anext(events), 2.5)
 
-        assert b"event: ping\r\ndata: \r\n\r\n" in read
+        assert f"event: ping\r\ndata: {server.digest_of_pages()}\r\n\r\n".encode() in read
 
 
 async def test_an_invalid_message_is_counted_logged_once_and_kept_from_browsers(broker):
@@ -225,7 +226,7 @@ async def test_several_tables_come_in_one_stream_and_one_that_never_speaks_is_no
     ("tables", "asked", "leads_to"),
     [
         (["a"], "", "tables/a/i-score"),
-        (["a"], "?theme=light", "tables/a/i-score?theme=light"),
+        (["a"], "?theme=jade", "tables/a/i-score?theme=jade"),
         (["a", "b", "c"], "progressive?lang=zh-Hant", "tables/a/progressive?lang=zh-Hant"),
         (["a", "b", "c"], "", "wall?tables=a,b,c"),
         (["a", "b", "c"], "?lang=zh-Hant", "wall?lang=zh-Hant&tables=a,b,c"),
@@ -260,7 +261,7 @@ def _arrive(url: str) -> tuple[str, bytes]:
         ("catalog/xx.json", 404, b"There is no such language: choose one of "),
         ("theme/logo", 404, b"The house has no logo"),
         ("tables/a/i-score?layout=bed", 400, b"There is no such layout: choose one of landscape, portrait, roads"),
-        ("wall?tables=a&theme=blue", 400, b"There is no such theme: choose one of dark, light"),
+        ("wall?tables=a&theme=blue", 400, b"There is no such theme: choose one of lacquer, jade, night"),
         ("tables/a/progressive?lang=../../etc/passwd", 400, b"There is no such lang: choose one of en, zh-Hans"),
     ],
 )  # fmt: skip
@@ -278,15 +279,15 @@ async def test_the_house_and_the_look_are_served(broker, tmp_path):
     logo = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
     (tmp_path / "crane.svg").write_bytes(logo)
     (tmp_path / "house.toml").write_text(
-        'logo = "crane.svg"\n[names]\nen = "The <b>Golden</b> Crane"\n[dark]\ngold = "#c9a227"\n',
+        'logo = "crane.svg"\n[names]\nen = "The <b>Golden</b> Crane"\n[colours]\ngold = "#c9a227"\n',
         encoding="utf-8",
     )
-    page = {"layout": "portrait", "theme": "light", "house": tmp_path / "house.toml"}
+    page = {"layout": "portrait", "theme": "jade", "house": tmp_path / "house.toml"}
     async with display(broker, page=page) as address:
         _, headers, css = await get(address + "theme.css")
         assert headers["Content-Type"] == "text/css; charset=utf-8"
         assert css == (
-            b':root[data-theme="dark"] { --gold: #c9a227; }\n:root { --logo: url("/theme/logo"); }\n'
+            b':root[data-theme] { --gold: #c9a227; }\n:root { --logo: url("/theme/logo"); }\n'
         )
 
         _, headers, picture = await get(address + "theme/logo")
@@ -295,10 +296,11 @@ async def test_the_house_and_the_look_are_served(broker, tmp_path):
 
         assert json.loads((await get(address + "settings.json"))[2]) == {
             "layout": "portrait",
-            "theme": "light",
+            "theme": "jade",
             "lang": "en",
             "names": {"en": "The <b>Golden</b> Crane"},
             "logo": "/theme/logo",
+            "made": server.digest_of_pages(),
         }
 
 

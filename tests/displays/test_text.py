@@ -39,8 +39,8 @@ KEYS = {"q": b"q", "Ctrl-C": b"\x03"}
 LETTERS = {"banker": "B", "player": "P", "tie": "T"}
 
 
-def text_display(port: int, *tables: str, lang: str = "en", theme: str = "dark") -> TextDisplay:
-    page = PageOptions.model_validate({"tables": tables or ("table-1",), "lang": lang, "theme": theme})
+def text_display(port: int, *tables: str, lang: str = "en") -> TextDisplay:
+    page = PageOptions.model_validate({"tables": tables or ("table-1",), "lang": lang})
     return TextDisplay(DisplayOptions(mqtt=MqttOptions(port=port), display=page))
 
 
@@ -88,7 +88,7 @@ def screen(display: TextDisplay) -> str:
 
 @pytest.mark.parametrize("width", sampled([24, 55, 80, 200], one_in=4))
 def test_every_cell_that_has_room_stands_in_its_place_with_its_letter(width):
-    draw = Drawing(Words("en"), "dark")
+    draw = Drawing(Words("en"))
     for seed in range(60):
         board = scoreboard_of(random_shoe(seed))
         columns = shown_columns(board.bead_plate, width // 2)
@@ -117,7 +117,7 @@ def test_every_cell_that_has_room_stands_in_its_place_with_its_letter(width):
 @pytest.mark.parametrize("lang", languages())
 @pytest.mark.parametrize("width", [1, 2, 3, 26, 80])
 def test_no_line_of_a_road_is_wider_than_its_place(lang, width):
-    draw = Drawing(Words(lang), "light")
+    draw = Drawing(Words(lang))
     board = scoreboard_of("TTBPTTTB" + "BP" * 30 + "B" * 14 + "T" * 12)
     for drawn in (
         draw.bead_plate(board, width),
@@ -131,7 +131,7 @@ def test_pairs_ties_and_naturals_have_their_marks():
     table = PlayedTable()
     table.play(60)
     board = table.scoreboard()
-    draw = Drawing(Words("en"), "dark")
+    draw = Drawing(Words("en"))
     marks = {(True, False): "b", (False, True): "p", (True, True): "+", (False, False): ""}
 
     drawn = draw.bead_plate(board, 60)
@@ -146,7 +146,7 @@ def test_pairs_ties_and_naturals_have_their_marks():
 
 
 def test_the_newest_cell_is_marked():
-    drawn = Drawing(Words("en"), "dark").big_road(scoreboard_of("BBP"), 20)
+    drawn = Drawing(Words("en")).big_road(scoreboard_of("BBP"), 20)
 
     assert [drawn.plain[span.start : span.end] for span in drawn.spans if "reverse" in str(span.style)] == [
         "P "
@@ -158,7 +158,7 @@ def test_cards_that_are_not_shown_yet_are_not_said():
     table.deal(3)
 
     assert (
-        Drawing(Words("en"), "dark").hands(table.state(), 40).plain.rstrip()
+        Drawing(Words("en")).hands(table.state(), 40).plain.rstrip()
         == "Player ## ##        Banker ##"
     )
 
@@ -166,7 +166,7 @@ def test_cards_that_are_not_shown_yet_are_not_said():
 def test_the_seat_that_turns_the_cards_is_named_until_they_are_revealed():
     """Sheet 004: in midi baccarat the player with the largest wager reveals them."""
     table = PlayedTable(game_name="midi-baccarat")
-    draw = Drawing(Words("en"), "dark")
+    draw = Drawing(Words("en"))
     table.turned_by(5)
     assert draw.outcome(table.state()).plain == "Seat 5 turns the cards"
 
@@ -178,13 +178,13 @@ def test_a_number_of_cards_that_is_not_known_is_not_shown():
     state = PlayedTable().state()
     state = state.model_copy(update={"shoe": state.shoe.model_copy(update={"cards_left": None})})
 
-    assert Drawing(Words("en"), "dark").situation(state, 200).plain.rstrip().endswith("Cards left -")
+    assert Drawing(Words("en")).situation(state, 200).plain.rstrip().endswith("Cards left -")
 
 
 def test_a_wager_that_its_base_wager_limits_says_so():
     state = PlayedTable().state()
     limits = (state.limits[0].model_copy(update={"maximum_of_base": "50%"}), *state.limits[1:])
-    shown = Drawing(Words("en"), "dark").limits(state.model_copy(update={"limits": limits}), 200).plain
+    shown = Drawing(Words("en")).limits(state.model_copy(update={"limits": limits}), 200).plain
 
     assert shown.count("50% of the base wager") == 1
 
@@ -192,7 +192,7 @@ def test_a_wager_that_its_base_wager_limits_says_so():
 @pytest.mark.parametrize("overlay", get_args(Overlay))
 def test_whatever_lies_over_the_state_is_named(overlay):
     state = PlayedTable().state().model_copy(update={"overlays": (overlay,)})
-    draw = Drawing(Words("en"), "dark")
+    draw = Drawing(Words("en"))
     words = {
         key: said
         for key, said in json.loads((CATALOGS / "en.json").read_text(encoding="utf-8")).items()

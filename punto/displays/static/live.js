@@ -46,7 +46,7 @@ export class Live {
 
   #end() {
     this.#element.classList.remove("live");
-    this.#put("seen", this.#seen === null ? "" : t("seen", { time: when(new Date(this.#seen), new Date()) }));
+    this.#put("seen", this.#seen === null ? "" : t("last_live", { time: when(new Date(this.#seen), new Date()) }));
     this.#showCodes();
   }
 

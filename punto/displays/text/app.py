@@ -56,11 +56,11 @@ class TextDisplay(App[None]):
         super().__init__()
         words = Words(options.display.lang)
         self._words = words
-        self._drawing = Drawing(words, options.display.theme)
+        self._drawing = Drawing(words)
         self._boards = [Board(table) for table in options.display.tables]
         self._feed = Feed(options.mqtt, self._boards)
         self._shown = 0
-        self.theme = f"textual-{options.display.theme}"
+        self.theme = "textual-dark"
 
     @property
     def board(self) -> Board:

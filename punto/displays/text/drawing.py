@@ -18,15 +18,12 @@ from punto.messages import models
 CellT = TypeVar("CellT", models.Bead, models.RoadCell, models.DerivedCell)
 Side = Literal["player", "banker"]
 
-PALETTES: Final = {
-    "dark": {"banker": "#ff5a4d", "player": "#6db9ff", "tie": "#37e8a8", "red": "#ff5a4d", "blue": "#6db9ff"},
-    "light": {
-        "banker": "#c4001d",
-        "player": "#0a2f8f",
-        "tie": "#007a3c",
-        "red": "#c4001d",
-        "blue": "#0a2f8f",
-    },
+PALETTE: Final = {
+    "banker": "#ff4a3d",
+    "player": "#5aaeff",
+    "tie": "#66e88c",
+    "red": "#ff4a3d",
+    "blue": "#5aaeff",
 }
 DERIVED_LETTERS: Final = {"red": "R", "blue": "b"}
 REMARKS: Final = ("last_hand", "dummy", "configuration_keypad")
@@ -37,11 +34,10 @@ WIDE: Final = 50  # room for a derived road with its cells apart
 
 
 class Drawing:
-    """Draws in one language and one of the `PALETTES`."""
+    """Draws in one language."""
 
-    def __init__(self, words: Words, theme: str) -> None:
+    def __init__(self, words: Words) -> None:
         self._words = words
-        self._palette = PALETTES[theme]
         letters = [words(f"letter.{winner}") for winner in ("banker", "player", "tie")]
         self._cell = max(map(cell_len, letters)) + 1  # a letter, and a mark beside it
 
@@ -82,7 +78,7 @@ class Drawing:
             if so
         ]
         won = Text(
-            f" {self._words(f'wins.{result.winner}')} ", f"bold reverse {self._palette[result.winner]}"
+            f" {self._words(f'wins.{result.winner}')} ", f"bold reverse {PALETTE[result.winner]}"
         )
         return Text(GAP).join([won, *map(Text, remarks)])
 
@@ -93,7 +89,7 @@ class Drawing:
     def counts(self, board: models.Scoreboard, width: int) -> Text:
         """The number of times each result has come in this shoe."""
         each = [
-            Text(f"{self._words(key)} {count}", self._palette.get(key, ""))
+            Text(f"{self._words(key)} {count}", PALETTE.get(key, ""))
             for key, count in board.counts.model_dump().items()
         ]
         return _flowing(each, width)
@@ -105,7 +101,7 @@ class Drawing:
             streak.append("-")
         else:
             letter = self._words(f"letter.{board.streak.winner}")
-            streak.append(f"{letter} x {board.streak.length}", self._palette[board.streak.winner])
+            streak.append(f"{letter} x {board.streak.length}", PALETTE[board.streak.winner])
         asked = (("ask.banker", board.ask_banker), ("ask.player", board.ask_player))
         return _flowing([streak, *(self._ask(key, marks) for key, marks in asked)], width)
 
@@ -156,26 +152,26 @@ class Drawing:
     def _ring(self, cell: models.RoadCell) -> Text:
         ties = "" if cell.ties == 0 else str(cell.ties) if cell.ties <= 9 else "+"
         if cell.winner is None:
-            return Text(f"/{ties}", self._palette["tie"])
+            return Text(f"/{ties}", PALETTE["tie"])
         return self._marked(cell.winner, ties, natural=cell.natural)
 
     def _marked(self, winner: str, mark: str, *, natural: bool) -> Text:
-        style = f"bold {self._palette[winner]}{' underline' if natural else ''}"
+        style = f"bold {PALETTE[winner]}{' underline' if natural else ''}"
         return Text.assemble(
-            (self._words(f"letter.{winner}"), style), (mark, self._palette["tie"] if mark.isdigit() else "")
+            (self._words(f"letter.{winner}"), style), (mark, PALETTE["tie"] if mark.isdigit() else "")
         )
 
     def _derived(self, cell: models.DerivedCell) -> Text:
-        return Text(DERIVED_LETTERS[cell.color], self._palette[cell.color])
+        return Text(DERIVED_LETTERS[cell.color], PALETTE[cell.color])
 
     def _ask(self, key: str, marks: models.AskMarks) -> Text:
         asked = Text(f"{self._words(key)} ")
         for color in (marks.big_eye_boy, marks.small_road, marks.cockroach_pig):
-            asked.append(DERIVED_LETTERS[color] if color else "-", self._palette[color] if color else "")
+            asked.append(DERIVED_LETTERS[color] if color else "-", PALETTE[color] if color else "")
         return asked
 
     def _hand(self, state: models.State, side: Side) -> Text:
-        hand = Text.assemble((self._words(side), f"bold {self._palette[side]}"))
+        hand = Text.assemble((self._words(side), f"bold {PALETTE[side]}"))
         shown = state.hands or state.result
         if shown is None:
             return hand
@@ -186,7 +182,7 @@ class Drawing:
             hand.append(f" {total} ", "bold")
         for card in cards:
             red = card is not None and card[1] in "HD"
-            hand.append(" ").append(card or HIDDEN, self._palette["red"] if red else "")
+            hand.append(" ").append(card or HIDDEN, PALETTE["red"] if red else "")
         return hand
 
     def _road(

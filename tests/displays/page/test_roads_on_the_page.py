@@ -79,12 +79,6 @@ async def test_every_cell_of_the_roads_is_drawn_with_its_totals(page, broker):
             assert_drawn(await page.evaluate(READ_THE_PAGE), scoreboard)
             for name, count in scoreboard.counts.model_dump().items():
                 await expect(page.locator(f'[data-count="{name}"]')).to_have_text(str(count))
-            streak = scoreboard.streak
-            await expect(page.locator(".streak dd")).to_have_text(
-                "\N{EN DASH}"
-                if streak is None
-                else f"{streak.winner[0].upper()} \N{MULTIPLICATION SIGN} {streak.length}"
-            )
 
 
 @pytest.mark.in_part
