@@ -47,14 +47,16 @@ export class Board extends TableShown {
     this.#moment = new Moment(this.one("moment"), () => this.#drawRoads());
     for (const drawing of this.all("svg[data-road]"))
       drawing.setAttribute("aria-label", t(`road.${drawing.dataset.road}`));
-    // The sizes are kept, so that a new scoreboard is drawn without a new layout by the browser.
+    // The sizes are kept, so that a new scoreboard is drawn without a new layout by the browser. They are those of the
+    // panels: for a drawing old browsers give the size of what is drawn.
     const resized = new ResizeObserver((entries) => {
       for (const { target, contentRect } of entries) {
-        this.#sizes.set(target, contentRect);
-        this.#draw(/** @type {HTMLElement} */ (target));
+        const drawing = /** @type {HTMLElement} */ (target.firstElementChild);
+        this.#sizes.set(drawing, contentRect);
+        this.#draw(drawing);
       }
     });
-    for (const drawing of this.all(".road svg")) resized.observe(drawing);
+    for (const panel of this.all(".road")) resized.observe(panel);
   }
 
   #odometer;

@@ -29,26 +29,25 @@ export const decimalsOf = (currency) => DECIMALS.get(currency) ?? 2;
 export function moneyIn(currency, { whole = true, sign = false } = {}) {
   const language = document.documentElement.lang;
   const digits = decimalsOf(currency);
-  /** @type {Intl.NumberFormatOptions} */
-  const style = {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-    trailingZeroDisplay: whole ? "stripIfInteger" : "auto",
-    signDisplay: sign ? "exceptZero" : "auto",
-  };
-  /** @type {Intl.NumberFormat} */
-  let format;
-  try {
-    format = new Intl.NumberFormat(language, {
-      ...style,
-      style: "currency",
-      currency,
-      currencyDisplay: "narrowSymbol",
-    });
-  } catch {
-    format = new Intl.NumberFormat(language, style); // not a currency's code: the number alone
+  /**
+   * @param {number} decimals
+   * @returns {Intl.NumberFormat}
+   */
+  function format(decimals) {
+    /** @type {Intl.NumberFormatOptions} */
+    const style = {
+      minimumFractionDigits: decimals,
+      maximumFractionDigits: decimals,
+      signDisplay: sign ? "exceptZero" : "auto",
+    };
+    try {
+      return new Intl.NumberFormat(language, { ...style, style: "currency", currency, currencyDisplay: "narrowSymbol" });
+    } catch {
+      return new Intl.NumberFormat(language, style); // not a currency's code: the number alone
+    }
   }
-  return (minor) => format.format(minor / 10 ** digits);
+  const [exact, units] = [format(digits), format(0)];
+  return (minor) => (whole && minor % 10 ** digits === 0 ? units : exact).format(minor / 10 ** digits);
 }
 
 /**
