@@ -11,7 +11,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from punto.configs.given_files import read_given
+from punto.baccarat.unit import Unit
+from punto.configs.given_files import check_given, read_given
 from punto.configs.problems import ConfigError
 from punto.configs.toml_file import TomlFile, read, typed
 
@@ -45,6 +46,11 @@ LARGEST_LOGO: Final = 100_000
 
 LOGO_ADDRESS: Final = "/theme/logo"
 
+PICTURE_TYPES: Final = {".jpg", ".jpeg", ".png", ".svg", ".webp", ".mp4", ".webm"}
+"""Extensions of the pictures and films that are shown between shoes."""
+MOST_PICTURES: Final = 40
+"""A folder with more is one that was named by mistake."""
+
 
 def _colour(text: str) -> str:
     if not re.fullmatch("#[0-9a-fA-F]{6}", text):
@@ -72,6 +78,13 @@ class HouseFile(BaseModel):
     """An SVG or PNG picture of at most 100 kB. The path of the picture is relative to the folder of the theme file."""
     names: dict[_Language, _Name] = Field(default_factory=dict)
     """The house's name in each language, such as `en = "The Golden Crane"`. A name has 1 to 60 characters."""
+    pictures: Path | None = None
+    """The folder of the pictures and films that a board shows while its table is closed or its shoe is changed, in the order of
+    their names: up to 40 files that end in .jpg, .png, .svg, .webp, .mp4 or .webm. Its path is relative to the folder of the theme
+    file.
+    """
+    picture_seconds: Annotated[int, Field(ge=3, le=600), Unit("seconds")] = 12
+    """How long each picture stays. A film stays until its end."""
     colours: _Colours = Field(default_factory=dict)
     """The [colours](../how-to/displays.md#the-houses-theme) of the pages, by name. A value is `#` and six hexadecimal digits.
     A colour that is left out stays as the theme has it.
@@ -92,6 +105,7 @@ class House:
 
     file: HouseFile = field(default_factory=HouseFile)
     logo: Logo | None = None
+    pictures: tuple[Path, ...] = ()
 
     def css(self) -> str:
         """The theme as CSS custom properties."""
@@ -108,7 +122,25 @@ def read_house(path: Path) -> House:
     """The theme in the file `path`, with its logo; raises ConfigError if the file or its logo cannot be read or used."""
     file = read(path)
     written = typed(file, HouseFile)
-    return House(written, None if written.logo is None else _read_logo(file, path.parent / written.logo))
+    return House(
+        written,
+        None if written.logo is None else _read_logo(file, path.parent / written.logo),
+        () if written.pictures is None else _pictures_in(file, path.parent / written.pictures),
+    )
+
+
+def _pictures_in(file: TomlFile, folder: Path) -> tuple[Path, ...]:
+    try:
+        found = sorted(each for each in folder.iterdir() if each.suffix.lower() in PICTURE_TYPES)
+        for each in found:
+            check_given(each)
+    except OSError as error:
+        raise _unusable(file, "pictures", f"cannot read {error.filename}: {error.strerror}") from None
+    if not 1 <= len(found) <= MOST_PICTURES:
+        raise _unusable(
+            file, "pictures", f"{folder} has {len(found)} pictures and films: put 1 to {MOST_PICTURES} there"
+        )
+    return tuple(found)
 
 
 def _read_logo(file: TomlFile, logo: Path) -> Logo:
@@ -132,4 +164,8 @@ def _read_logo(file: TomlFile, logo: Path) -> Logo:
 
 
 def _no_logo(file: TomlFile, message: str) -> ConfigError:
-    return ConfigError([file.problem(("logo",), message)])
+    return _unusable(file, "logo", message)
+
+
+def _unusable(file: TomlFile, key: str, message: str) -> ConfigError:
+    return ConfigError([file.problem((key,), message)])

@@ -27,6 +27,7 @@ from punto.web.answers import stream
 from punto.web.server import SHARED, Server, address_of, listen
 
 STATIC: Final = Path(__file__).parent / "static"
+FILMS: Final = {".mp4", ".webm"}
 PING_SECONDS: Final = 2  # the page treats a stream as dead after a few of these without data
 
 
@@ -67,6 +68,7 @@ class Pages:
                 Route("/catalog/{language}.json", self.catalog),
                 Route("/theme.css", self.theme),
                 Route(LOGO_ADDRESS, self.logo),
+                Route("/theme/pictures/{number:int}", self.picture),
                 Route("/healthz", self.healthz),
                 Mount("/static", StaticFiles(directory=STATIC)),
                 Mount("/shared", StaticFiles(directory=SHARED)),
@@ -156,6 +158,11 @@ class Pages:
                 "lang": self._options.lang,
                 "names": self._house.file.names,
                 "logo": None if self._house.logo is None else LOGO_ADDRESS,
+                "pictures": [
+                    {"address": f"/theme/pictures/{number}", "film": path.suffix.lower() in FILMS}
+                    for number, path in enumerate(self._house.pictures)
+                ],
+                "picture_seconds": self._house.file.picture_seconds,
                 "made": self._made,
             }
         )
@@ -176,6 +183,13 @@ class Pages:
         if self._house.logo is None:
             raise HTTPException(404, "The house has no logo")
         return Response(self._house.logo.picture, media_type=self._house.logo.media_type)
+
+    async def picture(self, request: Request) -> Response:
+        """A picture or film of the house, by its place in the folder."""
+        number = request.path_params["number"]
+        if number >= len(self._house.pictures):
+            raise HTTPException(404, "The house has no such picture")
+        return FileResponse(self._house.pictures[number])
 
     async def healthz(self, _: Request) -> Response:
         """Whether each table is live, why not, when it was last seen, and the number of its refused payloads."""

@@ -92,7 +92,7 @@ def test_an_invalid_colour_is_refused_and_never_in_a_style_sheet(tmp_path, value
     [
         ("[colours]\ngruond = '#000000'", "colours.gruond.[key]: must be 'glow', "),
         ("[colours]\n'ground; } *' = '#000000'", "must be 'glow', "),
-        ("[dusk]\nground = '#000000'", "house.toml:1: dusk: no such key; there are logo, names, colours"),
+        ("[dusk]\nground = '#000000'", "house.toml:1: dusk: no such key; there are logo, names, pictures, picture_seconds, colours"),
         ("[colours]\nground = 7", "house.toml:2: colours.ground: must be text in quotes"),
         ("[names]\n'<b>' = 'x'", "'<b>' is not a language: write its code, such as en or zh-Hant"),
         ("[names]\nen = ''", "names.en: must not be empty"),
@@ -103,9 +103,12 @@ def test_an_invalid_colour_is_refused_and_never_in_a_style_sheet(tmp_path, value
         ("logo = 'text.svg'", "logo: text.svg is not a picture of the type image/svg+xml, although its name says so"),
         ("logo = 'big.png'", "logo: big.png has 100,001 bytes: make it 100,000 at most"),
         ("logo", "is not TOML"),
+        ("pictures = 'none'", "pictures: cannot read "),
+        ("pictures = 'empty'", " has 0 pictures and films: put 1 to 40 there"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_reported(tmp_path, toml, says):
+    (tmp_path / "empty").mkdir()
     (tmp_path / "text.png").write_text("a text", encoding="utf-8")
     (tmp_path / "text.svg").write_text("a text", encoding="utf-8")
     (tmp_path / "big.png").write_bytes(PNG.ljust(100_001))

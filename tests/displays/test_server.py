@@ -286,9 +286,7 @@ async def test_the_house_and_the_look_are_served(broker, tmp_path):
     async with display(broker, page=page) as address:
         _, headers, css = await get(address + "theme.css")
         assert headers["Content-Type"] == "text/css; charset=utf-8"
-        assert css == (
-            b':root[data-theme] { --gold: #c9a227; }\n:root { --logo: url("/theme/logo"); }\n'
-        )
+        assert css == (b':root[data-theme] { --gold: #c9a227; }\n:root { --logo: url("/theme/logo"); }\n')
 
         _, headers, picture = await get(address + "theme/logo")
         assert (headers["Content-Type"], picture) == ("image/svg+xml", logo)
@@ -300,6 +298,8 @@ async def test_the_house_and_the_look_are_served(broker, tmp_path):
             "lang": "en",
             "names": {"en": "The <b>Golden</b> Crane"},
             "logo": "/theme/logo",
+            "pictures": [],
+            "picture_seconds": 12,
             "made": server.digest_of_pages(),
         }
 

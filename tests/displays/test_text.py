@@ -157,10 +157,7 @@ def test_cards_that_are_not_shown_yet_are_not_said():
     table = PlayedTable(game_name="midi-baccarat")
     table.deal(3)
 
-    assert (
-        Drawing(Words("en")).hands(table.state(), 40).plain.rstrip()
-        == "Player ## ##        Banker ##"
-    )
+    assert Drawing(Words("en")).hands(table.state(), 40).plain.rstrip() == "Player ## ##        Banker ##"
 
 
 def test_the_seat_that_turns_the_cards_is_named_until_they_are_revealed():

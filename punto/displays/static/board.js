@@ -9,6 +9,7 @@ import { fit } from "./fit.js";
 import { limitLines } from "./limits.js";
 import { jackpotTold, Moment, resultTold } from "./moment.js";
 import { Odometer } from "./odometer.js";
+import { Pictures } from "./pictures.js";
 import { askMarks, drawRoad } from "./roads.js";
 import { TableShown } from "./table-shown.js";
 
@@ -44,6 +45,7 @@ export class Board extends TableShown {
   constructor(table, house, onPlay) {
     super("board", table, house, onPlay);
     this.#odometer = new Odometer(one(".progressive .odometer", HTMLElement, this.element));
+    this.#pictures = new Pictures(this.one("pictures"), house);
     this.#moment = new Moment(this.one("moment"), () => this.#drawRoads());
     for (const drawing of this.all("svg[data-road]"))
       drawing.setAttribute("aria-label", t(`road.${drawing.dataset.road}`));
@@ -60,6 +62,7 @@ export class Board extends TableShown {
   }
 
   #odometer;
+  #pictures;
   #moment;
   /** @type {number | null} */
   #round = null; // that of the result on show, null before the first state
@@ -115,6 +118,8 @@ export class Board extends TableShown {
       fit(box);
     });
     this.busy = hands !== null;
+    this.text("soon", t(phase === "shoe_change" ? "next_shoe_soon" : "phase.closed"));
+    this.#pictures.show(["closed", "locked", "shoe_change"].includes(phase) && troubles.length === 0);
     this.#celebrate(hands, result);
   }
 

@@ -8,6 +8,8 @@
  * @property {string} lang
  * @property {Record<string, string>} names
  * @property {string | null} logo
+ * @property {{ address: string, film: boolean }[]} pictures
+ * @property {number} picture_seconds
  * @property {string} made which files the server's pages are made of
  */
 

@@ -77,9 +77,7 @@ class Drawing:
             }.items()
             if so
         ]
-        won = Text(
-            f" {self._words(f'wins.{result.winner}')} ", f"bold reverse {PALETTE[result.winner]}"
-        )
+        won = Text(f" {self._words(f'wins.{result.winner}')} ", f"bold reverse {PALETTE[result.winner]}")
         return Text(GAP).join([won, *map(Text, remarks)])
 
     def hands(self, state: models.State, width: int) -> Text:

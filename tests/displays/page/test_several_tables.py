@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
+from punto.baccarat.table.order_kinds import ChangeShoe
 from tests.displays.page.reading import READ_ROADS, expected
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
@@ -49,6 +50,40 @@ async def test_a_table_that_falls_silent_leaves_the_others_live(page, broker):
 
         await expect(page.locator(".board").first).to_have_class("board shown")
         await expect(page.locator(".board").last).to_have_class("board shown live")
+
+
+async def test_between_shoes_the_houses_pictures_are_shown_in_turn(page, broker, tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for name, colour in (("1.svg", "red"), ("2.svg", "blue")):
+        (folder / name).write_text(
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 9"><rect width="16" height="9" fill="{colour}"/></svg>',
+            encoding="utf-8",
+        )
+    house = tmp_path / "house.toml"
+    house.write_text('pictures = "pictures"\npicture_seconds = 3\n', encoding="utf-8")
+    table = PlayedTable()
+    table.play(1)
+    pictures = page.locator(".pictures")
+    async with display(broker, page={"house": house}) as address, publisher(broker) as out:
+        await page.goto(address)
+        await out.send("state", table.state())
+        await expect(page.locator(".board.live")).to_have_count(1)
+        await expect(pictures).to_be_hidden()
+
+        table.handle(ChangeShoe("mei"))
+        await out.send("state", table.state())
+        await expect(pictures).to_be_visible()
+        await expect(pictures.locator(".soon")).to_have_text("Next shoe soon")
+        for number in (0, 1, 0):
+            await expect(pictures.locator(f'img[src="/theme/pictures/{number}"]')).to_have_count(1)
+        assert await pictures.locator("img").evaluate("each => each.naturalWidth") > 0
+
+        table = PlayedTable()
+        table.play(1)
+        await out.send("state", table.state().model_copy(update={"seq": 10**6}))
+        await expect(pictures).to_be_hidden()
+        await expect(pictures.locator("img")).to_have_count(0)
 
 
 async def test_the_houses_colours_name_and_logo_are_on_the_board(page, broker, tmp_path):
