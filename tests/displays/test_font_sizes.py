@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.controller.table_in_this_process import HERE
 
-FONTS = HERE / "punto" / "web" / "shared" / "fonts"
+FONTS = HERE / "punto" / "displays" / "static" / "fonts"
 
 
 def kilobytes(*files: Path) -> str:
@@ -13,8 +13,10 @@ def kilobytes(*files: Path) -> str:
 
 def test_the_page_has_the_sizes_of_the_fonts():
     page = (HERE / "docs" / "reference" / "i-score.md").read_text(encoding="utf-8")
-    latin = kilobytes(*FONTS.glob("arimo-*.woff2"))
-    traditional, simplified = (kilobytes(FONTS / f"noto-sans-{name}-700.woff2") for name in ("tc", "sc"))
+    latin, traditional, simplified = (
+        kilobytes(*(FONTS / f"{name}.woff2" for name in names))
+        for names in (("label", "heading", "figures"), ("serif-tc",), ("serif-sc",))
+    )
 
-    assert f"| The Latin font, in two weights | | {latin} |" in page
+    assert f"| The Latin fonts | | {latin} |" in page
     assert f"| A Chinese font | | {traditional} (traditional), {simplified} (simplified) |" in page

@@ -30,18 +30,23 @@ export function moneyIn(currency, { whole = true, sign = false } = {}) {
   const language = document.documentElement.lang;
   const digits = decimalsOf(currency);
   /**
-   * @param {number} decimals
+   * @param {number} shown
    * @returns {Intl.NumberFormat}
    */
-  function format(decimals) {
+  function format(shown) {
     /** @type {Intl.NumberFormatOptions} */
     const style = {
-      minimumFractionDigits: decimals,
-      maximumFractionDigits: decimals,
+      minimumFractionDigits: shown,
+      maximumFractionDigits: shown,
       signDisplay: sign ? "exceptZero" : "auto",
     };
     try {
-      return new Intl.NumberFormat(language, { ...style, style: "currency", currency, currencyDisplay: "narrowSymbol" });
+      return new Intl.NumberFormat(language, {
+        ...style,
+        style: "currency",
+        currency,
+        currencyDisplay: "narrowSymbol",
+      });
     } catch {
       return new Intl.NumberFormat(language, style); // not a currency's code: the number alone
     }

@@ -18,6 +18,7 @@ from tests.displays.page.watching import (
     live_seconds,
     note_when_live,
     shown,
+    time_stands_still,
 )
 from tests.displays.parts import Broker, DisplayProcess, display, publisher
 from tests.displays.played import PlayedTable, availability
@@ -111,8 +112,8 @@ async def test_table_game_shoe_and_limits_are_named(page, broker):
         side = [wager for wager in table.table.state.settings.game.wagers if not wager.base]
         assert await page.locator(".limits dl").all_inner_texts() == [
             "Min\n$25\nMax\n$5,000",
-            "Tie\n$25 – $5,000",
-            *(f"{wager.title}\n$5 – $500" for wager in side),
+            "Tie\n$25 \u2013 $5,000",
+            *(f"{wager.title}\n$5 \u2013 $500" for wager in side),
         ]
 
 
@@ -160,28 +161,29 @@ async def test_a_result_has_its_moment_before_its_mark_lands_on_the_roads(page, 
     table = PlayedTable(game_name="dragon-bonus-1")
     table.play(2)
     moment = page.locator(".moment")
+    await page.clock.install()
     async with shown(page, broker, table) as out:
         await out.send("scoreboard", table.scoreboard())
         await expect(page.locator(".bead-plate .cell")).to_have_count(2)
         await expect(moment).to_be_hidden()  # of what was there before nobody is told again
 
-        while not (table.play(1) or table.state().result.hits):
+        async with time_stands_still(page):
+            result = None
+            while result is None or not result.hits:
+                table.play(1)
+                result = table.state().result
+            assert result.winner is not None
+            side, hands = result.winner.value, len(table.table.state.shoe.rounds)
             await out.send("state", table.state())
-        state, hands = table.state(), len(table.table.state.shoe.rounds)
-        await expect(moment).to_be_visible()
-        await out.send("scoreboard", table.scoreboard())
-
-        result = state.result
-        assert result is not None
-        assert result.winner is not None
-        side = result.winner.value
-        await expect(moment).to_have_class(f"moment now {side}")
-        await expect(moment.locator(".what")).to_have_text(
-            "Tie" if side == "tie" else f"{side.capitalize()} wins"
-        )
-        await expect(moment.locator(".badges dt")).to_have_text([hit.title for hit in result.hits])
-        await expect(page.locator('[data-count="hands"]')).to_have_text(str(hands))
-        assert await page.locator(".bead-plate .cell").count() < hands
+            await expect(moment).to_have_class(f"moment now {side}")
+            await expect(moment).to_be_visible()
+            await expect(moment.locator(".what")).to_have_text(
+                "Tie" if side == "tie" else f"{side.capitalize()} wins"
+            )
+            await expect(moment.locator(".badges dt")).to_have_text([hit.title for hit in result.hits])
+            await out.send("scoreboard", table.scoreboard())
+            await expect(page.locator('[data-count="hands"]')).to_have_text(str(hands))
+            await expect(page.locator(".bead-plate .cell")).to_have_count(2)
         await expect(moment).to_be_hidden()
         await expect(page.locator(".bead-plate .cell")).to_have_count(hands)
 
@@ -189,17 +191,20 @@ async def test_a_result_has_its_moment_before_its_mark_lands_on_the_roads(page, 
 async def test_the_whole_board_says_jackpot_when_the_whole_meter_is_won(page, broker):
     meter = Meter()
     moment = page.locator(".moment")
+    await page.clock.install()
     async with shown(page, broker, PlayedTable()) as out:
         await out.send("progressive/dragon", meter.message())
         await expect(page.locator(".progressive")).to_be_visible()
-        meter.win(98_101_46, rule=0)
-        await out.send("progressive/dragon", meter.message())
+        async with time_stands_still(page):
+            meter.win(98_101_46, rule=0)
+            await out.send("progressive/dragon", meter.message())
 
-        await expect(moment).to_have_class("moment now jackpot")
-        await expect(moment.locator(".what")).to_have_text("Jackpot")
-        await expect(moment.locator(".figures")).to_have_text(
-            "$98,101.46Seat 3 · A hand wins by 9 with 2-3-4 in any order, all diamonds"
-        )
+            await expect(moment).to_have_class("moment now jackpot")
+            await expect(moment.locator(".what")).to_have_text("Jackpot")
+            await expect(moment.locator(".figures")).to_have_text(
+                "$98,101.46Seat 3 · A hand wins by 9 with 2-3-4 in any order, all diamonds"
+            )
+        await page.clock.fast_forward(10_000)
         await expect(moment).to_be_hidden()
 
 

@@ -68,6 +68,14 @@ async def shown(page: Page, broker: Broker, table: PlayedTable) -> AsyncIterator
         yield out
 
 
+@asynccontextmanager
+async def time_stands_still(page: Page) -> AsyncIterator[None]:
+    """Look without haste at what a page shows for some seconds; its clock was installed before the page was loaded."""
+    await page.clock.pause_at(await page.evaluate("Date.now() / 1000") + 0.2)
+    yield
+    await page.clock.resume()
+
+
 async def expect_live(page: Page) -> None:
     await expect(page.locator(".board")).to_have_class("board shown live")
     await expect(page.locator(".not-live")).to_be_hidden()
