@@ -115,14 +115,13 @@ async def make(folder: Path, images: Path, chosen: str) -> None:
                         await picture(f"{layout}-{theme}-{screen}", f"{path}{ask}theme={theme}", size)
             await picture("landscape-zh-Hant", f"{LAYOUTS['landscape']}&lang=zh-Hant", SCREENS["1080p"])
             for name, path, size, moment in (
-                ("dark-1080p", "theme=dark", (1920, 1080), ""),
-                ("light-1080p", "theme=light", (1920, 1080), ""),
-                ("dark-4k", "theme=dark", (3840, 2160), ""),
+                *((f"{theme}-1080p", f"theme={theme}", (1920, 1080), "") for theme in THEMES),
+                ("lacquer-4k", "", (3840, 2160), ""),
                 ("portrait", "", (1080, 1920), ""),
                 ("zh-Hant", "lang=zh-Hant", (1920, 1080), ""),
                 ("won", "", (1920, 1080), "won"),
                 ("whole", "", (1920, 1080), "whole"),
-                ("whole-portrait", "lang=zh-Hans&theme=light", (1080, 1920), "whole"),
+                ("whole-portrait", "lang=zh-Hans&theme=jade", (1080, 1920), "whole"),
             ):
                 await picture(name, f"{SIGN}?{path}", size, meters()[moment], "progressive")
             await picture("strip", "tables/table-4/i-score", SCREENS["1080p"], meters()[""])

@@ -15,7 +15,7 @@ from typing import Final
 
 IMAGES: Final = Path(__file__).parents[2] / "docs" / "images"
 SCREENS: Final = {"1080p": (1920, 1080), "4k": (3840, 2160)}
-THEMES: Final = ("dark", "light")
+THEMES: Final = ("lacquer", "jade", "night")
 LAYOUTS: Final = {
     "landscape": "tables/table-1/i-score?layout=landscape",
     "portrait": "tables/table-1/i-score?layout=portrait",
@@ -30,7 +30,8 @@ _PARTS: Final = {
         *("landscape-zh-Hant", "strip", "dealing", "not-live"),
     ),
     "progressive": (
-        *("dark-1080p", "light-1080p", "dark-4k", "portrait", "zh-Hant", "won", "whole", "whole-portrait"),
+        *(f"{theme}-1080p" for theme in THEMES),
+        *("lacquer-4k", "portrait", "zh-Hant", "won", "whole", "whole-portrait"),
     ),
     "console": (
         *(f"{page}{screen}" for page in ("dealer", "supervisor") for screen in ("", "-1080p", "-4k")),

@@ -64,3 +64,31 @@ async def test_the_roads_are_as_large_as_people_need_them(page, broker, width, h
             assert min(mark for road in roads.values() for mark in road["marks"]) >= MARK * scale
     else:
         assert [each for each in found["letters"] if each[0] < SMALLEST_LETTER] == []
+
+
+NOT_CUT_OFF = """
+() => document.fonts.status === "loaded" && [...document.querySelectorAll(".card")].every((card) => {
+  const [own, hand] = [card, card.closest(".hand")].map((each) => each.getBoundingClientRect());
+  return own.left >= hand.left && own.right <= hand.right && own.top >= hand.top && own.bottom <= hand.bottom;
+})
+"""
+
+
+@pytest.mark.parametrize("path", ["tables/table-1/i-score", "split?tables=table-1,table-2"])
+async def test_no_card_of_a_hand_of_six_is_cut_off_on_any_screen(page, broker, path):
+    table = PlayedTable(seed=342)
+    result = None
+    while result is None or len(result.player) + len(result.banker) < 6:
+        table.play(1)
+        result = table.state().result
+    screens = SCREENS if path.startswith("tables") else [(1920, 1080), (1280, 720), (1280, 960)]
+    async with (
+        display(broker, page={"tables": ["table-1", "table-2"]}) as address,
+        publisher(broker) as out,
+        dealt(out, table),
+    ):
+        await page.goto(address + path)
+        await expect(page.locator(".board.live .card")).to_have_count(6)
+        for width, height in screens:
+            await page.set_viewport_size({"width": width, "height": height})
+            await page.wait_for_function(NOT_CUT_OFF)  # when the page has laid itself out anew
