@@ -96,17 +96,17 @@ def _summary(path: Path) -> Iterator[str]:
         yield from _display(path)
     elif "store" in keys:
         yield from _game_manager(path)
-    elif keys & {"logo", "names", "dark", "light"}:
-        from punto.displays.house import read_house  # noqa: PLC0415 - as for a display
+    else:
+        from punto.displays.house import HouseFile, read_house  # noqa: PLC0415 - as for a display
 
+        if not keys & HouseFile.model_fields.keys():
+            message = (
+                "the file is not a configuration: a table's configuration has [table], a display's has [display], and a Game "
+                "Manager's has [store]"
+            )
+            raise ConfigError([Problem(message, str(path))])
         read_house(path)
         yield f"house     {path}: a theme for a display's [display] house"
-    else:
-        message = (
-            "the file is not a configuration: a table's configuration has [table], a display's has [display], and a Game "
-            "Manager's has [store]"
-        )
-        raise ConfigError([Problem(message, str(path))])
 
 
 def _tables(configs: Sequence[ServiceConfig], folder: Path) -> Iterator[str]:

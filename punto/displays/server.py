@@ -33,10 +33,10 @@ PING_SECONDS: Final = 2  # the page treats a stream as dead after a few of these
 
 def digest_of_pages() -> str:
     """Names the files of the pages, so that a page finds out that it is of an earlier version and loads itself again."""
-    files = sorted(
+    own_files = sorted(
         path for folder in (STATIC, SHARED, CATALOGS) for path in folder.rglob("*") if path.is_file()
     )
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in own_files)).hexdigest()[:16]
 
 
 class Pages:

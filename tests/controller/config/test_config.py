@@ -572,7 +572,7 @@ def test_a_displays_configuration_is_checked_too(tmp_path):
 
     assert (shipped.returncode, shipped.stderr) == (0, "")
     assert "tables    table-1, topics punto/... of the broker at 127.0.0.1:1885" in shipped.stdout
-    assert "pages     at 127.0.0.1:8080: landscape, dark, en" in shipped.stdout
+    assert "pages     at 127.0.0.1:8080: landscape, lacquer, en" in shipped.stdout
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr == f"{wrong}:3: display.layuot: no such key (did you mean layout?)\n"
 
@@ -647,7 +647,7 @@ def test_a_folder_that_is_not_there_is_warned_of(config_file):
     ("text", "status", "said"),
     [
         ('[names]\nen = "The Peninsula"\n', 0, "a theme for a display's [display] house"),
-        ('[dark]\ngold = "red"\n', 1, "'red' is not a colour"),
+        ('[colours]\ngold = "red"\n', 1, "'red' is not a colour"),
         (
             "[mqtt]\n",
             1,
