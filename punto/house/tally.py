@@ -40,25 +40,24 @@ class Sums:
     def add(self, place: Place, record: RoundRecord, game: Game | None, sign: int = 1) -> None:
         """Count a played round as it is settled; with `sign` -1, take it out. Without its game, it hits nothing, and nothing is rounded."""
         for handle in handle_of(record.settlements, game):
-            at = place, handle.wager
-            self.handles[at] = self.handles.get(at, Handle(handle.wager)).plus(handle, sign)
+            self._add_handle(place, handle, sign)
         if game is not None:
             self.add_hits(place, record, game, sign)
 
     def add_of_game(self, place: Place, record: RoundRecord, game: Game) -> None:
         """Count what a played round adds by its game's rules, which were not known when the round was counted."""
         for handle in handle_of(record.settlements, game):
-            at = place, handle.wager
-            own = Handle(handle.wager, rounded=handle.rounded)
-            self.handles[at] = self.handles.get(at, Handle(handle.wager)).plus(own)
+            self._add_handle(place, Handle(handle.wager, rounded=handle.rounded))
         self.add_hits(place, record, game)
 
     def add_differences(self, place: Place, correction: RoundRecord) -> None:
         """Count the amounts of a correction whose round is not known any more: it was dropped, and what it had hit with it."""
         for each in correction.settlements:
-            at = place, each.wager
-            own = Handle(each.wager, returned=each.returned)
-            self.handles[at] = self.handles.get(at, Handle(each.wager)).plus(own)
+            self._add_handle(place, Handle(each.wager, returned=each.returned))
+
+    def _add_handle(self, place: Place, handle: Handle, sign: int = 1) -> None:
+        at = place, handle.wager
+        self.handles[at] = self.handles.get(at, Handle(handle.wager)).plus(handle, sign)
 
     def add_hits(self, place: Place, record: RoundRecord, game: Game, sign: int = 1) -> None:
         """Count what a played round hits."""

@@ -1,6 +1,6 @@
 """Makes messages from the table's state, with only what the public may see."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -98,16 +98,21 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
 
 def _result(game: Game, last: RoundRecord) -> Result:
     result = Result.model_validate(last, from_attributes=True)
-    if last.status != "played" or last.winner is None:
-        return result
-    decided = game.deciding_rules(Coup(as_dealt(last.player, last.banker)))
-    rules = [(game.wager(wager), rule) for wager, rule in decided if game.wager(wager).badge]
-    won = [(wager, each) for wager, rule in rules for each in wager.rules if each.name == rule and each.wins]
-    hits = [
-        Hit(wager=wager.name, title=wager.title, pays=rule.pays, badge=str(wager.badge))
-        for wager, rule in won
-    ]
-    return result.model_copy(update={"hits": tuple(hits)})
+    hits = tuple(_hits(game, last))
+    return result.model_copy(update={"hits": hits}) if hits else result
+
+
+def _hits(game: Game, last: RoundRecord) -> Iterator[Hit]:
+    """The wagers with a badge that a played coup wins."""
+    badges = {each.name: each for each in game.wagers if each.badge is not None}
+    if not badges or last.status != "played" or last.winner is None:
+        return
+    for name, decided in game.deciding_rules(Coup(as_dealt(last.player, last.banker))):
+        if name in badges:
+            wager = badges[name]
+            rule = next(each for each in wager.rules if each.name == decided)
+            if rule.wins:
+                yield Hit(wager=name, title=wager.title, pays=rule.pays, badge=str(wager.badge))
 
 
 def wager_limits(game: Game) -> tuple[WagerLimits, ...]:
