@@ -4,9 +4,10 @@ import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from punto.baccarat.table.state import RoundRecord
 from punto.configs.expectations import shipped
@@ -17,10 +18,17 @@ from punto.controller.journal.execution import Step
 from punto.controller.journal.meters import OF_ROUNDS, add_expectations, game_of
 from punto.controller.journal.schema import FOLLOWING, SNAPSHOTS_KEPT, RecordError
 from punto.controller.journal.snapshots import Snapshot
+from punto.messages.building import timestamp
 from punto.runtime.sqlite_errors import is_busy
 
 _BESIDE_THE_PAYLOAD = 300
 """About the bytes of an entry's other columns."""
+_NO_INPUT: Final = 2**62
+"""Above every input's number."""
+_CLOCK_STEPPED: Final = """
+SELECT seq, json_extract(payload, '$.before'), json_extract(payload, '$.after') FROM inputs
+WHERE seq > ? AND seq < ? AND json_extract(payload, '$.kind') = 'clock_stepped' ORDER BY seq DESC LIMIT 1
+"""
 
 # --- writing, inside a transaction
 
@@ -227,15 +235,24 @@ def last_round_input(connection: sqlite3.Connection) -> int:
     return _value(connection, "SELECT input FROM rounds ORDER BY round DESC LIMIT 1") or 0
 
 
-def first_since(connection: sqlite3.Connection, table: str, number: str, since: str) -> int:
-    """The number of the first row at or after a time: numbers have no gaps, and times rise with them.
+def first_since(connection: sqlite3.Connection, table: Literal["inputs", "rounds"], since: str) -> int:
+    """The number of the first row at or after a time, by a clock that was set: rows keep the times of the clock before.
 
-    The search begins at the end, so that it reads only the rows of the report. If the clock was set back in between, the
-    result is one of several possible rows.
+    The search begins at the end, so that it reads only the rows of the report. If a clock that was behind was set, earlier rows have
+    too early times, and the search goes on among them with a time that is as much earlier. If the clock was ahead, earlier rows can
+    have times after `since` that were before it, and the result is the first of them: the report has too much rather than too little.
     """
-    before = f"SELECT {number} FROM {table} WHERE ts < ? ORDER BY {number} DESC LIMIT 1"  # noqa: S608 - literals
-    row = connection.execute(before, (since,)).fetchone()
-    return 1 if row is None else row[0] + 1
+    number, its_input = ("seq", "seq") if table == "inputs" else ("round", "input")
+    before = f"SELECT {number}, {its_input} FROM {table} WHERE {its_input} < ? AND ts < ? ORDER BY {number} DESC LIMIT 1"  # noqa: S608 - literals
+    until, behind = _NO_INPUT, timedelta()
+    while True:
+        at = timestamp(datetime.fromisoformat(since) - max(behind, timedelta()))
+        row, its_input_number = connection.execute(before, (until, at)).fetchone() or (0, 0)
+        step = connection.execute(_CLOCK_STEPPED, (its_input_number, until)).fetchone()
+        if step is None:
+            return int(row) + 1
+        until, was, became = step
+        behind += datetime.fromisoformat(became) - datetime.fromisoformat(was)
 
 
 def last_round(connection: sqlite3.Connection) -> int:

@@ -47,7 +47,7 @@ SELECT status, sum(counts) FROM (
 ) GROUP BY status ORDER BY status
 """  # noqa: S608 - literals
 _PLAYED: Final = f"""
-SELECT count(*), min(ts) FROM rounds WHERE round >= :first AND status = 'played' AND round NOT IN ({_TAKEN_BACK})
+SELECT count(*), max(min(ts), :since) FROM rounds WHERE round >= :first AND status = 'played' AND round NOT IN ({_TAKEN_BACK})
 """  # noqa: S608 - literals
 _SEEN_TO: Final = f"""
 SELECT ts, game, record FROM rounds WHERE round >= ? AND (
@@ -274,18 +274,19 @@ class Reports:
     def hands_an_hour(self, now: datetime) -> float | None:
         """The coups an hour over the last hour, from the first of them to now; None if there were fewer than two."""
         with schema.reading(self._path) as connection:
-            first = store.first_since(connection, "rounds", "round", timestamp(now - _AN_HOUR))
-            hands, began = connection.execute(_PLAYED, {"first": first}).fetchone()
+            since = timestamp(now - _AN_HOUR)
+            first = store.first_since(connection, "rounds", since)
+            hands, began = connection.execute(_PLAYED, {"first": first, "since": since}).fetchone()
         return _pace(hands, began, now)
 
     def shift(self, hours: int, now: datetime, state: TableState) -> Shift:
         """The report of the last `hours` hours; `state` has the meters of the table's life."""
         since = timestamp(now - timedelta(hours=hours))
         with schema.reading(self._path) as connection:
-            round_ = store.first_since(connection, "rounds", "round", since)
-            seq = store.first_since(connection, "inputs", "seq", since)
+            round_ = store.first_since(connection, "rounds", since)
+            seq = store.first_since(connection, "inputs", since)
             counts = connection.execute(_COUNTS, {"first": round_}).fetchall()
-            hands, first = connection.execute(_PLAYED, {"first": round_}).fetchone()
+            hands, first = connection.execute(_PLAYED, {"first": round_, "since": since}).fetchone()
             games = [
                 (game, records, expectations_of(connection, game))
                 for game, records in games_since(connection, round_)
@@ -343,7 +344,7 @@ def _commission(
 ) -> tuple[Commission | None, bool]:
     """The commission from the input `seq` on, and whether more accounts were cleared than are listed."""
     day = state.history.day
-    first = seq if day is None else store.first_since(connection, "inputs", "seq", day.began)
+    first = seq if day is None else store.first_since(connection, "inputs", day.began)
     shift, today = (_totals(connection, since) for since in (seq, first))
     if state.settings.commission == "each_win" and not (shift.earned or shift.collected or shift.waived):
         return None, False

@@ -17,6 +17,7 @@ from punto.baccarat.table.events import (
     CardDrawn,
     CardOverdrawn,
     CardUnread,
+    ClockStepped,
     ConfigurationKeypad,
     CutCardSeen,
     Flooded,
@@ -35,6 +36,7 @@ from punto.configs.expectations import WIN, shipped
 from punto.controller.engine import HouseRules
 from punto.controller.journal import store
 from punto.controller.journal.schema import RecordError
+from punto.messages.building import timestamp
 from punto.reports import shift as reports
 from punto.reports.shift import MOST_LISTED, Reports
 from punto.runtime.gaming_days import Calendar
@@ -418,6 +420,38 @@ async def test_a_shift_begins_where_the_house_has_it_begin(tmp_path):
         4,
         5,
     ]
+
+
+@pytest.mark.parametrize(
+    ("dealt", "steps", "played"),
+    [
+        (11, {}, 0),
+        (11, {4: 10}, 3),  # the clock was ten hours behind, and was set after hand 3
+        (11, {4: 2}, 0),  # it was two hours behind, so the hands are nine hours old
+        (11, {2: -10, 4: 10}, 2),  # a right clock was set back after hand 1, and right again after hand 3
+        (7, {4: -10}, 3),  # it was ahead: how old the hands are is not sure, so they are in the report
+    ],
+)
+async def test_a_shift_has_the_hands_that_were_dealt_while_the_clock_was_behind(
+    tmp_path, dealt, steps, played
+):
+    async with consoles(tmp_path) as here:
+        await opened(here)
+        for number in range(1, 5):
+            if number in steps:
+                was = datetime.now(UTC)
+                became = was + timedelta(hours=steps[number])
+                await here.table.engine.submit([ClockStepped(timestamp(was), timestamp(became))], "service")
+            if number < 4:
+                await deal(here, PLAYER_NATURAL)
+        now = datetime.now(UTC)
+    with edited(here.record) as record:
+        record.execute("UPDATE rounds SET ts = ?", (timestamp(now - timedelta(hours=dealt)),))
+    shift = Reports(here.record).shift(8, now, here.table.state)
+
+    assert shift.rounds.get("played", 0) == played
+    age = min(dealt, 8)
+    assert shift.hands_an_hour == (None if played == 0 else round(played / age, 1))
 
 
 async def test_the_pace_is_that_of_the_last_hour(tmp_path):
