@@ -94,6 +94,7 @@ check-dead-code:
 check-pages: $(SENT)
 	node_modules/@biomejs/cli-linux-*/biome check --error-on-warnings
 	node_modules/.bin/tsc
+	git ls-files --cached --others --exclude-standard 'punto/*.css' 'punto/*.js' | xargs node tools/oldest_browser.mjs
 
 check-imports:
 	$(BIN)/lint-imports

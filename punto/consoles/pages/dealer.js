@@ -19,7 +19,7 @@ import { headline, OUTCOMES, remarks } from "./words.js";
 
 const HANDS_SHOWN = 10;
 
-const session = await begin(pageLink(t("link.supervisor"), "/supervisor", "to-supervisor"));
+const session = begin(pageLink(t("link.supervisor"), "/supervisor", "to-supervisor"));
 byId("to-supervisor").hidden = !session.reads.includes("inputs");
 /** @type {View} */
 let view;

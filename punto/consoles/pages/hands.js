@@ -2,6 +2,7 @@
 
 import { button, byId, element, scrolling, table } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
+import { lastOf } from "/shared/newer.js";
 import { clock } from "/shared/words.js";
 import { t } from "./language.js";
 import { wholeRound } from "./rounds.js";
@@ -62,7 +63,7 @@ async function addHands(before) {
       ),
     );
   }
-  const last = rounds.at(-1);
+  const last = lastOf(rounds);
   if (more && last) list.append(button(t("older"), () => addHands(last.round.round), { class: "older" }));
 }
 

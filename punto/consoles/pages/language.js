@@ -1,4 +1,4 @@
-// The language of the consoles' pages. Whatever imports this module is run once the language's catalogue is there.
+// The language of the consoles' pages. What imports this module is loaded by start.js once the language's catalogue is there.
 
 import { fillIn, speak, t as words, orElse as wordsOr } from "/shared/catalogue.js";
 
@@ -38,11 +38,19 @@ const begin = () =>
     return begin();
   });
 
-/** What the service says in English: each sentence with a `{name}` where it has text and an `{N}` where a number, and its key. */
-const sentences = Object.keys(await begin())
-  .filter((key) => key.startsWith(SAID))
-  .map((key) => ({ key, said: new RegExp(`^${pattern(key.slice(SAID.length))}$`, "u") }));
-fillIn(document.documentElement);
+/**
+ * What the service says in English: each sentence with a `{name}` where it has text and an `{N}` where a number, and its key.
+ * @type {{ key: string, said: RegExp }[]}
+ */
+let sentences = [];
+
+/** When the words are there. */
+export const ready = begin().then((all) => {
+  sentences = Object.keys(all)
+    .filter((key) => key.startsWith(SAID))
+    .map((key) => ({ key, said: new RegExp(`^${pattern(key.slice(SAID.length))}$`, "u") }));
+  fillIn(document.documentElement);
+});
 
 /** @param {string} text */
 function pattern(text) {

@@ -2,6 +2,7 @@
 
 import { element, refresh, table } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
+import { groupedBy } from "/shared/newer.js";
 import { clock } from "/shared/words.js";
 import { card, smallCard } from "./cards.js";
 import { t, wagerTitle } from "./language.js";
@@ -153,7 +154,7 @@ function corrected({ position, side, before, after, who, reason }) {
 export function differences(round, state, marked) {
   const money = moneyIn(state.currency, { whole: false });
   const title = titlesOf(state);
-  const seats = Map.groupBy(round.settlements, ({ seat }) => seat);
+  const seats = groupedBy(round.settlements, ({ seat }) => seat);
   /** @type {(seat: number, all: Settlement[]) => number} */
   const due = (seat, all) =>
     all.reduce((sum, each) => sum + each.returned, 0) +

@@ -4,8 +4,11 @@ import { faultOf } from "/shared/elements.js";
 import { t } from "./language.js";
 import { ask } from "./service.js";
 
+/** Its methods are in Chromium from 129 on. */
+const options = /** @type {PublicKeyOptions} */ (/** @type {unknown} */ (globalThis.PublicKeyCredential ?? {}));
+
 export const keysHere =
-  globalThis.isSecureContext && "PublicKeyCredential" in globalThis && !/^([\d.]+|\[.*)$/u.test(location.hostname);
+  globalThis.isSecureContext && "parseRequestOptionsFromJSON" in options && !/^([\d.]+|\[.*)$/u.test(location.hostname);
 
 /**
  * Approve an order that waits here, with the key of the person of this name.
@@ -14,7 +17,7 @@ export const keysHere =
  */
 export const approveByKey = (number, name) =>
   withKey(`/api/approvals/${number}/key`, { name }, { name }, (asked) =>
-    navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(asked) }),
+    navigator.credentials.get({ publicKey: options.parseRequestOptionsFromJSON(asked) }),
   );
 
 /**
@@ -23,7 +26,7 @@ export const approveByKey = (number, name) =>
  */
 export const addKey = (password) =>
   withKey("/api/session/key", { password }, {}, (asked) =>
-    navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(asked) }),
+    navigator.credentials.create({ publicKey: options.parseCreationOptionsFromJSON(asked) }),
   );
 
 /**

@@ -1,6 +1,7 @@
 // The console's service: the session, requests and their answers, and the stream that keeps the page up to date.
 
 import { byId, element, put } from "/shared/elements.js";
+import { givenUpAfter } from "/shared/newer.js";
 import { keepOpen } from "/shared/stream.js";
 import { csrf, keepToken, tokens } from "/shared/token.js";
 import { sentence } from "/shared/words.js";
@@ -45,7 +46,7 @@ export async function ask(method, path, body, token = csrf) {
       method,
       headers,
       body: body === undefined ? undefined : JSON.stringify(body),
-      signal: AbortSignal.timeout(ANSWER_MILLISECONDS),
+      signal: givenUpAfter(ANSWER_MILLISECONDS),
     });
     const { ok, status } = answer;
     const text = answer.headers.get("Content-Type") === "application/pdf" ? null : await answer.text();
@@ -119,7 +120,6 @@ export async function whoIsThere() {
     const answer = await session();
     if (answer.ok) {
       idleSeconds = answer.body.idle_seconds;
-      watchActivity();
       return answer.body;
     }
     if (answer.status === 401) {
@@ -143,7 +143,7 @@ export async function signOff(why) {
 // --- activity: somebody who works stays signed on, whatever the work is. What a page asks for by itself is no work, and
 // the service cannot tell: so the page ends the session of somebody who is gone.
 
-function watchActivity() {
+export function watchActivity() {
   lastActive = Date.now();
   for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, active, { capture: true });
   setInterval(() => {

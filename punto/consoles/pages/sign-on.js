@@ -53,5 +53,6 @@ byId("form").addEventListener("submit", async (event) => {
 button.disabled = false; // until now its form would not have come here
 put(homePage() ? "place" : "table-name", tableName());
 if (location.hash in WHY) put("why", WHY[location.hash]);
-const signedOn = await session();
-if (signedOn.ok) go(signedOn.body);
+session().then((signedOn) => {
+  if (signedOn.ok) go(signedOn.body);
+});

@@ -20,7 +20,7 @@ import { dayAndClock } from "./words.js";
 /** @import { CommissionOwed, OrderOnOffer, StandingAlarm, View } from "#sent/consoles" */
 /** @import { GameAtTable } from "./award.js" */
 
-const session = await begin(
+const session = begin(
   pageLink(t("link.game_manager"), "/game-manager", "to-game-manager"),
   pageLink(t("link.dealer"), "/dealer"),
 );

@@ -6,10 +6,11 @@ import { fetchOrders } from "./catalogue.js";
 import { askForKey, show } from "./dialogs.js";
 import { orElse, t, translated } from "./language.js";
 import { keysHere } from "./security-keys.js";
-import { follow, signOff, unfollow, whoIsThere } from "./service.js";
+import { follow, signOff, unfollow, watchActivity, whoIsThere } from "./service.js";
 import { dayAndClock, plain } from "./words.js";
 
 /** @import { View } from "#sent/consoles" */
+/** @import { Session } from "./service.js" */
 
 const FACTS = {
   "shoe-number": t("shoe"),
@@ -27,11 +28,20 @@ const FACTS = {
 export const pageLink = (title, href, id = null) =>
   element("a", { id, class: "button", href, hidden: id !== null }, title);
 
+/** @type {Session} */
+let session;
+
+/** Wait for somebody who is signed on, and for the orders that there are. */
+export async function signedOn() {
+  session = await whoIsThere();
+  await fetchOrders();
+}
+
 /**
- * Draw the top of the page, wait for somebody who is signed on, and put their name up.
+ * Draw the top of the page, with the name of the person.
  * @param {...Node} links
  */
-export async function begin(...links) {
+export function begin(...links) {
   byId("not-live").after(
     element(
       "header",
@@ -74,8 +84,7 @@ export async function begin(...links) {
       t("idle.after"),
     ),
   );
-  const session = await whoIsThere();
-  await fetchOrders();
+  watchActivity();
   put("you", `${session.name}, ${session.roles.map((role) => orElse(`role.${role}`, role)).join(", ")}`);
   put("notice", session.notice);
   byId("notice").hidden = session.notice === "";

@@ -2,6 +2,7 @@
 
 import { openDialog } from "/shared/dialog.js";
 import { arrange, button, byId, element, faultOf, labelled, put, submitted } from "/shared/elements.js";
+import { lastOf } from "/shared/newer.js";
 import { keepOpen } from "/shared/stream.js";
 import { dayAndTime, sentence, spaced } from "/shared/words.js";
 import { get, isSignedOn, names, REASONS, reader, send, showFaults } from "./house.js";
@@ -135,7 +136,7 @@ function askForNote(alarm) {
 
 /** Show the page that was turned to. */
 async function turn() {
-  const before = turned.at(-1);
+  const before = lastOf(turned);
   if (before !== undefined) draw(await get(`/api/alarms?${new URLSearchParams([...only, ["before", before]])}`));
   else if (newest !== null) draw(newest);
 }
@@ -202,25 +203,29 @@ function take({ broker, taking_in: takingIn, away, newest: found }) {
 function tellOf({ alarms }) {
   if (newest === null) return;
   const known = new Set(newest.alarms.map(keyOf));
-  const last = newest.alarms.at(0)?.ts ?? "";
+  const last = newest.alarms[0]?.ts ?? "";
   const fresh = alarms.filter((each) => !known.has(keyOf(each)) && each.ts >= last);
   if (fresh.length === 1) put("news", `${nameOf(fresh[0])}: ${fresh[0].text}`);
   else if (fresh.length > 1) put("news", `${fresh.length} new alarms`);
 }
 
-const here = await reader;
-mayWrite = here?.bars === "";
-put("bars", here?.bars ? `${sentence(here.bars)}.` : "");
-named = await names().catch(() => new Map());
-await showChoices().catch((error) => showFaults([["Alarms", faultOf(error)]]));
-keepOpen({
-  address: `/api/alarms/events?${only}`,
-  names: ["alarms"],
-  silent: SILENT_MILLISECONDS,
-  take: (_, json) => take(JSON.parse(json)),
-  lost(why) {
-    put("not-live-reason", REASONS[why]);
-    document.body.classList.remove("live");
-    return isSignedOn();
-  },
-});
+async function start() {
+  const here = await reader;
+  mayWrite = here?.bars === "";
+  put("bars", here?.bars ? `${sentence(here.bars)}.` : "");
+  named = await names().catch(() => new Map());
+  await showChoices().catch((error) => showFaults([["Alarms", faultOf(error)]]));
+  keepOpen({
+    address: `/api/alarms/events?${only}`,
+    names: ["alarms"],
+    silent: SILENT_MILLISECONDS,
+    take: (_, json) => take(JSON.parse(json)),
+    lost(why) {
+      put("not-live-reason", REASONS[why]);
+      document.body.classList.remove("live");
+      return isSignedOn();
+    },
+  });
+}
+
+start();

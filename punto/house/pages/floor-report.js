@@ -2,6 +2,7 @@
 
 import { element, scrolling, table } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
+import { groupedBy } from "/shared/newer.js";
 import { dayAndTime, sentence, spaced } from "/shared/words.js";
 import { onceIn } from "./table-alarms.js";
 
@@ -34,18 +35,18 @@ export function drawn({ since, until, marked_at: markedAt, tables, wagers }, nam
       ` ${outside.length === 1 ? "is" : "are"} not by chance. By chance alone, at most one such report in 31 would have any.`,
     ),
     element("h2", {}, "The floor"),
-    ...Map.groupBy(wagers, ({ game, rules, currency, simulation }) =>
-      JSON.stringify([game, rules, currency, simulation]),
-    )
-      .values()
-      .map((of) =>
-        wagersTable(
-          of[0].game + (of[0].simulation ? SIMULATED : ""),
-          of.map(({ wager }) => wager),
-          of[0].currency,
-          markedAt,
-        ),
+    ...[
+      ...groupedBy(wagers, ({ game, rules, currency, simulation }) =>
+        JSON.stringify([game, rules, currency, simulation]),
+      ).values(),
+    ].map((of) =>
+      wagersTable(
+        of[0].game + (of[0].simulation ? SIMULATED : ""),
+        of.map(({ wager }) => wager),
+        of[0].currency,
+        markedAt,
       ),
+    ),
     element("h2", {}, "Tables"),
     ...[...suspect, ...others].map((each) => tableOf(each, names.get(each.table) ?? each.table, markedAt)),
   ];

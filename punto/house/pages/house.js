@@ -1,6 +1,7 @@
 // What the pages of the house have in common: requests, who is signed on, and the way to sign-on when nobody is.
 
 import { byId, element, put, refresh } from "/shared/elements.js";
+import { givenUpAfter } from "/shared/newer.js";
 import { csrf, keepToken, tokens } from "/shared/token.js";
 import { sentence } from "/shared/words.js";
 
@@ -28,7 +29,7 @@ export const goToSignOn = () => leaving || location.reload();
  * @returns {Promise<Answer>}
  */
 async function ask(path, init) {
-  const answer = await fetch(path, { signal: AbortSignal.timeout(ANSWER_MILLISECONDS), ...init });
+  const answer = await fetch(path, { signal: givenUpAfter(ANSWER_MILLISECONDS), ...init });
   if (answer.status === 401) {
     goToSignOn();
     throw new Error("Your session has ended: sign on.");

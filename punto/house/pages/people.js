@@ -106,4 +106,4 @@ function othersOf({ other }) {
   return element("p", {}, `Other incidents: ${kinds.join(", ") || "none"}.`);
 }
 
-await showReport("people", drawn);
+showReport("people", drawn);

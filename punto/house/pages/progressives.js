@@ -102,4 +102,4 @@ setInterval(() => {
   document.body.classList.remove("live");
 }, LOOK_MILLISECONDS);
 
-await look();
+look();

@@ -3,4 +3,4 @@
 import { showReport } from "./day-report.js";
 import { drawn } from "./floor-report.js";
 
-await showReport("reports", drawn, { ofHours: "shift" });
+showReport("reports", drawn, { ofHours: "shift" });

@@ -49,4 +49,4 @@ const rowOf = (shoe, { wager, ts, round, coup, edge }, first, names) => [
   element("span", { class: "quiet" }, shoe.record),
 ];
 
-await showReport("shoes", drawn);
+showReport("shoes", drawn);

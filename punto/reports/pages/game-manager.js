@@ -4,6 +4,7 @@ import { dayReport, metersTable, reconciliation, weekReport } from "/shared/book
 import { button, byId, element, one, put, refresh, submitted, svg, table } from "/shared/elements.js";
 import { exact, isZero, minor } from "/shared/exact.js";
 import { decimal, readMoney } from "/shared/money.js";
+import { lastOf } from "/shared/newer.js";
 import { tellTimesBy } from "/shared/times.js";
 import { sentence } from "/shared/words.js";
 import { askOrder, say } from "/static/dialogs.js";
@@ -18,7 +19,7 @@ import { awardsTable, nobodyWon } from "./awards.js";
 /** @import { Answer } from "/static/service.js" */
 /** @typedef {"days" | "weeks" | "reconciliations"} Period */
 
-const session = await begin(pageLink("Supervisor", "/supervisor"));
+const session = begin(pageLink("Supervisor", "/supervisor"));
 document.body.append(byId("said")); // at the foot of this page
 if (!session.reads.includes("progressive")) location.replace("/supervisor"); // which redirects dealers
 
@@ -222,7 +223,7 @@ function fillSettings({ settings, procedure, advice }) {
   filled = JSON.stringify(settings);
   const form = byId("settings-form", HTMLFormElement);
   for (const [name, now] of Object.entries(settings)) field(form, name).value = settingOf(now);
-  one("label:has([name=executive_from])", HTMLElement, form).hidden = procedure !== "nexus";
+  for (const label of field(form, "executive_from").labels ?? []) label.hidden = procedure !== "nexus";
   byId("advice").replaceChildren(...advice.map(advised));
 }
 
@@ -295,13 +296,13 @@ const newer = byId("newer", HTMLButtonElement);
 const older = byId("older", HTMLButtonElement);
 
 async function loadAwards() {
-  const before = pages.at(-1) ?? null;
+  const before = lastOf(pages) ?? null;
   /** @type {Awards | null} */
   const found = await get(`/awards${before === null ? "" : `?before=${before}`}`);
   if (found === null) return;
   newer.disabled = pages.length === 1;
   older.disabled = !found.more;
-  older.value = String(found.awards.at(-1)?.input ?? "");
+  older.value = String(lastOf(found.awards)?.input ?? "");
   refresh(byId("award-list"), [found, may("back_out"), overview?.slip_printer], () => [
     awardsTable(found.awards, moneyBag),
     ...nobodyWon(found.nobody_won),
@@ -437,7 +438,7 @@ function offerCount(found) {
   const dropped = found.progressives.filter(({ coins }) => coins.taken !== null);
   form.hidden = !session.orders.includes("count_coins") || dropped.length === 0;
   one("[type=submit]", HTMLButtonElement, form).disabled = !may("count_coins");
-  const waits = dropped.find(({ coins }) => !isZero(coins.taken ?? "") && coins.counted === null) ?? dropped.at(-1);
+  const waits = dropped.find(({ coins }) => !isZero(coins.taken ?? "") && coins.counted === null) ?? lastOf(dropped);
   refresh(field(form, "progressive"), [found.day, ...dropped.map(({ progressive }) => progressive)], ([, ...names]) =>
     names.map((name) => element("option", { value: name, selected: name === waits?.progressive }, name)),
   );

@@ -43,7 +43,7 @@ export function change(text) {
  * @param {number} units
  * @param {string} currency
  */
-export const minor = (units, currency) => exact(decimal(units, currency)).textContent;
+export const minor = (units, currency) => exact(decimal(units, currency)).textContent ?? "";
 
 /** @param {string} whole */
 const grouped = (whole) => whole.replace(/\B(?=(\d{3})+$)/gu, ",");

@@ -55,6 +55,6 @@ export function keepOpen(followed) {
 
   stream.onopen = listen;
   stream.onerror = () => end("ended");
-  for (const name of names) stream.addEventListener(name, hear);
+  for (const name of names) stream.addEventListener(name, /** @type {EventListener} */ (hear));
   listen();
 }
