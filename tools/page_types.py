@@ -21,7 +21,7 @@ from punto.house import reports as floor_reports
 from punto.house import web as floor_web
 from punto.messages import books
 from punto.messages.models import Progressive, Scoreboard, State
-from punto.reports import awards, web
+from punto.reports import awards, printed, web
 from punto.reports import shift as reports
 
 SENT: Final[dict[str, Sequence[type[BaseModel]]]] = {
@@ -34,7 +34,7 @@ SENT: Final[dict[str, Sequence[type[BaseModel]]]] = {
         Preview,
         reports.RoundInputs,
         reports.Rounds,
-        reports.Shift,
+        printed.Report,
         view.View,
     ],
     "displays": [Progressive, Scoreboard, State],

@@ -7,10 +7,10 @@ import dataclasses
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import Access, BooksOrder, GameOrder, Sensed
@@ -20,8 +20,15 @@ from punto.controller.journal import schema
 from punto.messages.models import Part, Timestamp
 from punto.messages.requests import LONGEST_INCIDENT, RecordedIncident
 
+Remark = Literal["refused", "alarm", "stop", "card_awaited"]
+"""The kinds of rows in `incidents`."""
+What = Remark | Literal["call", "order", "device"]
 _ORDERS: Final = {kind: each.report for kind, each in CATALOGUE.items() if each.report is not None}
 """The texts for orders; an order that the table refused has the refusal's reason instead."""
+_RAISES: Final[Mapping[str, What]] = {"call_supervisor": "call", "hold_play": "stop"}
+"""The orders that raise an alarm or a stop."""
+_SAID_BY_ORDER: Final = frozenset({"supervisor_called", "held"})
+"""The codes of what these orders raise, which has the order's text again."""
 _OF_THE_METER: Final = tuple(
     str(field.default)
     for kind in get_args(Sensed | GameOrder | BooksOrder)
@@ -87,12 +94,14 @@ MOST_OF_ONE: Final = 100
 class Incident(Part):
     """An unusual event: an alarm, a stop or a card to be keyed, by its code; a call, and who handled it.
 
-    `source` is the source of the input: a device, or "operator" and the name of the console's operator.
+    `what` is its sort: an order is one that handled an alarm or a stop, and a device's event is none of the others. `source` is the
+    source of the input: a device, or "operator" and the name of the console's operator.
     """
 
     seq: int
     ts: Timestamp
     kind: str
+    what: What
     source: str
     who: str | None
     text: str
@@ -116,31 +125,34 @@ class Noted(NamedTuple):
     ts: str
     source: str
     event: dict[str, Any]
-    remarks: list[tuple[str, str, str]]
+    remarks: list[tuple[Remark, str, str]]
 
     def incidents(self) -> Iterator[Incident]:
         """The incidents of the input: the order, the table's alarms, or else the device's event."""
         event = self.event
         kind = event["kind"]
 
-        def incident(code: str, text: str, who: str | None = None) -> Incident:
-            return Incident(seq=self.seq, ts=self.ts, kind=code, source=self.source, who=who, text=text)
+        def incident(what: What, code: str, text: str, who: str | None = None) -> Incident:
+            return Incident(
+                seq=self.seq, ts=self.ts, kind=code, what=what, source=self.source, who=who, text=text
+            )
 
         refusals = [text for what, _, text in self.remarks if what == "refused"]
-        if kind in _ORDERS or refusals:
-            words = f"{REFUSED}{refusals[0]}" if refusals else _ORDERS[kind].format_map(event)
-            yield incident(kind, words, event.get("who"))
+        if refusals:
+            yield incident("refused", kind, f"{REFUSED}{refusals[0]}", event.get("who"))
+        elif kind in _ORDERS:
+            yield incident(_RAISES.get(kind, "order"), kind, _ORDERS[kind].format_map(event), event["who"])
         alarms = [
-            (code, text)
+            (what, code, text)
             for what, code, text in self.remarks
-            if what != "refused" and code != "supervisor_called"
+            if what != "refused" and code not in _SAID_BY_ORDER
         ]
-        for code, text in alarms:
+        for what, code, text in alarms:
             # The alarm itself is public, and does not name an account.
-            yield incident(code, text, event["who"] if code == "flood" else None)
+            yield incident(what, code, text, event["who"] if code == "flood" else None)
         if kind in _DEVICES and not alarms:
             moved = _MOVED.get((kind, event.get("open", event.get("attached", False))))
-            yield incident(kind, _DEVICES[kind].format_map({**event, "moved": moved}))
+            yield incident("device", kind, _DEVICES[kind].format_map({**event, "moved": moved}))
 
     def entrances(self) -> Iterator[Entrance]:
         """The entrance that the input is, if it is one."""
@@ -188,7 +200,7 @@ def noted(
     ).fetchall()
     if newest:
         rows.reverse()
-    remarks: defaultdict[int, list[tuple[str, str, str]]] = defaultdict(list)
+    remarks: defaultdict[int, list[tuple[Remark, str, str]]] = defaultdict(list)
     if rows:
         for number, *remark in connection.execute(_REMARKS, (rows[0][0], rows[-1][0])):
             remarks[number].append((remark[0], remark[1], remark[2]))

@@ -20,7 +20,8 @@ from punto.configs.problems import ConfigError, Problem
 from punto.consoles.answers import answer_refusals, refused_answer
 from punto.consoles.guard import Guard
 from punto.consoles.sessions import Callers, Place, add_sessions
-from punto.consoles.web import CATALOGS, PAGES
+from punto.consoles.web import PAGES
+from punto.consoles.words import CATALOGS
 from punto.controller.accounts.accounts import open_for_service
 from punto.controller.accounts.gate import Gate, Session
 from punto.controller.accounts.house import HouseKey

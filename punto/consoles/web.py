@@ -19,7 +19,9 @@ from punto.consoles import api
 from punto.consoles.answers import OF_JSON, answer_refusals, answers, order_answers
 from punto.consoles.guard import own_origin
 from punto.consoles.sessions import Callers, Place, add_sessions
+from punto.consoles.shift_report import shift_report
 from punto.consoles.view import Moments, View, view_of, waiting_of
+from punto.consoles.words import CATALOGS, Language, words_of
 from punto.controller.accounts.gate import Session
 from punto.controller.accounts.refusals import RefusalError, let_in
 from punto.controller.accounts.security_keys import to_approve
@@ -28,15 +30,15 @@ from punto.controller.orders.doors import OrderAnswer, Preview
 from punto.controller.orders.games import games_on_offer
 from punto.controller.orders.requests import Name, Order, Password
 from punto.messages.building import wager_limits
+from punto.reports.printed import Report
+from punto.reports.sheets import named, shift_sheet
 from punto.reports.shift import Reports, RoundInputs, Rounds, Shift
-from punto.reports.web import House, add_game_manager
+from punto.reports.web import PDF, House, add_game_manager, report_file
 from punto.version import __version__
-from punto.web.answers import stream
+from punto.web.answers import download, stream
 from punto.web.server import SHARED
 
 PAGES: Final = Path(__file__).parent / "pages"
-CATALOGS: Final = Path(__file__).parent / "catalogs"
-"""The pages' words by key, a file for each language of `[console]`: LANGUAGE.json."""
 VIEW_EVERY_SECONDS: Final = 1
 MOST_STREAMS: Final = 8
 """The most open streams of a session; a new one ends the oldest.
@@ -77,7 +79,7 @@ class Parts(Place):
     desk: Desk
     reports: Reports
     house: House
-    lang: str
+    lang: Language
     pace: float | None = None
     changes: Changes = field(default_factory=Changes)
 
@@ -305,16 +307,70 @@ def _add_reports(app: FastAPI, parts: Parts, callers: Callers) -> None:
             raise RefusalError(404, "no_such_round", f"there is no round {number} on the record")
         return found
 
-    @app.get("/api/shift", summary="The last hours", responses=answers(403, 422))
-    async def shift(
-        _: Annotated[Session, Depends(callers.reader("shift"))],
-        hours: Annotated[int, Query(ge=1, le=168)] = 8,
-    ) -> Shift:
-        return await _read(parts, lambda own: own.shift(hours, datetime.now(UTC), parts.desk.engine.state))
+    _add_shift(app, parts, callers)
 
     @app.get("/api/games", summary="The games that the table can change to", responses=answers(403))
     async def games(_: Annotated[Session, Depends(callers.reader("games"))]) -> tuple[api.GameOnOffer, ...]:
         return await asyncio.to_thread(_offered, parts.desk)
+
+
+def _add_shift(app: FastAPI, parts: Parts, callers: Callers) -> None:
+    reads = [Depends(callers.reader("shift"))]
+    Hours = Annotated[int, Query(ge=1, le=168)]  # noqa: N806 - a type
+
+    def of(hours: int) -> Shift:
+        return parts.reports.shift(hours, datetime.now(UTC), parts.desk.engine.state)
+
+    def in_words(hours: int, lang: Language | None) -> Report:
+        words, zone = words_of(lang or parts.lang), parts.house.calendar.zone
+        return shift_report(of(hours), parts.desk.engine.state, words, zone)
+
+    def name(hours: int) -> str:
+        now = datetime.now(parts.house.calendar.zone)
+        return f"{parts.desk.engine.state.settings.table}-shift-{now:%Y-%m-%d-%H%M}-{hours}h"
+
+    @app.get("/api/shift", summary="The last hours", responses=answers(403, 422), dependencies=reads)
+    async def shift(hours: Hours = 8) -> Shift:
+        return await asyncio.to_thread(of, hours)
+
+    @app.get(
+        "/api/shift/words",
+        summary="The report of the last hours in words, as the page shows it",
+        responses=answers(403, 422),
+        dependencies=reads,
+    )
+    async def shift_in_words(hours: Hours = 8, lang: Language | None = None) -> Report:
+        return await asyncio.to_thread(in_words, hours, lang)
+
+    @app.get(
+        "/api/shift.pdf",
+        summary="The report of the last hours in words, as a PDF to download",
+        response_class=Response,
+        responses={**answers(403, 422, 503), **_file(PDF)},
+        dependencies=reads,
+    )
+    async def shift_pdf(hours: Hours = 8, lang: Language | None = None) -> Response:
+        return await report_file(lambda: in_words(hours, lang), name(hours))
+
+    @app.get(
+        "/api/shift.csv",
+        summary="Every figure and entry of the last hours, as a CSV file to download",
+        response_class=Response,
+        responses={**answers(403, 422), **_file("text/csv")},
+        dependencies=reads,
+    )
+    async def shift_csv(hours: Hours = 8) -> Response:
+        def made() -> Response:
+            found = of(hours)
+            rows = shift_sheet(parts.desk.engine.state.settings.currency, found, parts.house.calendar.zone)
+            return download(named(rows, found.name), name(hours))
+
+        return await asyncio.to_thread(made)
+
+
+def _file(media_type: str) -> dict[int | str, dict[str, Any]]:
+    """The answer 200 of a download, for the API's document."""
+    return {200: {"content": {media_type: {"schema": {"type": "string", "format": "binary"}}}}}
 
 
 async def _read(parts: Parts, report: Callable[[Reports], _Report]) -> _Report:

@@ -1,11 +1,13 @@
-"""The win page as a PDF: one sheet of A4 with its fonts, so that every printer can print every name."""
+"""The win page and the reports as PDFs on A4, with their fonts, so that every printer can print every name."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from fpdf import FPDF
 from fpdf.enums import XPos, YPos
 
+from punto.reports.printed import Column, Fact, Report, Section
 from punto.reports.win_page import SIGNATURES, WinPage
 
 _FONTS: Final = Path(__file__).parent / "fonts"
@@ -15,17 +17,18 @@ _A_COLUMN: Final = 8
 """Number of seats in a column; a second column has the rest, so that the page stays single."""
 _LABEL: Final = 45
 """The width of the fact names, in millimetres."""
+_MARGIN: Final = 15
+_LINE: Final = 4.6
+"""The height of a line of a report's table, in millimetres."""
+_SIZE: Final = 8.5
+"""The size of its letters, in points."""
 
 
 def pdf(page: WinPage) -> bytes:
     """The page as a PDF."""
     sheet = FPDF(format="A4")
     sheet.set_title(f"{page.title}, {page.number}")
-    sheet.add_font("punto", fname=_LATIN / "arimo-400.woff2")
-    sheet.add_font("punto", "B", fname=_LATIN / "arimo-700.woff2")
-    if any(ord(character) > 0x2E7F for text in _texts(page) for character in text):
-        sheet.add_font("chinese", fname=_CHINESE)
-        sheet.set_fallback_fonts(["chinese"], exact_match=False)
+    _add_fonts(sheet, _texts(page))
     sheet.set_margin(20)
     sheet.set_auto_page_break(auto=True, margin=12)
     sheet.add_page()
@@ -35,6 +38,124 @@ def pdf(page: WinPage) -> bytes:
     _shares(sheet, page)
     _foot(sheet, page)
     return bytes(sheet.output())
+
+
+def report_pdf(report: Report) -> bytes:
+    """A report as a PDF, with the table's name and the page's number at the foot of each page."""
+    sheet = _Paged(report)
+    sheet.set_title(f"{report.title}, {report.table}")
+    _add_fonts(sheet, _texts_of(report))
+    sheet.set_margin(_MARGIN)
+    sheet.set_auto_page_break(auto=True, margin=_MARGIN + 5)
+    sheet.add_page()
+    sheet.set_font("punto", "B", 18)
+    _line(sheet, 9, report.title)
+    for fact in report.about:
+        sheet.set_font("punto", "", 9)
+        sheet.cell(_LABEL, _LINE, fact.name)
+        sheet.set_font("punto", "B", 9)
+        _line(sheet, _LINE, fact.value)
+    _figures(sheet, report.figures)
+    for section in report.sections:
+        _section(sheet, section)
+    return bytes(sheet.output())
+
+
+class _Paged(FPDF):
+    """Numbers its pages."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(format="A4")
+        self._report = report
+
+    def footer(self) -> None:
+        """Write the foot of a page; the library calls it."""
+        self.set_y(-_MARGIN)
+        self.set_font("punto", "", 8)
+        report = self._report
+        page = report.page.format(page=self.page_no(), pages=self.str_alias_nb_pages)
+        self.cell(0, 5, f"{report.table} · {report.title}")
+        self.set_x(self.l_margin)
+        self.cell(0, 5, page, align="R")
+
+
+def _add_fonts(sheet: FPDF, texts: Iterable[str]) -> None:
+    sheet.add_font("punto", fname=_LATIN / "arimo-400.woff2")
+    sheet.add_font("punto", "B", fname=_LATIN / "arimo-700.woff2")
+    if any(ord(character) > 0x2E7F for text in texts for character in text):
+        sheet.add_font("chinese", fname=_CHINESE)
+        sheet.set_fallback_fonts(["chinese"], exact_match=False)
+
+
+def _texts_of(report: Report) -> Iterable[str]:
+    yield from (report.title, report.table, report.page)
+    yield from (text for fact in (*report.about, *report.figures) for text in (fact.name, fact.value))
+    for section in report.sections:
+        yield from (section.title, section.note, section.nothing)
+        yield from (column.heading for column in section.columns)
+        yield from (cell for row in section.rows for cell in row)
+
+
+def _figures(sheet: FPDF, figures: Sequence[Fact], in_a_row: int = 4) -> None:
+    """Figures with their names above them, four in a row."""
+    width = sheet.epw / in_a_row
+    for at in range(0, len(figures), in_a_row):
+        row = figures[at : at + in_a_row]
+        sheet.ln(3)
+        sheet.set_font("punto", "", 9)
+        for fact in row:
+            sheet.cell(width, 5, fact.name)
+        sheet.ln()
+        sheet.set_font("punto", "B", 15)
+        for fact in row:
+            sheet.cell(width, 7, fact.value)
+        sheet.ln()
+
+
+def _section(sheet: FPDF, section: Section) -> None:
+    sheet.ln(4)
+    if not section.rows:
+        sheet.set_font("punto", "", 9)
+        _line(sheet, _LINE, section.nothing)
+        return
+    if sheet.will_page_break(4 * _LINE + 10):
+        sheet.add_page()
+    sheet.set_font("punto", "B", 12)
+    _line(sheet, 7, section.title)
+    sheet.set_font("punto", "", _SIZE)
+    if section.note:
+        _line(sheet, _LINE, section.note)
+    last = len(section.rows) - 1
+    with sheet.table(
+        col_widths=_widths(sheet, section.columns, section.rows),
+        text_align=tuple("RIGHT" if column.number else "LEFT" for column in section.columns),
+        borders_layout="HORIZONTAL_LINES",
+        line_height=_LINE,
+        padding=(0.4, 1.2, 0.4, 0),
+    ) as table:
+        table.row([column.heading for column in section.columns])
+        for at, cells in enumerate(section.rows):
+            sheet.set_font("punto", "B" if section.has_sum and at == last else "", _SIZE)
+            table.row(cells)
+
+
+def _widths(sheet: FPDF, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> tuple[float, ...]:
+    """The width that each column needs for its longest text; if the page is too narrow, texts get fewer and are broken into lines."""
+    sheet.set_font("punto", "B", _SIZE)  # of the headings
+    needed = [
+        max(sheet.get_string_width(text) for text in (column.heading, *(row[at] for row in rows))) + 2.5
+        for at, column in enumerate(columns)
+    ]
+    sheet.set_font("punto", "", _SIZE)
+    most = sheet.epw
+    while sum(needed) > most:
+        widest = max(needed)
+        narrower = max((each for each in needed if each < widest), default=0.0)
+        too_wide = needed.count(widest)
+        less = max(narrower, widest - (sum(needed) - most) / too_wide)
+        needed = [min(each, less) for each in needed]
+    needed[-1] += most - sum(needed)
+    return tuple(needed)
 
 
 def _texts(page: WinPage) -> list[str]:

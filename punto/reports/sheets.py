@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec
 
 from punto.baccarat.progressive.settings import AMOUNTS
+from punto.controller.journal.out_of_the_ordinary import Entrance, Incident
 from punto.messages.amounts import exact, minor
 from punto.messages.books import (
     ACCOUNTS,
@@ -20,9 +21,11 @@ from punto.messages.books import (
     Reconciliation,
     Week,
 )
+from punto.messages.meters import MeterReadings
 from punto.reports.awards import Award
 from punto.reports.periods import Meter
 from punto.reports.record import Posting
+from punto.reports.shift import CommissionCleared, Correction, KeyedCard, Shift, VoidCoup
 from punto.runtime.csv_cells import Cell
 from punto.runtime.gaming_days import by_the_clock
 
@@ -221,6 +224,86 @@ def postings_sheet(currency: str, postings: Iterable[Posting], zone: tzinfo) -> 
             "primary": exact(each.primary_meter, currency),
             **_about(each),
         }
+
+
+@_sheet(
+    "line what input ts round entry position seat game wager count staked returned net amount handle win expected errors "
+    "who approved_by reason where source text"
+)
+def shift_sheet(currency: str, shift: Shift, zone: tzinfo) -> Iterator[_Row]:
+    """A row for each figure of the shift, and for each entry of its lists."""
+
+    def money(amount: int) -> str:
+        return minor(amount, currency)
+
+    yield {"line": "since", "ts": _ts(shift.since, zone)}
+    yield {"line": "until", "ts": _ts(shift.until, zone)}
+    for status, count in shift.rounds.items():
+        yield {"line": "rounds", "what": status, "count": count}
+    yield {"line": "hands_an_hour", "count": shift.hands_an_hour}
+    for each in shift.wagers:
+        sums: _Row = {name: money(getattr(each, name)) for name in ("staked", "returned", "net")}
+        yield {"line": "wager", "wager": each.wager, "count": each.wagers, **sums}
+    yield from _commission_rows(shift, money, zone)
+    yield from _entries(shift, money, zone)
+    for meters in shift.meters:
+        for line, readings in (("shift_meter", meters.shift), ("lifetime_meter", meters.lifetime)):
+            yield from ({"line": line, "game": meters.game, **row} for row in _readings(readings, money))
+
+
+def _entries(shift: Shift, money: Callable[[int], str], zone: tzinfo) -> Iterator[_Row]:
+    """A row for each entry of the lists of a shift."""
+    for void in shift.voids:
+        yield {"line": "void", "round": void.round, "entry": void.entry, **_why(void, zone)}
+    for correction in shift.corrections:
+        what = "card" if correction.corrects is None else "voided" if correction.voided else "resettled"
+        numbers: _Row = {"round": correction.round}
+        if correction.corrects is not None:
+            numbers = {"round": correction.corrects, "entry": correction.round}
+        net = money(correction.net)
+        yield {"line": "correction", "what": what, "net": net, **numbers, **_why(correction, zone)}
+    for card in shift.keyed:
+        at: _Row = {"round": card.round, "position": card.position, "who": card.who, "text": card.why}
+        yield {"line": "keyed", **_input(card, zone), **at}
+    for incident in (*shift.alarms, *shift.refused, *shift.devices):
+        about: _Row = {name: getattr(incident, name) for name in ("who", "source", "text")}
+        yield {"line": incident.what, "what": incident.kind, **_input(incident, zone), **about}
+    for entrance in shift.access:
+        by: _Row = {"who": entrance.who, "where": entrance.where, "text": entrance.text}
+        yield {"line": "access", "what": entrance.kind, **_input(entrance, zone), **by}
+
+
+def _readings(readings: MeterReadings, money: Callable[[int], str]) -> Iterator[_Row]:
+    yield {"what": "hands", "count": readings.hands}
+    for count in readings.counts:
+        hits: _Row = {"wager": count.wager, "what": count.rule, "count": count.hits}
+        yield {**hits, "expected": count.expected, "errors": count.errors}
+    for each in readings.wagers:
+        expected = None if each.expected is None else money(round(each.expected))
+        held: _Row = {"wager": each.wager, "handle": money(each.handle), "win": money(each.win)}
+        yield {**held, "expected": expected, "errors": each.errors}
+
+
+def _commission_rows(shift: Shift, money: Callable[[int], str], zone: tzinfo) -> Iterator[_Row]:
+    if (found := shift.commission) is None:
+        return
+    for line, totals in (("commission_shift", found.shift), ("commission_day", found.day)):
+        for what in ("earned", "collected", "waived"):
+            yield {"line": line, "what": what, "amount": money(getattr(totals, what))}
+    for owed in found.owed:
+        yield {"line": "commission_owed", "seat": owed.seat, "amount": money(owed.amount)}
+    for each in found.cleared:
+        of: _Row = {"what": each.cause, "seat": each.seat, "amount": money(each.amount)}
+        yield {"line": "commission_cleared", **of, **_why(each, zone)}
+
+
+def _why(entry: VoidCoup | Correction | CommissionCleared, zone: tzinfo) -> _Row:
+    by: _Row = {name: getattr(entry, name) for name in ("who", "approved_by", "reason")}
+    return {"ts": _ts(entry.ts, zone), **by}
+
+
+def _input(entry: Incident | Entrance | KeyedCard, zone: tzinfo) -> _Row:
+    return {"input": entry.seq, "ts": _ts(entry.ts, zone)}
 
 
 def _accounts(accounts: Accounts, currency: str) -> _Row:

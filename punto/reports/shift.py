@@ -2,7 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,8 @@ from punto.messages.meters import MeterReadings
 from punto.messages.models import Part, Timestamp
 
 _AN_HOUR: Final = timedelta(hours=1)
+_LEAST_FOR_A_PACE: Final = timedelta(minutes=10)
+"""In less time, each hand would change the pace by a tenth or more."""
 _NO_ROUND: Final = 2**62  # above every round's number
 
 MOST_LISTED: Final = 1000
@@ -68,6 +71,24 @@ WHERE input >= ? AND cause IN ('collected', 'waived') AND amount < 0 ORDER BY in
 """  # noqa: S608 - literals
 
 
+# The last inputs that keyed a card, and those whose card had to be keyed, with the reason; of an input that did both, the key first.
+_TO_KEY: Final = f"""
+SELECT seq, ts, why, who, position FROM (
+    SELECT seq, ts, NULL AS why, json_extract(payload, '$.who') AS who, json_extract(payload, '$.position') AS position FROM inputs
+    WHERE seq >= :first AND json_extract(payload, '$.kind') = 'key_card'
+    AND seq NOT IN (SELECT input FROM incidents WHERE input >= :first AND kind = 'refused')
+    UNION ALL SELECT input, ts, text, NULL, NULL FROM incidents JOIN inputs ON seq = input
+    WHERE input >= :first AND kind = 'card_awaited'
+) ORDER BY seq DESC, why IS NULL LIMIT {2 * (MOST_LISTED + 1)}
+"""  # noqa: S608 - literals
+_ENDED: Final = "SELECT input, round FROM rounds WHERE round >= ? AND status != 'correction' ORDER BY input"
+_HELLOS: Final = (
+    "SELECT seq FROM inputs WHERE seq >= ? AND json_extract(payload, '$.kind') = 'shoe_hello' ORDER BY seq"
+)
+_OFFLINE: Final = "the shoe was offline"
+_RAISED: Final = frozenset({"alarm", "stop", "call"})
+
+
 class PastRound(Part):
     """A round on the record: when it ended, and the name of its game."""
 
@@ -110,6 +131,7 @@ class WagerTotals(Part):
     """
 
     wager: str
+    title: str
     wagers: int
     staked: int
     returned: int
@@ -141,6 +163,21 @@ class VoidCoup(Part):
     who: str | None
     approved_by: str | None
     reason: str | None
+
+
+class KeyedCard(Part):
+    """A card that had to be keyed; `who` keyed it, null if it was not keyed.
+
+    `round` is the round of its hand, and `position` its number in the coup as dealt. Position 0 is the first card of the shoe, which
+    is of no round. Both are null if not known.
+    """
+
+    seq: int
+    ts: Timestamp
+    round: int | None
+    position: int | None
+    why: str
+    who: str | None
 
 
 class CommissionTotals(Part):
@@ -178,11 +215,12 @@ class Commission(Part):
 class GameMeters(Part):
     """The meters of a game in the shift and over the table's life; `rules` names its rules, as on the record.
 
-    A correction of a round before the shift does not count in the shift.
+    `titles` are those of its wagers. A correction of a round before the shift does not count in the shift.
     """
 
     game: str
     title: str
+    titles: dict[str, str]
     rules: str
     shift: MeterReadings
     lifetime: MeterReadings
@@ -197,6 +235,10 @@ class Shift(Part):
 
     `commission` is null at a table that keeps the commission from each win, if none was marked in the shift.
 
+    `alarms` are the alarms, the stops, the calls, and the orders that dealt with them; `raised` is the number of those without the
+    orders. `refused` are refused orders and reports. `devices` are what devices and the PC reported, such as a lid that was opened
+    outside play. A shoe that was lost is one entry until it comes back, however many reasons the driver found for it.
+
     A list has its last 1000 entries at most; `more` has the names of the lists with more entries.
     """
 
@@ -210,7 +252,11 @@ class Shift(Part):
     meters: tuple[GameMeters, ...]
     voids: tuple[VoidCoup, ...]
     corrections: tuple[Correction, ...]
+    raised: int
     alarms: tuple[Incident, ...]
+    keyed: tuple[KeyedCard, ...]
+    refused: tuple[Incident, ...]
+    devices: tuple[Incident, ...]
     access: tuple[Entrance, ...]
     more: tuple[str, ...]
 
@@ -272,7 +318,7 @@ class Reports:
         )
 
     def hands_an_hour(self, now: datetime) -> float | None:
-        """The coups an hour over the last hour, from the first of them to now; None if there were fewer than two."""
+        """The coups an hour over the last hour, from the first of them to now; None if too few coups or minutes tell nothing."""
         with schema.reading(self._path) as connection:
             since = timestamp(now - _AN_HOUR)
             first = store.first_since(connection, "rounds", since)
@@ -298,15 +344,25 @@ class Reports:
                 out_of_the_ordinary.noted(connection, which, MOST_LISTED + 1, seq, newest=True)
                 for which in (INCIDENTS, ENTRANCES)
             )
+            keyed = _keyed(connection, seq, round_, state)
+            back = [each for (each,) in connection.execute(_HELLOS, (seq,))]
+        played = [state.settings.game, *(game for game, *_ in games)]
+        titles = {wager.name: wager.title for game in played for wager in game.wagers}
         rounds = [_past(*row) for row in reversed(rows)]
         voids = [_void(each) for each in rounds if each.round.status == "void" or _takes_back(each.round)]
         corrections = [correction for each in rounds for correction in _corrections(each)]
-        alarms = [incident for each in noted for incident in each.incidents()]
+        incidents = [incident for each in noted for incident in each.incidents()]
+        lists = {
+            "alarms": [each for each in incidents if each.what in _RAISED | {"order"}],
+            "refused": [each for each in incidents if each.what == "refused"],
+            "devices": _each_loss_once([each for each in incidents if each.what == "device"], back),
+        }
         access = [entrance for each in entrances for entrance in each.entrances()]
         more = {
             "voids": len(rows) > MOST_LISTED,
             "corrections": max(len(rows), len(corrections)) > MOST_LISTED,
-            "alarms": max(len(noted), len(alarms)) > MOST_LISTED,
+            **{name: max(len(noted), len(found)) > MOST_LISTED for name, found in lists.items()},
+            "keyed": len(keyed) > MOST_LISTED,
             "access": len(entrances) > MOST_LISTED,
             "cleared": more_cleared,
         }
@@ -320,6 +376,7 @@ class Reports:
                 GameMeters(
                     game=game.name,
                     title=game.title,
+                    titles={wager.name: wager.title for wager in game.wagers},
                     rules=game.rules_digest,
                     shift=metered(meters_of(game, records), game, expectations),
                     lifetime=metered(of_game(state.history.meters, game), game, expectations),
@@ -327,16 +384,67 @@ class Reports:
                 for game, records, expectations in games
             ),
             wagers=tuple(
-                WagerTotals(wager=wager, wagers=made, staked=staked, returned=returned, net=returned - staked)
+                WagerTotals(
+                    wager=wager,
+                    title=titles.get(wager, wager),
+                    wagers=made,
+                    staked=staked,
+                    returned=returned,
+                    net=returned - staked,
+                )
                 for wager, made, staked, returned in totals
             ),
             commission=commission,
             voids=tuple(voids[-MOST_LISTED:]),
             corrections=tuple(corrections[-MOST_LISTED:]),
-            alarms=tuple(alarms[-MOST_LISTED:]),
+            raised=sum(each.what in _RAISED for each in lists["alarms"]),
+            alarms=tuple(lists["alarms"][-MOST_LISTED:]),
+            keyed=tuple(keyed[-MOST_LISTED:]),
+            refused=tuple(lists["refused"][-MOST_LISTED:]),
+            devices=tuple(lists["devices"][-MOST_LISTED:]),
             access=tuple(access[-MOST_LISTED:]),
             more=tuple(name for name, has_more in more.items() if has_more),
         )
+
+
+def _keyed(connection: sqlite3.Connection, seq: int, round_: int, state: TableState) -> list[KeyedCard]:
+    """The cards from the input `seq` on that had to be keyed; at a table whose cards are all keyed, none had to be."""
+    ended = connection.execute(_ENDED, (round_,)).fetchall()
+    awaited: KeyedCard | None = None
+    found: list[KeyedCard] = []
+    for number, ts, why, who, position in connection.execute(_TO_KEY, {"first": seq}).fetchall()[::-1]:
+        at = bisect_left(ended, (number,))
+        of = ended[at][1] if at < len(ended) else state.round.number
+        if awaited is not None and (why is not None or of != awaited.round):  # its hand was voided
+            found.append(awaited)
+            awaited = None
+        card = KeyedCard(
+            seq=number,
+            ts=ts,
+            round=None if position == 0 else of,
+            position=position,
+            why=why or (_OFFLINE if awaited is None else awaited.why),
+            who=who,
+        )
+        if why is not None:
+            awaited = card
+        elif awaited is not None or state.settings.cards == "shoe":
+            found.append(card)
+            awaited = None
+    return found if awaited is None else [*found, awaited]
+
+
+def _each_loss_once(devices: Sequence[Incident], back: Sequence[int]) -> list[Incident]:
+    """The events of the devices, without those that report again that the shoe is lost; `back` are the inputs that found it."""
+    found: list[Incident] = []
+    lost: int | None = None
+    for each in devices:
+        if each.kind == "shoe_lost":
+            if lost is not None and bisect_left(back, lost) == bisect_left(back, each.seq):
+                continue
+            lost = each.seq
+        found.append(each)
+    return found
 
 
 def _commission(
@@ -399,8 +507,8 @@ def _as_it_came(shown: RoundRecord) -> tuple[str, ...]:
 def _pace(hands: int, first: str | None, now: datetime) -> float | None:
     if first is None or hands < 2:
         return None
-    hours = (now - datetime.fromisoformat(first)) / _AN_HOUR
-    return round(hands / hours, 1) if hours > 0 else None
+    took = now - datetime.fromisoformat(first)
+    return round(hands / (took / _AN_HOUR), 1) if took >= _LEAST_FOR_A_PACE else None
 
 
 def _takes_back(record: RoundRecord) -> bool:

@@ -27,6 +27,7 @@ from punto.messages.models import Part
 from punto.reports import sheets
 from punto.reports.awards import AWARDS_A_PAGE, Award, award, awards
 from punto.reports.periods import Meter, day_report, meters, week_report
+from punto.reports.printed import Report
 from punto.reports.reconciliation import reconcile
 from punto.reports.record import Record, opened
 from punto.reports.slip import Encoding, PrinterError, reached, slip
@@ -36,6 +37,8 @@ from punto.runtime.gaming_days import Calendar, read_day, read_weekday
 from punto.web.answers import download, json_of
 
 PAGES: Final = Path(__file__).parent / "pages"
+PDF: Final = "application/pdf"
+NO_PDF: Final = "this table's PC cannot make PDFs: install punto[print] on this PC"
 _MOST: Final = 10**12
 _NUMBER: Final = 2**53  # above every number that a browser holds exactly
 _ISSUERS: Final = frozenset({"supervisor", "executive"})
@@ -331,12 +334,10 @@ def _add_win_pages(reads: APIRouter, house: House, own_page: Callable[..., Any])
         try:
             pdf = await asyncio.to_thread(_pdf)
         except ModuleNotFoundError:
-            raise HTTPException(
-                503, "this table's PC cannot make PDFs: install punto[print] on this PC, or print a slip"
-            ) from None
+            raise HTTPException(503, f"{NO_PDF}, or print a slip") from None
         made = await asyncio.to_thread(pdf, await printed(number, caller))
         name = f'inline; filename="award-{number}.pdf"'
-        return Response(made, media_type="application/pdf", headers={"Content-Disposition": name})
+        return Response(made, media_type=PDF, headers={"Content-Disposition": name})
 
     @reads.post("/awards/{number}/slip", status_code=204)
     async def print_slip(number: _Award, caller: Caller) -> Response:
@@ -362,3 +363,23 @@ def _pdf() -> Callable[[WinPage], bytes]:
     from punto.reports.pdf import pdf  # noqa: PLC0415
 
     return pdf
+
+
+async def report_file(report: Callable[[], Report], name: str) -> Response:
+    """A report that is made in a thread, as a PDF that the browser saves as NAME.pdf.
+
+    Raises:
+        HTTPException: 503, this PC cannot make PDFs.
+    """
+
+    def made() -> bytes:
+        from punto.reports.pdf import report_pdf  # noqa: PLC0415 - an extra, as above
+
+        return report_pdf(report())
+
+    try:
+        content = await asyncio.to_thread(made)
+    except ModuleNotFoundError:
+        raise HTTPException(503, f"{NO_PDF}, or print the page") from None
+    attached = {"Content-Disposition": f'attachment; filename="{name}.pdf"'}
+    return Response(content, media_type=PDF, headers=attached)

@@ -16,7 +16,6 @@ from punto.baccarat.cards import Card
 from punto.baccarat.table.events import (
     CardDrawn,
     CardOverdrawn,
-    CardUnread,
     ClockStepped,
     ConfigurationKeypad,
     CutCardSeen,
@@ -202,10 +201,17 @@ async def test_a_shift_sums_up_what_was_played_and_what_went_wrong(here, mei):
     shift = (await mei.get("/api/shift?hours=1")).json
 
     assert shift["rounds"] == {"played": 2, "void": 2, "correction": 1}
-    assert shift["hands_an_hour"] > 0
+    assert shift["hands_an_hour"] is None  # so few hands in a moment tell nothing
     # Two of 10.00 won and two pushed; one went back, and one won and was taken back.
     assert shift["wagers"] == [
-        {"wager": "player", "wagers": 4, "staked": 4000, "returned": 4000 + 2000, "net": 2000}
+        {
+            "wager": "player",
+            "title": "Player",
+            "wagers": 4,
+            "staked": 4000,
+            "returned": 4000 + 2000,
+            "net": 2000,
+        }
     ]
     assert [(each["who"], each["reason"], each["round"], each["entry"]) for each in shift["voids"]] == [
         ("Mei", "a card fell", 3, None),
@@ -215,10 +221,12 @@ async def test_a_shift_sums_up_what_was_played_and_what_went_wrong(here, mei):
         (each["corrects"], each["voided"], each["who"], each["reason"], each["net"])
         for each in shift["corrections"]
     ] == [(4, True, "Mei", "wrong shoe", -1000)]
-    assert [(each["who"], each["text"]) for each in shift["alarms"]] == [
-        (None, "the service started, version 0.1.0"),
-        ("Mei", "called a supervisor: a dispute at seat 3"),
+    assert [each["text"] for each in shift["devices"]] == ["the service started, version 0.1.0"]
+    assert shift["raised"] == 2
+    assert [(each["what"], each["who"], each["text"]) for each in shift["alarms"]] == [
+        ("call", "Mei", "called a supervisor: a dispute at seat 3"),
         (
+            "stop",
             None,
             "the shoe reports error 17: reader window dirty in play: a supervisor must check the shoe and resume play",
         ),
@@ -512,8 +520,10 @@ async def test_a_refusal_that_cannot_be_recorded_ends_the_service(tmp_path):
 
 
 async def alarms_of(here: Here, browser: Browser) -> list[tuple[str, str | None, str]]:
-    """The alarms of the shift, but the service's start: code, who and text."""
-    found = (await browser.get("/api/shift?hours=1")).json["alarms"]
+    """The alarms of the shift, and what else was noted but the service's start: code, who and text."""
+    shift = (await browser.get("/api/shift?hours=1")).json
+    found = [each for name in ("alarms", "refused", "devices") for each in shift[name]]
+    found.sort(key=lambda each: each["seq"])
     return [(each["kind"], each["who"], each["text"]) for each in found if each["kind"] != "service_started"]
 
 
@@ -549,8 +559,6 @@ async def test_an_order_that_was_refused_is_reported_as_refused(here, mei):
     ("events", "kind", "text"),
     [
         ([LidMoved(0, open=True)], "lid_open", "the shoe's lid was opened in play"),
-        ([CardDrawn(0, Card("KS"), 40)], "low_confidence", "the shoe is only 40% sure of the card"),
-        ([CardUnread(0)], "unread", "the shoe could not read the card"),
         ([CardDrawn(0, Card("KS"), 99)] * 9, "surplus_copy", "the shoe read a card although all copies of this card"),
         ([CardOverdrawn(0, Card("KS"), 99)], "overdraw", "a card left the shoe although the table needed no card"),
         ([RecordsLost(0, 0)], "records_lost", "records 1 to 3 of the shoe never arrived"),
@@ -586,8 +594,6 @@ async def test_every_alarm_that_the_table_raised_is_in_the_shift(events, kind, t
     assert raised[0][1].startswith(text)
     if kind == "shoe_not_accepted":
         assert raised.pop()[1].endswith("came from a shoe that is not accepted")
-    if kind == "surplus_copy":  # the card that is awaited, and the stop
-        assert raised.pop()[1].startswith(text)
     assert len(raised) == 1
 
 
@@ -605,6 +611,74 @@ async def test_what_happens_outside_play_is_in_the_shift_too(here, mei):
         ("configuration_keypad", "the configuration keypad was unplugged from /dev/keypad"),
         ("lid_moved", "the shoe's lid was closed"),
     ]
+
+
+async def test_a_lid_that_is_opened_between_two_shoes_is_no_alarm(here, mei):
+    await mei.order("close_table")
+    for is_open in (True, False):
+        await seen(here, LidMoved(expected(here), open=is_open))
+    shift = (await mei.get("/api/shift")).json
+
+    assert (shift["raised"], shift["alarms"]) == (0, [])
+    assert [each["text"] for each in shift["devices"][1:]] == [
+        "the shoe's lid was opened",
+        "the shoe's lid was closed",
+    ]
+
+
+async def test_a_shoe_that_was_unplugged_is_lost_once_however_often_the_driver_tries_again(here, mei):
+    hello = ShoeHello("IS-1", expected(here), 1, expected(here), 8)
+    unplugged = ("the line was lost: Input/output error", "there is no /dev/shoe")
+    await seen(here, *map(ShoeLost, unplugged), hello, *map(ShoeLost, unplugged))
+    shift = (await mei.get("/api/shift")).json
+
+    lost = f"the shoe was lost: {unplugged[0]}"
+    assert [each["text"] for each in shift["devices"][1:]] == [lost, lost]
+
+
+async def test_a_hold_is_one_stop_with_the_person_who_held_play(here, mei):
+    await mei.order("hold_play", reason="the last hand is disputed")
+    shift = (await mei.get("/api/shift")).json
+
+    assert shift["raised"] == 1
+    assert [(each["what"], each["who"], each["text"]) for each in shift["alarms"]] == [
+        ("stop", "Mei", "held play: the last hand is disputed")
+    ]
+
+
+async def keyed(browser: Browser) -> list[tuple[int | None, int | None, str, str | None]]:
+    """The keyed cards of the shift: round, number in the coup, why, and who."""
+    found = (await browser.get("/api/shift")).json["keyed"]
+    return [(each["round"], each["position"], each["why"], each["who"]) for each in found]
+
+
+async def test_a_card_that_had_to_be_keyed_is_in_the_shift_with_its_hand_the_reason_and_who_keyed_it(
+    here, mei
+):
+    await deal(here, PLAYER_NATURAL)
+    await here.table.do("draw KS 2S", "unread")
+    assert (await mei.order("key_card", card="9H", position=3)).status == 200
+    await here.table.do("unsure 9D")
+    assert (await mei.order("key_card", card="3S", position=6)).status == 409  # refused, so not keyed
+    await mei.order("void_coup", reason="a card fell")
+    await here.table.do("draw KS 2S")
+    await seen(here, ShoeLost("no sign of life"))
+    assert (await mei.order("key_card", card="9H")).status == 200
+
+    assert await keyed(mei) == [
+        (2, 3, "the shoe could not read the card: key the card", "Mei"),
+        (2, None, "the shoe is only 60% sure of the card, but the table requires 90%: key the card", None),
+        (3, None, "the shoe was offline", "Mei"),
+    ]
+
+
+async def test_at_a_table_whose_cards_are_all_keyed_no_card_had_to_be(tmp_path):
+    async with consoles(tmp_path, settings(cards="keyed")) as here:
+        browser = await opened(here)
+        for number, card in enumerate(PLAYER_NATURAL.split(), 1):
+            assert (await browser.order("key_card", card=card, position=number)).status == 200
+
+        assert await keyed(browser) == []
 
 
 async def test_a_lock_out_is_an_alarm_of_the_shift_whose_name_is_among_the_sign_ons(tmp_path):
@@ -646,8 +720,9 @@ async def test_a_list_of_a_shift_with_more_entries_than_are_shown_says_so(here, 
     await here.table.order(CallSupervisor("mei", "the last"))
     shift = (await mei.get("/api/shift")).json
 
-    assert (len(all_told["alarms"]), all_told["more"]) == (MOST_LISTED, [])
-    assert (len(shift["alarms"]), shift["more"]) == (MOST_LISTED, ["alarms"])
+    assert (len(all_told["alarms"]), all_told["more"]) == (MOST_LISTED - 1, [])
+    # The service's start is no longer among the last inputs that are looked at.
+    assert (len(shift["alarms"]), shift["more"]) == (MOST_LISTED, ["alarms", "refused", "devices"])
     assert shift["alarms"][-1]["text"] == "called a supervisor: the last"
 
 

@@ -88,8 +88,8 @@ async def test_a_cursor_gets_what_the_shift_report_lists_over_inputs_without_inc
             ("lid_open", 0, "shoe", None, None),
             ("call_supervisor", 0, "operator mei", "mei", None),
         ]
-        told = {(each.seq, each.kind, each.text) for each in shift.alarms}
-        told |= {(each.seq, each.kind, each.text) for each in shift.access}
+        lists = (shift.alarms, shift.devices, shift.access)
+        told = {(each.seq, each.kind, each.text) for entries in lists for each in entries}
         assert {(each["seq"], each["kind"], each["text"]) for each in found} == told
 
 

@@ -220,6 +220,12 @@ async def caught_up(page: Page) -> None:
     await page.evaluate(_CATCH_UP)
 
 
+async def open_part(page: Page, part: str) -> None:
+    """Open a part of the supervisor's page or of the Game Manager."""
+    await page.evaluate("part => { location.hash = part; }", part)
+    await expect(page.locator(f'main[data-part="{part}"]')).to_be_visible()
+
+
 async def put_away(page: Page) -> None:
     """Put away what was done. It also goes by itself after four seconds, so its button may be gone."""
     await page.locator("#said-away").dispatch_event("click")

@@ -14,6 +14,7 @@ from punto.baccarat.table.definition import Role
 from punto.baccarat.table.meters import NATURAL
 from punto.baccarat.table.state import Phase
 from punto.baccarat.wagers.settlement import Outcome
+from punto.consoles.words import Language
 from punto.controller.config.sections import ConsoleConfig
 
 ROOT = Path(__file__).parents[3]
@@ -38,6 +39,8 @@ SAID = "said."
 UNNAMED = {"lose", "push"}
 """Rules of which a page says the outcome alone."""
 SCRIPTS = "\n".join(path.read_text(encoding="utf-8") for path in PAGES.glob("*.js"))
+WRITTEN = (ROOT / "punto" / "consoles" / "shift_report.py").read_text(encoding="utf-8")
+"""What the service itself writes in the pages' words."""
 HTML = "\n".join(path.read_text(encoding="utf-8") for path in PAGES.glob("*.html"))
 
 
@@ -61,6 +64,8 @@ FROM_TABLE = {
     ),
     *(f"meters.{result}" for result in (*Winner, NATURAL)),
     *(f"name.{state}" for state in ("online", "offline")),
+    *(f"name.{code}" for code in ("wrong_password", "locked_out", "not_of_role", "too_many", "sign_on")),
+    *(f"name.{source}" for source in ("shoe", "service", "sensors", "card_reader", "keypad")),
     *(f"name.{rule['name']}" for rule in RULES if rule["name"] not in UNNAMED),
     *(f"label.{kind}" for kind in CATALOGUE),
     *(f"sentence.{kind}" for kind in CATALOGUE),
@@ -75,6 +80,8 @@ def asked() -> set[str]:
         re.findall(r'data-(?:word|label)="([^"]+)"', HTML)
     )
     counted = re.findall(r'\bcounted\("([^"]+)"', SCRIPTS)
+    written = {key for text in re.findall(r'"([^"]*)"', WRITTEN) for key in text.replace(">", "").split()}
+    whole |= written & ENGLISH.keys()
     return whole | {f"{key}.{many}" for key in counted for many in ("one", "many")} | FROM_TABLE
 
 
@@ -103,6 +110,7 @@ def test_a_catalogue_has_the_keys_of_the_english_one_and_the_displays_names_of_w
 def test_the_languages_are_those_of_the_displays_and_of_the_configuration():
     assert set(CATALOGS) == set(DISPLAYS)
     assert set(CATALOGS) == set(get_args(ConsoleConfig.model_fields["lang"].annotation))
+    assert set(CATALOGS) == set(get_args(Language))
 
 
 @pytest.mark.parametrize("language", CATALOGS)
@@ -147,7 +155,14 @@ def test_the_english_of_an_order_is_the_tables_own():
 
 
 def test_what_the_service_says_is_still_written_so_in_its_modules():
-    folders = ("consoles", "controller/devices", "baccarat/table")
+    folders = (
+        "consoles",
+        "controller/accounts",
+        "controller/devices",
+        "controller/journal",
+        "baccarat/table",
+        "reports",
+    )
     files = [path for folder in folders for path in (ROOT / "punto" / folder).glob("*.py")]
     source = "\n".join(
         [*(path.read_text(encoding="utf-8") for path in files), *(rule["pays"] for rule in RULES)]

@@ -1,14 +1,18 @@
 """The supervisor's day at the supervisor's page, as docs/how-to/consoles.md tells it."""
 
 import asyncio
+import csv
+import io
 import re
 
+import pypdf
 import pytest
 from playwright.async_api import Page, Route, expect
 
+from punto.baccarat.cards import Card
 from punto.baccarat.table.events import LidMoved
 from punto.baccarat.table.meters import every
-from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable
+from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable, KeyCard
 from punto.baccarat.table.state import Phase
 from punto.reports.shift import MOST_LISTED
 from tests.consoles.pages.parts import (
@@ -20,6 +24,7 @@ from tests.consoles.pages.parts import (
     consoles,
     headline,
     house,
+    open_part,
 )
 from tests.controller.table_in_this_process import edited
 from tests.share import soaked
@@ -423,20 +428,21 @@ async def test_the_report_of_the_shift_has_the_money_by_wager_and_who_did_what(p
     await dialog.get_by_role("button", name="Card exposed").click()
     await confirm(dialog, "Void the hand")
 
-    await page.keyboard.press("F8")
+    await open_part(page, "shift")
 
     report = page.locator("#shift-report")
     await expect(report.get_by_role("table", name="Wagers").locator("tbody tr")).to_have_count(4)
     assert await report.get_by_role("table", name="Wagers").locator("tbody tr").evaluate_all(
         "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
     ) == [
-        ["Banker", "1", "$100.00", "$0.00", "-$100.00"],
-        ["Player", "1", "$25.00", "$50.00", "+$25.00"],
-        ["Tie", "1", "$5.00", "$0.00", "-$5.00"],
-        ["All", "3", "$130.00", "$50.00", "-$80.00"],
+        ["Banker", "1", "100.00", "0.00", "-100.00"],
+        ["Player", "1", "25.00", "50.00", "+25.00"],
+        ["Tie", "1", "5.00", "0.00", "-5.00"],
+        ["All", "3", "130.00", "50.00", "-80.00"],
     ]
     await expect(report.get_by_role("table", name="Void hands")).to_contain_text("Card exposed")
     await expect(report.get_by_role("table", name="Sign-ons and refusals")).to_contain_text("omar")
+    await expect(report.locator(".about")).to_contain_text("Amounts inUSD")
     await page.get_by_role("button", name="24 hours").click()
     await expect(page.get_by_role("button", name="24 hours")).to_have_attribute("aria-pressed", "true")
 
@@ -451,7 +457,7 @@ async def test_the_report_of_the_shift_has_each_rules_hits_beside_their_expectat
     with edited(here.record) as record:
         record.execute("UPDATE rounds SET ts = '2026-01-01T00:00:00.000000+00:00' WHERE round = 1")
     await at_work(page, here, "omar")
-    await page.keyboard.press("F8")
+    await open_part(page, "shift")
     report = page.locator("#shift-report")
     title = here.table.state.settings.game.title
 
@@ -464,7 +470,7 @@ async def test_the_report_of_the_shift_has_each_rules_hits_beside_their_expectat
     assert ["Player", "player wins", "1", "0.45", "1.11", "2", "0.89", "1.58"] in found
     holds = report.get_by_role("table", name=f"{title}: handle and win")
     await expect(holds.get_by_role("row", name="Player")).to_have_text(
-        "Player$25.00-$25.00+$0.31-1.06$50.00-$50.00+$0.62-1.51"
+        "Player25.00-25.00+0.31-1.0650.00-50.00+0.62-1.51"
     )
     assert await report.locator("table").evaluate_all(
         "all => all.every(each => each.scrollWidth <= each.parentElement.clientWidth)"
@@ -483,7 +489,7 @@ async def test_the_report_of_the_shift_says_of_a_round_that_was_voided_after_set
     await dialog.get_by_role("button", name="Card exposed").click()
     await confirm(dialog, "Void round 1")
 
-    await page.keyboard.press("F8")
+    await open_part(page, "shift")
 
     report = page.locator("#shift-report")
     figures = report.locator(".figures > div")
@@ -494,8 +500,8 @@ async def test_the_report_of_the_shift_says_of_a_round_that_was_voided_after_set
     await expect(void.locator("tbody")).to_contain_text("after settlement, by entry 2")
     await expect(void.locator("tbody a").first).to_have_text("1")
     correction = report.get_by_role("table", name="Corrections")
-    await expect(correction.locator("tbody")).to_contain_text("round 1 voided")
-    await expect(correction.locator("tbody")).to_contain_text("+$80.00")
+    await expect(correction.locator("tbody")).to_contain_text("Round 1 voided")
+    await expect(correction.locator("tbody")).to_contain_text("+80.00")
 
 
 @pytest.mark.soak
@@ -505,21 +511,87 @@ async def test_the_report_says_of_a_list_that_it_has_only_the_last(page, here):
     await here.table.engine.submit(calls, "test")
     await at_work(page, here, "omar")
 
-    await page.keyboard.press("F8")
+    await open_part(page, "shift")
 
     report = page.locator("#shift-report")
-    await expect(report).to_contain_text(
-        "Only the last entries of this list are shown: alarms, stops and calls."
-    )
-    await expect(report).not_to_contain_text("this list are shown: void hands")
+    alarms = report.get_by_role("region", name="Alarms, stops and calls")
+    await expect(alarms).to_contain_text("Only the last entries are listed.")
 
 
 @pytest.mark.soak
+async def test_the_report_of_the_shift_is_in_words_and_is_saved_as_a_pdf_and_as_a_csv_file(page, here):
+    await here.load()
+    await here.table.order(CallSupervisor("mei", "=1+1"))
+    await here.draw("KS 2S")
+    await here.draw_unread()
+    await here.table.order(KeyCard("mei", Card("9H"), 3))
+    await at_work(page, here, "omar")
+    refused = await page.request.post(
+        f"{here.address}/api/session",
+        data={"name": "ana", "password": "a wrong one"},
+        headers={"Origin": here.address},
+    )
+    assert refused.status == 401
+    await open_part(page, "shift")
+    report = page.locator("#shift-report")
+    keyed = report.get_by_role("table", name="Keyed cards").locator("tbody tr")
+    await expect(keyed).to_have_text(re.compile(r"^1.*3The shoe could not read the card: key the cardmei$"))
+    await expect(report.get_by_role("table", name="Sign-ons and refusals")).to_contain_text(
+        "Refused sign-on: wrong password"
+    )
+    assert "_" not in await report.inner_text()
+
+    words = await report.inner_text()
+    async with page.expect_download() as saved:
+        await page.get_by_role("link", name="Save as PDF").click()
+    pdf = await saved.value
+    assert re.fullmatch(r"table-\d-shift-[\d-]+-8h\.pdf", pdf.suggested_filename), pdf.suggested_filename
+    on_paper = "\n".join(sheet.extract_text() for sheet in pypdf.PdfReader(await pdf.path()).pages)
+    for text in ("Report of the shift", "Hands played", "Called a supervisor: =1+1", "Page 1 of"):
+        assert text in on_paper
+    assert await report.locator("caption").all_inner_texts() == [
+        title for title in await report.locator("caption").all_inner_texts() if title in on_paper
+    ]
+    assert "Called a supervisor" in words
+
+    async with page.expect_download() as saved:
+        await page.get_by_role("link", name="Save as CSV").click()
+    lines = list(csv.DictReader((await (await saved.value).path()).open(encoding="utf-8", newline="")))
+    assert [(each["what"], each["text"]) for each in lines if each["line"] == "call"] == [
+        ("call_supervisor", "called a supervisor: =1+1")
+    ]
+    assert [(each["round"], each["position"], each["who"]) for each in lines if each["line"] == "keyed"] == [
+        ("1", "3", "mei")
+    ]
+
+
+async def test_on_paper_the_report_is_black_on_white_and_alone(page, here):
+    await here.load()
+    await here.table.play(3, seats=[1])
+    await at_work(page, here, "omar")
+    await open_part(page, "shift")
+    await expect(page.get_by_role("table", name="Wagers")).to_be_visible()
+    await page.emulate_media(media="print")
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))")
+
+    await expect(page.locator("#shift-printed")).to_contain_text("Printed")
+    await expect(page.locator("#shift-report .about")).to_contain_text(here.table.state.settings.title)
+    for hidden in (".bar", "#parts", "#shift-hours", "#shift-files"):
+        await expect(page.locator(hidden)).to_be_hidden()
+    colours = "each => [getComputedStyle(each).color, getComputedStyle(document.body).backgroundColor]"
+    for part in ("td", ".figures dd", "caption"):
+        found = await page.locator(f"#shift-report {part}").first.evaluate(colours)
+        assert found == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+    sheets = pypdf.PdfReader(io.BytesIO(await page.pdf(prefer_css_page_size=True))).pages
+    assert [round(float(side)) for side in sheets[0].mediabox[2:]] == [595, 842]  # A4 in points
+    assert "Hands played" in sheets[0].extract_text()
+
+
 async def test_a_round_that_ends_while_the_list_is_fetched_is_in_it_once(page, here):
     await here.load()
     await here.table.play(3)
     await at_work(page, here, "omar")
-    held = asyncio.Event()
+    held, answered = asyncio.Event(), asyncio.Event()
 
     async def hold_up(route):
         if not held.is_set():
@@ -528,13 +600,14 @@ async def test_a_round_that_ends_while_the_list_is_fetched_is_in_it_once(page, h
             await here.table.play(1)
             await page.wait_for_timeout(300)  # the page hears of the round, and asks again
             await route.fulfill(response=answer)
+            answered.set()
         else:
             await route.continue_()
 
     await page.route("**/api/rounds?*", hold_up)
     await page.keyboard.press("F4")
-    await held.wait()
-    await page.wait_for_timeout(500)
+    await answered.wait()
+    await caught_up(page)
 
     await expect(page.locator("#hand-list a b")).to_have_text(["4", "3", "2", "1"])
 

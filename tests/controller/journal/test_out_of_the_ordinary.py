@@ -75,7 +75,10 @@ def listed(shift: Shift) -> list[tuple[object, ...]]:
     """What the shift report lists, as it must be sent: an entrance before the alarm that it raised, the first of each input."""
     found = [
         *((each.seq, 0, each.ts, each.kind, each.who, each.text, each.where) for each in shift.access),
-        *((each.seq, 1, each.ts, each.kind, each.who, each.text, None) for each in shift.alarms),
+        *(
+            (each.seq, 1, each.ts, each.kind, each.who, each.text, None)
+            for each in (*shift.alarms, *shift.refused, *shift.devices)
+        ),
     ]
     by_input: dict[int, list[tuple[object, ...]]] = {}
     for seq, _, *rest in sorted(found, key=lambda each: each[:2]):
@@ -131,7 +134,7 @@ def test_the_evening_has_everything(evening):
     assert kinds == {
         *("session_begun", "session_ended", "access_refused", "locked_out", "flood", "link_noise"),
         *("configuration_keypad", "call_supervisor", "resume_play", "acknowledge_alarm", "start_game"),
-        *("record_differs", "clock_stepped", "card_outside_play", "held", "hold_play", "service_started"),
+        *("record_differs", "clock_stepped", "card_outside_play", "hold_play", "service_started"),
     }
 
 

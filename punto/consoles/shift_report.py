@@ -1,0 +1,347 @@
+"""The report of a shift in words, which the supervisor's page shows, and which is printed and downloaded."""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Final, Protocol
+from zoneinfo import ZoneInfo
+
+from punto.baccarat.currency import written
+from punto.baccarat.table.state import TableState
+from punto.consoles.words import Words
+from punto.reports.printed import Column, Fact, Report, Section
+from punto.reports.shift import Correction, GameMeters, KeyedCard, Shift
+from punto.runtime.gaming_days import by_the_clock
+
+_A_TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?\+00:00")
+_NOTHING: Final = "–"  # noqa: RUF001 - as the pages write it
+
+
+class _Ordered(Protocol):
+    """What a person did, and who approved it."""
+
+    @property
+    def who(self) -> str | None: ...
+    @property
+    def approved_by(self) -> str | None: ...
+
+
+def shift_report(shift: Shift, state: TableState, t: Words, zone: ZoneInfo) -> Report:
+    """The report in the language of `t`, with times by the clock of the house's zone."""
+    return _Written(shift, state, t, zone).report()
+
+
+class _Written:
+    def __init__(self, shift: Shift, state: TableState, t: Words, zone: ZoneInfo) -> None:
+        self._shift = shift
+        self._state = state
+        self._t = t
+        self._zone = zone
+        self._money = partial(written, currency=state.settings.currency)
+        self._titles = {each.wager: each.title for each in shift.wagers}
+        for meters in shift.meters:
+            self._titles |= meters.titles
+
+    def report(self) -> Report:
+        t, shift = self._t, self._shift
+        period = t("shift.period", since=self._clock(shift.since), until=self._clock(shift.until))
+        return Report(
+            title=t("shift.report"),
+            table=shift.name,
+            language=t.language,
+            about=(
+                Fact(name=t("table"), value=shift.name),
+                Fact(name=t("shift.about.period"), value=period),
+                Fact(name=t("shift.about.clock"), value=self._zone.key),
+                Fact(name=t("shift.about.amounts"), value=self._state.settings.currency),
+            ),
+            figures=self._figures(),
+            sections=(
+                self._wagers(),
+                *self._commission(),
+                self._alarms(),
+                self._voids(),
+                self._corrections(),
+                self._keyed(),
+                self._refused(),
+                self._devices(),
+                self._access(),
+                *(section for each in shift.meters for section in self._meters(each)),
+            ),
+            page=t("shift.page", page="{page}", pages="{pages}"),
+        )
+
+    # --- how things are written
+
+    def _clock(self, ts: str) -> str:
+        return f"{by_the_clock(ts, self._zone):%Y-%m-%d %H:%M:%S}"
+
+    def _signed(self, amount: int) -> str:
+        return f"{'+' * (amount > 0)}{self._money(amount)}"
+
+    def _wager(self, name: str) -> str:
+        return self._t.wager(name, self._titles[name])
+
+    def _by(self, entry: _Ordered) -> str:
+        who = entry.who or _NOTHING
+        return (
+            who
+            if entry.approved_by is None
+            else self._t("shift.approved", who=who, approved_by=entry.approved_by)
+        )
+
+    def _said(self, text: str) -> str:
+        """A sentence of the service in the report's language. The catalogue may have it as a sentence begins."""
+        text = _A_TIME.sub(lambda found: self._clock(found[0]), text)
+        said = self._t.said(text)
+        if said == text:
+            said = self._t.said(text[:1].upper() + text[1:])
+        return said[:1].upper() + said[1:]
+
+    def _rule(self, rule: str) -> str:
+        return self._t(f"outcome.{rule}") if rule in {"lose", "push"} else self._t.named(rule)
+
+    def _listed(
+        self,
+        title: str,
+        columns: str,
+        rows: Iterable[Sequence[str]],
+        name: str = "",
+        *,
+        of_rounds: bool = False,
+    ) -> Section:
+        """A table; a column named ">…" has numbers, and `name` is the list's in `more`."""
+        t = self._t
+        return Section(
+            title=title,
+            columns=tuple(
+                Column(heading=t(each.removeprefix(">")), number=each.startswith(">"))
+                for each in columns.split()
+            ),
+            rows=tuple(map(tuple, rows)),
+            note=t("shift.more") if name in self._shift.more else "",
+            nothing=t("shift.none", list=title),
+            of_rounds=of_rounds,
+        )
+
+    # --- the parts
+
+    def _figures(self) -> tuple[Fact, ...]:
+        shift, rounds, pace = self._shift, self._shift.rounds, self._shift.hands_an_hour
+        figures = {
+            "shift.played": str(rounds.get("played", 0)),
+            "hands_an_hour": _NOTHING if pace is None else f"{pace:.0f}",
+            "shift.house": self._signed(-sum(each.net for each in shift.wagers)),
+            "shift.alarms_and_calls": str(shift.raised),
+            "shift.void": str(rounds.get("void", 0)),
+            "shift.corrections": str(rounds.get("correction", 0)),
+            "shift.keyed": str(len(shift.keyed)),
+            "shift.dummy": str(rounds.get("dummy", 0)),
+        }
+        return tuple(Fact(name=self._t(key), value=value) for key, value in figures.items())
+
+    def _wagers(self) -> Section:
+        wagers = self._shift.wagers
+        rows = [
+            (
+                self._wager(each.wager),
+                str(each.wagers),
+                self._money(each.staked),
+                self._money(each.returned),
+                self._signed(each.net),
+            )
+            for each in wagers
+        ]
+        made, staked, returned, net = (
+            sum(getattr(each, name) for each in wagers) for name in ("wagers", "staked", "returned", "net")
+        )
+        whole = (
+            self._t("shift.all"),
+            str(made),
+            self._money(staked),
+            self._money(returned),
+            self._signed(net),
+        )
+        columns = "wager >shift.made >staked >returned >shift.net"
+        section = self._listed(self._t("wagers"), columns, [*rows, whole] if rows else [])
+        return section.model_copy(update={"has_sum": bool(rows)})
+
+    def _commission(self) -> Iterable[Section]:
+        found, t, money = self._shift.commission, self._t, self._money
+        if found is None:
+            return
+        columns = "when >commission.earned >commission.collected >commission.waived"
+        yield self._listed(
+            self._t("commission"),
+            columns,
+            [
+                (t(when), money(each.earned), money(each.collected), money(each.waived))
+                for when, each in (("shift", found.shift), ("gaming_day", found.day))
+            ],
+        )
+        owed = [(str(each.seat), money(each.amount)) for each in found.owed]
+        yield self._listed(self._t("commission.owed_now"), "heading.seat >due", owed)
+        cleared = [
+            (
+                self._clock(each.ts),
+                str(each.seat),
+                t("commission.collected" if each.cause == "collected" else "commission.waived"),
+                money(each.amount),
+                self._by(each),
+                each.reason or "",
+            )
+            for each in found.cleared
+        ]
+        yield self._listed(
+            self._t("shift.cleared"), "when heading.seat what >due who why", cleared, "cleared"
+        )
+
+    def _alarms(self) -> Section:
+        sorts = {"alarm": "shift.alarm", "stop": "shift.stop", "call": "shift.call", "order": "shift.seen_to"}
+        rows = [
+            (self._clock(each.ts), self._t(sorts[each.what]), self._said(each.text), each.who or _NOTHING)
+            for each in self._shift.alarms
+        ]
+        return self._listed(self._t("shift.alarms"), "when what text who", rows, "alarms")
+
+    def _voids(self) -> Section:
+        t = self._t
+        rows = [
+            (
+                str(each.round),
+                self._clock(each.ts),
+                t("shift.before") if each.entry is None else t("shift.after", entry=each.entry),
+                self._by(each),
+                each.reason or "",
+            )
+            for each in self._shift.voids
+        ]
+        return self._listed(
+            self._t("shift.voids"), "round when shift.voided who why", rows, "voids", of_rounds=True
+        )
+
+    def _corrections(self) -> Section:
+        rows = [
+            (
+                str(each.round),
+                self._clock(each.ts),
+                self._corrected(each),
+                self._by(each),
+                each.reason or "",
+                self._signed(each.net),
+            )
+            for each in self._shift.corrections
+        ]
+        columns = "round when what who why >shift.difference"
+        return self._listed(self._t("shift.corrections"), columns, rows, "corrections", of_rounds=True)
+
+    def _corrected(self, correction: Correction) -> str:
+        if correction.corrects is None:
+            return self._t("shift.card_before")
+        if correction.voided:
+            return self._t("shift.round_voided", round=correction.corrects)
+        return self._t("shift.round_resettled", round=correction.corrects)
+
+    def _keyed(self) -> Section:
+        rows = [
+            (
+                "" if each.round is None else str(each.round),
+                self._clock(each.ts),
+                self._place(each),
+                self._said(each.why),
+                each.who or self._t("shift.not_keyed"),
+            )
+            for each in self._shift.keyed
+        ]
+        return self._listed(
+            self._t("shift.keyed"), "round when shift.card why who", rows, "keyed", of_rounds=True
+        )
+
+    def _place(self, card: KeyedCard) -> str:
+        if card.position is None:
+            return _NOTHING
+        return str(card.position) if card.position else self._t("shift.first_card")
+
+    def _refused(self) -> Section:
+        rows = [
+            (
+                self._clock(each.ts),
+                self._t.order(each.kind),
+                self._said(each.text),
+                each.who or self._t.named(each.source),
+            )
+            for each in self._shift.refused
+        ]
+        return self._listed(self._t("shift.refused"), "when what text who", rows, "refused")
+
+    def _devices(self) -> Section:
+        rows = [
+            (self._clock(each.ts), self._said(each.text), self._t.named(each.source))
+            for each in self._shift.devices
+        ]
+        return self._listed(self._t("shift.devices"), "when text from", rows, "devices")
+
+    def _access(self) -> Section:
+        rows = [
+            (
+                self._clock(each.ts),
+                each.who or self._t("shift.nobody"),
+                self._said(each.text),
+                each.where or _NOTHING,
+            )
+            for each in self._shift.access
+        ]
+        return self._listed(self._t("shift.access"), "when who text where", rows, "access")
+
+    # --- the meters
+
+    def _meters(self, meters: GameMeters) -> Iterable[Section]:
+        t, shift, lifetime = self._t, meters.shift, meters.lifetime
+        beside = ">meters.expected >meters.errors"
+        yield self._listed(
+            t("meters.title", game=meters.title, hands=shift.hands, lifetime=lifetime.hands),
+            f"wager meters.what >meters.hits {beside} >meters.lifetime_hits {beside}",
+            [
+                (
+                    t("meters.hand") if each.wager is None else self._wager(each.wager),
+                    t(f"meters.{each.rule}") if each.wager is None else self._rule(each.rule),
+                    *(
+                        cell
+                        for part in (each, lifetime.counts[at])
+                        for cell in (str(part.hits), _decimal(part.expected), _decimal(part.errors))
+                    ),
+                )
+                for at, each in enumerate(shift.counts)
+            ],
+        )
+        if not lifetime.wagers:
+            return
+        of_shift = {each.wager: each for each in shift.wagers}
+        yield self._listed(
+            t("meters.win_title", game=meters.title),
+            f"wager >meters.handle >meters.win {beside} >meters.lifetime_handle >meters.lifetime_win {beside}",
+            [
+                (
+                    self._wager(each.wager),
+                    *(
+                        cell
+                        for part in (of_shift.get(each.wager), each)
+                        for cell in (
+                            (self._money(0), self._money(0), self._money(0), _NOTHING)
+                            if part is None
+                            else (
+                                self._money(part.handle),
+                                self._signed(part.win),
+                                _NOTHING if part.expected is None else self._signed(round(part.expected)),
+                                _decimal(part.errors),
+                            )
+                        )
+                    ),
+                )
+                for each in lifetime.wagers
+            ],
+        )
+
+
+def _decimal(figure: float | None) -> str:
+    return _NOTHING if figure is None else f"{figure:.2f}"
