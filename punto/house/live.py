@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from time import monotonic
-from typing import Final, NamedTuple, TypeVar, get_args
+from typing import Any, Final, NamedTuple, TypeVar, get_args
 
 from punto.baccarat.table.events import DeviceName
 from punto.baccarat.table.state import Phase
@@ -116,6 +116,29 @@ class CardOrder(Part):
     evidence: float
 
 
+class Taker(Part):
+    """Who has acknowledged an alarm of the floor, and when."""
+
+    who: str
+    ts: Timestamp
+
+
+class FloorAlarm(Part):
+    """What is wrong at a table now. `id` is the same as long as the alarm lasts, and `rank` is 0 for the worst kind.
+
+    An `urgent` alarm needs somebody at once. `label` and `text` say in words what is wrong. `since` is when the alarm began or was first
+    seen. `acknowledged` is null until somebody has acknowledged it.
+    """
+
+    id: str
+    rank: int
+    urgent: bool
+    label: str
+    text: str
+    since: Timestamp
+    acknowledged: Taker | None
+
+
 class TableView(Part):
     """A table. It is `live` if its state came in time; if not, `reason` says why, and the rest is of the last messages.
 
@@ -124,7 +147,8 @@ class TableView(Part):
     rounds on its record that were not taken in, and `fault` says why they cannot be. `accounts` says that it has not taken over
     the house's accounts as they are now, and is empty if it has. `edge_alarms` are the wagers that favour the
     players in the shoe in play. `records` are those from which a person chooses or has chosen, some seconds ago, and empty if none
-    of the table's records is held back. `unread` says which of its messages could not be read, and why.
+    of the table's records is held back. `unread` says which of its messages could not be read, and why. `alarms` is all that is wrong,
+    the worst first.
     """
 
     table: str
@@ -153,6 +177,7 @@ class TableView(Part):
     retire: str = ""
     records: tuple[HeldRecord, ...] = ()
     unread: str = ""
+    alarms: tuple[FloorAlarm, ...] = ()
 
 
 class FloorView(Part):
@@ -321,7 +346,7 @@ class Floor:
         live = self._is_live(table, State) and not shared
         offline = availability is not None and availability.state == "offline"
         in_play = edge is not None and state is not None and edge.shoe == state.shoe.number
-        of_state = {
+        of_state: dict[str, Any] = {
             each: None if state is None else getattr(state, each) for each in ("phase", "shoe", "round")
         }
         return TableView(

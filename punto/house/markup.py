@@ -44,12 +44,13 @@ HOUSE: Final = (
 
 
 @cache
-def html_of(page: Page) -> str:
-    """The page as a browser gets it."""
+def html_of(page: Page, zone: str) -> str:
+    """The page as a browser gets it. `zone` is that of the house's clock."""
     parts = {
         "head": _filled(
             "head",
             title=escape(page.title),
+            zone=escape(zone),
             name=page.name,
             styles="\n".join(map(_style, (*page.also, f"/static/{page.style}.css"))),
         ),

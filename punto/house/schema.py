@@ -164,6 +164,16 @@ ACKNOWLEDGEMENTS: Final = Table(
     Column("who", Text, nullable=False),
     Column("note", Text, nullable=False),
 )
+STANDING_ALARMS: Final = Table(
+    "standing_alarms",
+    METADATA,
+    Column("table", Text, primary_key=True),
+    Column("alarm", Text, primary_key=True),
+    Column("since", _MOMENT, nullable=False),
+    Column("who", Text),
+    Column("ts", _MOMENT),
+)
+"""The alarms that stand on the floor now: since when, and who has acknowledged each. A row goes when its alarm ends."""
 ACCESSES: Final = Table(
     "accesses",
     METADATA,

@@ -17,8 +17,9 @@ from punto.house.config import FloorAccounts, GameManagerConfig, PagesConfig
 from punto.house.disputes import HeldRecord, held_records
 from punto.house.feed import Feed
 from punto.house.intake import Intake
-from punto.house.live import CardOrder, Deviation, Floor, FloorView, Known
+from punto.house.live import CardOrder, Deviation, Floor, FloorView, Known, TableView
 from punto.house.people import LONGEST_SESSION, signed_on
+from punto.house.standing import Standing
 from punto.house.store import Store, StoreAwayError
 from punto.house.taken import newest
 from punto.house.watch import Watch
@@ -70,6 +71,8 @@ class _Stored:
         self._card_orders: Mapping[str, tuple[CardOrder, ...]] = {}
         self._unwatched: Mapping[str, str] = {}
         self._records: Mapping[str, tuple[HeldRecord, ...]] = {}
+        self.watched = False
+        """Whether it has looked for what is not by chance since its start."""
 
     async def look(self) -> None:
         """Look every few seconds until cancelled."""
@@ -96,6 +99,7 @@ class _Stored:
                 self._unwatched = watch.unwatched
             with _going_on("order of cards"):
                 self._card_orders = await asyncio.to_thread(card_order.look)
+            self.watched = True
             await asyncio.sleep(_WATCH_SECONDS)
 
     def known(self, intake: Intake, feed: Feed) -> dict[str, Known]:
@@ -136,7 +140,7 @@ async def serve(
     floor, intake = Floor(), Intake(store)
     feed = Feed(config.mqtt, config.floor, floor, intake)
 
-    stored = _Stored(store, config.calendar.calendar())
+    stored, standing = _Stored(store, config.calendar.calendar()), Standing(store)
     ending = asyncio.Event()
     entrance: Entrance | None = None
 
@@ -148,10 +152,15 @@ async def serve(
             at=timestamp(now),
             taking_in=intake.reason,
             broker=feed.reason,
-            tables=floor.view(
-                now, stored.known(intake, feed), accounts=0 if entrance is None else entrance.expected()
-            ),
+            tables=standing.on(tables(now), now),
         )
+
+    def tables(now: datetime) -> tuple[TableView, ...]:
+        known, accounts = stored.known(intake, feed), 0 if entrance is None else entrance.expected()
+        return floor.view(now, known, accounts=accounts)
+
+    def keeps() -> bool:
+        return stored.watched and not intake.reason
 
     kept = partial(_kept, floor, intake)
     if config.accounts is not None:
@@ -170,6 +179,7 @@ async def serve(
             tasks.create_task(feed.run(), name="feed")
             tasks.create_task(stored.look(), name="store")
             tasks.create_task(stored.watch(floor), name="watch")
+            tasks.create_task(standing.follow(tables, keeps), name="alarms")
             tasks.create_task(_say_alive(), name="alive")
             tasks.create_task(_until_ended(serving), name="pages end")
             opened(address_of(listener, tls=tls is not None))

@@ -1,8 +1,8 @@
 """The Game Manager's pages for the house, and their data."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
@@ -38,6 +38,8 @@ from punto.house.people import MOST_DAYS, people_report
 from punto.house.reports import ShiftReport, days, floor_report, shift_report
 from punto.house.rows import TooManyRoundsError
 from punto.house.sheet import floor_sheet, people_sheet, shoes_sheet
+from punto.house.standing import Acknowledged
+from punto.house.standing import acknowledge as acknowledge_on_floor
 from punto.house.store import Store, StoreAwayError
 from punto.reports.sheets import Rows
 from punto.runtime.gaming_days import read_day
@@ -119,7 +121,7 @@ def application(
     app.mount("/shared", StaticFiles(directory=SHARED))
 
     for page in HOUSE:
-        _add_page(app, page)
+        _add_page(app, page, store.calendar.zone.key)
 
     @app.get("/api/reader")
     async def who_reads(reader: Reading) -> Response:
@@ -156,10 +158,10 @@ def application(
     return app
 
 
-def _add_page(app: FastAPI, page: Page) -> None:
+def _add_page(app: FastAPI, page: Page, zone: str) -> None:
     @app.get(page.path)
     async def show() -> Response:
-        return HTMLResponse(html_of(page))
+        return HTMLResponse(html_of(page, zone))
 
 
 class _Report(NamedTuple):
@@ -244,6 +246,12 @@ def _add_alarms(app: FastAPI, view: Callable[[], FloorView], store: Store, doors
     Overseer = Annotated[Person, Depends(doors.overseer)]  # noqa: N806 - a type
     Chosen = Annotated[Only, Depends(_only)]  # noqa: N806 - a type
 
+    @app.post("/api/floor/acknowledgements", status_code=204)
+    async def acknowledgement_on_floor(who: Overseer, of: Acknowledged) -> None:
+        key, now = (of.table, of.alarm), datetime.now(UTC)
+        with _refusals():
+            await asyncio.to_thread(acknowledge_on_floor, store, key, who.name, now)
+
     @app.get("/api/alarms")
     async def incidents(
         only: Chosen, before: str | None = None, limit: Annotated[int, Query(ge=1, le=200)] = ALARMS_A_PAGE
@@ -268,10 +276,17 @@ def _add_alarms(app: FastAPI, view: Callable[[], FloorView], store: Store, doors
         record_id: _Number, seq: _Number, place: _Place, who: Overseer, note: Note
     ) -> None:
         key, now = (record_id, seq, place), datetime.now(UTC)
-        try:
+        with _refusals():
             await asyncio.to_thread(acknowledge, store, key, who.name, note.note, now)
-        except AlarmError as error:
-            raise HTTPException(error.status, str(error)) from None
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Answer with the reason why an alarm cannot be acknowledged."""
+    try:
+        yield
+    except AlarmError as error:
+        raise HTTPException(error.status, str(error)) from None
 
 
 async def _only(table: _Name = None, kind: _Name = None, *, unacknowledged: bool = False) -> Only:

@@ -74,7 +74,7 @@ export function begin(...links) {
         ),
       ),
     ),
-    element("p", { id: "notice", hidden: true }),
+    element("p", { id: "notice", role: "status", hidden: true }),
     element("div", { id: "away", role: "alert" }),
     element(
       "p",

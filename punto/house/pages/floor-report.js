@@ -4,7 +4,6 @@ import { element, scrolling, table } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { groupedBy } from "/shared/newer.js";
 import { dayAndTime, sentence, spaced } from "/shared/words.js";
-import { onceIn } from "./table-alarms.js";
 
 /** @import { FloorReport, ShiftReport, MeterReadings, TableReport, WagerReading } from "#sent/floor" */
 /** @typedef {{ errors: number | null, evidence: number | null }} Figure a figure with its difference from the expectation */
@@ -50,6 +49,20 @@ export function drawn({ since, until, marked_at: markedAt, tables, wagers }, nam
     element("h2", {}, "Tables"),
     ...[...suspect, ...others].map((each) => tableOf(each, names.get(each.table) ?? each.table, markedAt)),
   ];
+}
+
+/**
+ * The wagers of one game, with the same rules and in one currency, together.
+ * @param {FloorReport["wagers"]} wagers
+ */
+function grouped(wagers) {
+  /** @type {Map<string, FloorReport["wagers"]>} */
+  const groups = new Map();
+  for (const each of wagers) {
+    const key = JSON.stringify([each.game, each.rules, each.currency, each.simulation]);
+    groups.set(key, [...(groups.get(key) ?? []), each]);
+  }
+  return [...groups.values()];
 }
 
 /** @param {string} written a gaming day or a moment */
@@ -149,6 +162,6 @@ function marked(made, caption, figures, markedAt) {
 function differenceOf(figure, markedAt) {
   const { errors, evidence } = figure;
   if (errors === null) return ["–", ""];
-  const text = evidence === null || evidence <= NO_EVIDENCE ? "" : onceIn(evidence);
+  const text = evidence === null || evidence <= NO_EVIDENCE ? "" : `at most once in ${whole.format(evidence)}`;
   return [signed.format(errors), isMarked(figure, markedAt) ? element("b", {}, text) : text];
 }

@@ -1,13 +1,12 @@
 // The floor: all tables of the house as they are now, and their alarms, worst first.
 
-import { arrange, byId, element, put, refresh } from "/shared/elements.js";
+import { arrange, button, byId, element, faultOf, put, refresh } from "/shared/elements.js";
 import { keepOpen } from "/shared/stream.js";
-import { clock } from "/shared/words.js";
-import { isSignedOn, REASONS, showFaults } from "./house.js";
-import { TableCard } from "./table-card.js";
+import { clock, moment, sentence } from "/shared/words.js";
+import { isSignedOn, REASONS, reader, send, showFaults } from "./house.js";
+import { byNeed, TableCard } from "./table-card.js";
 
-/** @import { FloorView, TableView } from "#sent/floor" */
-/** @import { Alarm } from "./table-alarms.js" */
+/** @import { FloorAlarm, FloorView, TableView } from "#sent/floor" */
 
 const SILENT_MILLISECONDS = 4000; // a view comes every second
 const CARDS_A_FRAME = 10; // a change of all tables is drawn over several frames, so that none is late
@@ -25,12 +24,16 @@ const byName = new Intl.Collator("en", { numeric: true });
 let cards = new Map();
 /** @type {Set<TableCard>} */
 const toDraw = new Set();
+let mayAcknowledge = false; // as the person who is signed on
 let whole = true; // whether the next view has all tables
 let drawing = false;
 let summedUp = true;
 
 // --- the stream
 
+const here = await reader;
+mayAcknowledge = here?.bars === "";
+put("bars", here?.bars ? `${sentence(here.bars)}.` : "");
 keepOpen({
   address: "/api/floor/events",
   names: ["floor"],
@@ -99,8 +102,6 @@ function drawSome(most) {
 /** @param {FloorView} view */
 function showHouse({ at, broker, taking_in: takingIn }) {
   put("at", clock(at));
-  showPart("broker", broker ? "Away" : "Connected", Boolean(broker));
-  showPart("store", takingIn ? "Not taking in" : "Taking in", Boolean(takingIn));
   showFaults([
     ["Broker", broker],
     ["Store", takingIn],
@@ -108,16 +109,14 @@ function showHouse({ at, broker, taking_in: takingIn }) {
 }
 
 /** @type {(id: string, text: string, fault: boolean) => void} */
-function showPart(id, text, fault) {
+function showFact(id, text, fault) {
   put(id, text);
   byId(id).classList.toggle("fault", fault);
 }
 
 /** Nothing is known of the house now. The cards keep what was known, without colours. */
 function forgetHouse() {
-  showPart("broker", "Unknown", true);
-  showPart("store", "Unknown", true);
-  showPart("live-tables", `0 of ${cards.size}`, true);
+  showFact("live-tables", `0 of ${cards.size}`, true);
   put("pace", "–");
   showFaults([]);
 }
@@ -137,47 +136,114 @@ function showAll() {
     document.documentElement.dataset.tables = size[1];
   }
   const live = all.filter(({ view }) => view.live);
-  showPart("live-tables", `${live.length} of ${all.length}`, live.length < all.length);
-  put("pace", Math.round(live.reduce((sum, { view }) => sum + (view.hands_an_hour ?? 0), 0)).toLocaleString("en"));
+  const paces = live.flatMap(({ view }) => view.hands_an_hour ?? []);
+  showFact("live-tables", `${live.length} of ${all.length}`, live.length < all.length);
+  put("pace", paces.length === 0 ? "–" : Math.round(paces.reduce((sum, each) => sum + each) / paces.length));
+  makeRoom(all);
   showAlarms(all);
   showFound();
 }
 
+/**
+ * Cards are as wide as the longest name needs.
+ * @param {TableCard[]} all
+ */
+function makeRoom(all) {
+  const names = all.map(({ view }) => view.name).join("\n");
+  if (byId("ruler").textContent === names) return;
+  put("ruler", names);
+  measure();
+}
+
+function measure() {
+  const { documentElement: root } = document;
+  const wide = byId("ruler").offsetWidth / Number.parseFloat(getComputedStyle(root).fontSize);
+  root.style.setProperty("--name", `${Math.ceil(10 * wide) / 10}rem`);
+}
+document.fonts.ready.then(measure);
+
 // --- the alarms
 
-/** @type {Map<string, HTMLLIElement>} by the id of the card and the key of the alarm */
+/** @type {Map<string, HTMLLIElement>} by the ids of the card and of the alarm */
 let listed = new Map();
 let first = true;
 
 /** @param {TableCard[]} all */
 function showAlarms(all) {
   const alarms = all
-    .flatMap((card) => card.alarms.map((alarm) => ({ card, alarm, key: `${card.element.id} ${alarm.key}` })))
-    .sort((one, other) => one.alarm.rank - other.alarm.rank);
+    .flatMap((card) => card.view.alarms.map((alarm) => ({ card, alarm, key: `${card.element.id} ${alarm.id}` })))
+    .sort(({ alarm: one }, { alarm: other }) => byNeed(one, other));
   const before = listed;
   listed = new Map(alarms.map(({ card, key }) => [key, before.get(key) ?? lineOf(card)]));
   for (const { card, alarm, key } of alarms) {
-    refresh(/** @type {Element} */ (listed.get(key)?.firstElementChild), [card.view.name, alarm], () =>
-      wordsOf(card, alarm),
-    );
+    const line = /** @type {HTMLLIElement} */ (listed.get(key));
+    drawLine(line, card, alarm);
     if (!(first || before.has(key))) tellOf(`${card.view.name}: ${alarm.label} ${alarm.text}`);
   }
+  const focus = document.activeElement;
   arrange(byId("alarm-list"), [...listed.values()]);
-  showPart("alarm-count", String(alarms.length), alarms.length > 0);
+  if (focus instanceof HTMLElement && focus.isConnected) focus.focus({ preventScroll: true });
+  const waiting = alarms.filter(({ alarm }) => alarm.acknowledged === null).length;
+  showFact("alarm-count", waiting === alarms.length ? String(waiting) : `${waiting} of ${alarms.length}`, waiting > 0);
   byId("no-alarms").hidden = alarms.length > 0;
   first = false;
 }
 
 /** @param {TableCard} card */
-const lineOf = (card) => element("li", {}, element("a", { href: `#${card.element.id}` }));
+const lineOf = (card) => element("li", {}, element("a", { href: `#${card.element.id}` }), element("div"));
 
-/** @type {(card: TableCard, alarm: Alarm) => (Node | string)[]} */
-const wordsOf = (card, { label, text, loud }) => [
-  element("span", { class: "at" }, card.view.name),
-  " ",
-  element("b", { class: loud ? "loud" : null }, label),
-  ` ${text}`,
-];
+/** @type {(line: HTMLLIElement, card: TableCard, alarm: FloorAlarm) => void} */
+function drawLine(line, { view: { table, name: of } }, alarm) {
+  const { label, text, urgent, since, acknowledged } = alarm;
+  const [link, side] = line.children;
+  line.classList.toggle("urgent", urgent);
+  line.classList.toggle("taken", acknowledged !== null);
+  refresh(link, [of, label, text], () => [
+    element("span", { class: "at" }, of),
+    " ",
+    element("b", {}, label),
+    " ",
+    element("span", { class: "text" }, text),
+  ]);
+  const focused = side.contains(document.activeElement);
+  refresh(side, [of, since, acknowledged, mayAcknowledge], () => [
+    element("p", { class: "since" }, "since ", element("time", { datetime: since }, moment(since))),
+    ...(acknowledged === null
+      ? mayAcknowledge
+        ? [acknowledgeButton(table, of, alarm)]
+        : []
+      : [
+          element(
+            "p",
+            { class: "who" },
+            "acknowledged ",
+            element("b", {}, `${acknowledged.who}, ${moment(acknowledged.ts)}`),
+          ),
+        ]),
+  ]);
+  if (focused && !side.contains(document.activeElement)) /** @type {HTMLElement} */ (link).focus();
+}
+
+/** @type {(table: string, of: string, alarm: FloorAlarm) => HTMLButtonElement} */
+function acknowledgeButton(table, of, { id, label }) {
+  const key = button("Acknowledge", () => acknowledge(key, { table, alarm: id }), {
+    "aria-label": `Acknowledge ${label} at ${of}`,
+  });
+  return key;
+}
+
+/** @type {(key: HTMLButtonElement, alarm: { table: string, alarm: string }) => Promise<void>} */
+async function acknowledge(key, alarm) {
+  if (key.ariaDisabled === "true") return;
+  key.ariaDisabled = "true"; // the next view has the name in its place
+  put("refused", "");
+  try {
+    await send("POST", "/api/floor/acknowledgements", alarm);
+  } catch (error) {
+    key.ariaDisabled = "false";
+    put("refused", faultOf(error));
+  }
+}
 
 /** @type {string[]} */
 let news = [];
@@ -198,16 +264,15 @@ function tellOf(text) {
 
 // --- the filter
 
-const everything = byId("show-all", HTMLButtonElement);
-const troubled = byId("show-alarms", HTMLButtonElement);
+const troubled = byId("with-alarms", HTMLButtonElement);
 const name = byId("name", HTMLInputElement);
 
 function showFound() {
   const part = name.value.trim().toLowerCase();
   const alarmed = troubled.ariaPressed === "true";
   let shown = 0;
-  for (const { element: box, view, alarms } of cards.values()) {
-    const found = `${view.table} ${view.name}`.toLowerCase().includes(part) && !(alarmed && alarms.length === 0);
+  for (const { element: box, view } of cards.values()) {
+    const found = `${view.table} ${view.name}`.toLowerCase().includes(part) && !(alarmed && view.alarms.length === 0);
     if (box.hidden === found) box.hidden = !found;
     if (found) shown += 1;
   }
@@ -216,13 +281,11 @@ function showFound() {
 
 /** @param {boolean} alarmed */
 function choose(alarmed) {
-  everything.ariaPressed = String(!alarmed);
   troubled.ariaPressed = String(alarmed);
   showFound();
 }
 
-everything.addEventListener("click", () => choose(false));
-troubled.addEventListener("click", () => choose(true));
+troubled.addEventListener("click", () => choose(troubled.ariaPressed !== "true"));
 name.addEventListener("input", showFound);
 byId("filter").addEventListener("submit", (event) => event.preventDefault());
 byId("alarm-list").addEventListener("click", () => {

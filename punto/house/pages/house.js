@@ -130,5 +130,6 @@ byId("sign-off").addEventListener("click", async () => {
 reader.then((found) => {
   if (!found?.name) return; // the pages ask nobody to sign on
   put("you", found.name);
-  byId("person").hidden = false;
+  byId("you").hidden = false;
+  byId("sign-off").hidden = false;
 });

@@ -3,10 +3,8 @@
 import { element } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { clock, sentence, spaced } from "/shared/words.js";
-import { alarmsOf } from "./table-alarms.js";
 
-/** @import { TableView } from "#sent/floor" */
-/** @import { Alarm } from "./table-alarms.js" */
+/** @import { FloorAlarm, TableView } from "#sent/floor" */
 
 const CLOSED = new Set(["locked", "closed"]);
 
@@ -29,8 +27,6 @@ export class TableCard {
   }
 
   static #made = 0;
-  /** @type {Alarm[]} */
-  alarms = [];
   #currency = "";
   #money = moneyIn("", { whole: false });
   #label = element("b");
@@ -50,13 +46,12 @@ export class TableCard {
   /** @param {TableView} view */
   take(view) {
     this.view = view;
-    this.alarms = alarmsOf(view);
   }
 
   /** Write what the table has said last. */
   draw() {
     const { view } = this;
-    const [worst, ...others] = this.alarms;
+    const [first, ...others] = [...view.alarms].sort(byNeed);
     const { shoe, meter } = view;
     const texts = {
       name: view.name,
@@ -67,15 +62,15 @@ export class TableCard {
       cards: cardsOf(view),
       title: meter === null ? "" : meterOf(meter),
       meter: meter === null ? "" : this.#moneyOf(view.currency, meter.meter),
-      alarm: worst === undefined ? "" : ` ${worst.text}`,
-      more: others.length > 0 ? `+${others.length} more` : "",
+      alarm: first === undefined ? "" : ` ${first.text}`,
+      more: [first?.acknowledged?.who, others.length > 0 ? `+${others.length} more` : ""].filter(Boolean).join(", "),
     };
     for (const [part, text] of Object.entries(texts)) {
       const node = this.#texts[/** @type {keyof typeof texts} */ (part)];
       if (node.data !== text) node.data = text;
     }
-    if (this.#label.textContent !== (worst?.label ?? "")) this.#label.textContent = worst?.label ?? "";
-    this.#look(view);
+    if (this.#label.textContent !== (first?.label ?? "")) this.#label.textContent = first?.label ?? "";
+    this.#look(view, first);
   }
 
   /** @type {(currency: string, amount: number) => string} */
@@ -85,18 +80,27 @@ export class TableCard {
     return this.#money(amount);
   }
 
-  /** @param {TableView} view */
-  #look({ live, phase, meter }) {
+  /** @type {(view: TableView, first: FloorAlarm | undefined) => void} */
+  #look({ live, phase, meter }, first) {
     const looks = {
       away: !live,
       closed: phase === null || CLOSED.has(phase),
       frozen: meter?.live === false,
-      loud: this.alarms.some(({ loud }) => loud),
-      warned: this.alarms.length > 0,
+      needs: first?.acknowledged === null,
+      urgent: first?.urgent === true,
     };
     for (const [name, is] of Object.entries(looks)) this.element.classList.toggle(name, is);
   }
 }
+
+/**
+ * Alarms that nobody has acknowledged come first, then the worst, then the oldest.
+ * @type {(one: FloorAlarm, other: FloorAlarm) => number}
+ */
+export const byNeed = (one, other) =>
+  Number(one.acknowledged !== null) - Number(other.acknowledged !== null) ||
+  one.rank - other.rank ||
+  Date.parse(one.since) - Date.parse(other.since);
 
 /** @type {(left: Node, right: Node) => HTMLElement} */
 const row = (left, right) => element("div", {}, left, right);

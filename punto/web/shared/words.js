@@ -20,15 +20,30 @@ export const spaced = (name) => name.replaceAll("_", " ");
  */
 export const plain = (name) => orElse(`name.${name}`, spaced(name));
 
-/**
- * Local time of a moment in UTC: screens show local time, the record never does.
- * @param {string} ts
- */
-export const clock = (ts) => new Date(ts).toLocaleTimeString("en-GB");
+/** The zone of the house's clock, if the page names it; else screens show their local time. The record has UTC. */
+const { zone: timeZone } = document.documentElement.dataset;
 
 /**
- * Local day and time of a moment in UTC, in English.
+ * The time of day of a moment in UTC.
+ * @param {string} ts
+ */
+export const clock = (ts) => new Date(ts).toLocaleTimeString("en-GB", { timeZone });
+
+/**
+ * Day and time of a moment in UTC, in English.
  * @param {string} ts
  */
 export const dayAndTime = (ts) =>
-  new Date(ts).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
+  new Date(ts).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23", timeZone });
+
+/**
+ * A moment in UTC in few letters: its hour and minute, and its day if that is not today.
+ * @param {string} ts
+ */
+export function moment(ts) {
+  const [day, today] = [new Date(ts), new Date()].map((each) =>
+    each.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone }),
+  );
+  const time = new Date(ts).toLocaleTimeString("en-GB", { timeStyle: "short", timeZone });
+  return day === today ? time : `${day}, ${time}`;
+}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from punto.house import web
+from punto.house import standing, web
 from tests.consoles.pages.conftest import page
 
 __all__ = ["page"]
@@ -10,5 +10,6 @@ __all__ = ["page"]
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    """Each second of the pages' stream is told in a twentieth of it."""
+    """Each second of the pages' stream, and of the alarms behind it, is told in a twentieth of it."""
     monkeypatch.setattr(web, "VIEW_EVERY_SECONDS", 0.05)
+    monkeypatch.setattr(standing, "LOOK_SECONDS", 0.05)

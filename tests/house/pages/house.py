@@ -24,6 +24,7 @@ from punto.house.live import (
     MeterView,
     TableView,
 )
+from punto.house.standing import Standing
 from punto.house.store import Store
 from punto.house.taken import TakenIncidents
 from punto.house.web import OPEN, Doors, application
@@ -173,6 +174,9 @@ OF_SUE = Doors(_sue, _sue, lambda _: "", _sue)
 """The pages as a supervisor has them."""
 
 
+UTC_DAYS = Calendar.of()
+
+
 @asynccontextmanager
 async def served(
     folder: Path,
@@ -181,17 +185,27 @@ async def served(
     fill: Callable[[Store], None] | None = None,
     doors: Doors = OPEN,
     kept: Callable[[], Kept] = Kept,
+    calendar: Calendar = UTC_DAYS,
 ) -> AsyncIterator[str]:
     """The pages over a store of their own; gives their address."""
     listener = listen("127.0.0.1", port)
-    store = Store(f"sqlite:///{folder}/floor.db", Calendar.of())
+    store = Store(f"sqlite:///{folder}/floor.db", calendar)
     if fill is not None:
         fill(store)
-    server = Server(application(view, store, doors, kept))
+    standing = Standing(store)
+
+    def seen() -> FloorView:
+        told = view()
+        return told.model_copy(update={"tables": standing.on(told.tables, datetime.now(UTC))})
+
+    server = Server(application(seen, store, doors, kept))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
+    following = asyncio.create_task(standing.follow(lambda _: view().tables, lambda: True))
     try:
         yield address_of(listener)
     finally:
+        following.cancel()
+        await asyncio.wait([following])
         for each in server.server_state.tasks:  # streams do not end by themselves
             each.cancel()
         server.stop()

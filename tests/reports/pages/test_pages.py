@@ -306,6 +306,21 @@ async def test_everybody_can_use_it_in_light_and_in_dark(page, scheme, width, he
         assert await faults_of(page) == []
 
 
+async def test_the_practice_notice_and_the_end_of_a_session_are_readable_in_light_and_in_dark(page, tmp_path):
+    async def practise(route):
+        answer = await route.fetch()
+        await route.fulfill(response=answer, json={**await answer.json(), "notice": "Practice table"})
+
+    async with office(tmp_path, "2026-11-20 19:00") as (_, here):
+        await page.route("**/api/session", practise)
+        await manage(page, here, EXECUTIVE)
+        await expect(page.locator("#notice")).to_have_text("Practice table")
+        await page.locator("#idle").evaluate("each => { each.hidden = false; }")
+        for scheme in ("light", "dark"):
+            await page.emulate_media(color_scheme=scheme)
+            assert await faults_of(page) == []
+
+
 async def test_a_table_of_yen_shows_and_reads_whole_yen(page, tmp_path):
     async with office(tmp_path, "2026-11-20 19:00", replace(house(), currency="JPY")) as (home, here):
         await home.open()
