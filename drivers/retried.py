@@ -2,14 +2,14 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 import structlog
 
-from punto.drivers.base import LinkHealth, LinkUser
+from punto.drivers.base import Driver, LinkHealth, LinkUser
 from punto.runtime.backoff import Backoff
 
 FIRST_RETRY_SECONDS: Final = 0.1
@@ -96,6 +96,32 @@ class Retried(ABC, Generic[AnyUser]):
     def _set_state(self, state: str, user: AnyUser) -> None:
         self._state, self._since = state, datetime.now(UTC)
         user.link_changed()
+
+
+class Postponed(Retried[AnyUser]):
+    """A device whose driver cannot be made yet, for example because its key cannot be read: it is offline, and tried again.
+
+    `make` raises DeviceLostError with the reason and what to do.
+    """
+
+    def __init__(self, path: str, device: str, make: Callable[[], Driver[AnyUser]]) -> None:
+        super().__init__(path, device)
+        self._make = make
+        self._made: Driver[AnyUser] | None = None
+
+    def health(self) -> LinkHealth:
+        """The present state of the device's link."""
+        return super().health() if self._made is None else self._made.health()
+
+    async def _connection(self, user: AnyUser) -> None:
+        self._made = self._make()
+        await self._made.run(user)
+
+    def _serial(self) -> str | None:
+        return None
+
+    def _counters(self) -> Mapping[str, int]:
+        return {}
 
 
 def listing(folder: Path) -> str:

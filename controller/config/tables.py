@@ -138,17 +138,34 @@ def _doubles(
     titles: Sequence[str], tables: Sequence[TomlFile], configs: Sequence[ServiceConfig]
 ) -> Iterator[tuple[str, Problem]]:
     """The values that two tables must not have both, each with the title of the later table."""
+    for number, owner, key, value in _twice(configs):
+        section, name = key.split(".")
+        where = "[[table]]" if section == "table" else f"[table.{section}]"
+        of = "another table" if key == "table.id" else titles[owner]
+        message = f"{value} is also {OWN[key]} of {of}: write another {name} in {where}"
+        yield titles[number], tables[number].problem((section, name), message)
+
+
+def doubles_of_files(files: Sequence[tuple[Path, ServiceConfig]]) -> Iterator[Problem]:
+    """The values that tables of different files must not have both, because the tables are on one PC."""
+    for number, owner, key, value in _twice([config for _, config in files]):
+        (path, _), (other, of) = files[number], files[owner]
+        if path != other:
+            section, name = key.split(".")
+            table = other if key == "table.id" else f"{of.table.id} in {other}"
+            message = f"{value} is also {OWN[key]} of {table}: write another {name}"
+            yield read(path).problem((section, name), message)
+
+
+def _twice(configs: Sequence[ServiceConfig]) -> Iterator[tuple[int, int, str, str | int | Path]]:
+    """The values that an earlier table has too: the numbers of both tables from 0, the key, and the value."""
     owners: dict[tuple[str, str], int] = {}
     for number, config in enumerate(configs):
         for key, value in _own_values(config):
             place = str(value.resolve() if isinstance(value, Path) else value)
             owner = owners.setdefault((OWN[key], place), number)
             if owner != number:
-                section, name = key.split(".")
-                where = "[[table]]" if section == "table" else f"[table.{section}]"
-                of = "another table" if key == "table.id" else titles[owner]
-                message = f"{value} is also {OWN[key]} of {of}: write another {name} in {where}"
-                yield titles[number], tables[number].problem((section, name), message)
+                yield number, owner, key, value
 
 
 def link_problems(configs: Sequence[ServiceConfig]) -> Iterator[tuple[int, str]]:

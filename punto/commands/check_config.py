@@ -2,39 +2,53 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from math import lcm
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from punto.baccarat.currency import decimals_of, in_words, written
 from punto.baccarat.progressive.settings import advice
 from punto.baccarat.wagers.definition import Game, Limits
 from punto.baccarat.wagers.unpaid import unpaid
 from punto.configs.game_files import game_file, game_of, load_game, place_of, shipped_games
-from punto.configs.problems import ConfigError, Problem, meant
+from punto.configs.problems import ConfigError, Problem, cut, meant
 from punto.configs.toml_file import read
 from punto.controller.config.devices import KeypadConfig
 from punto.controller.config.file import ServiceConfig
+from punto.controller.config.needs import missing_group, obstacles, unit_user
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig, ProgressiveConfig
-from punto.controller.config.tables import link_problems, load_configs, these
+from punto.controller.config.tables import doubles_of_files, link_problems, load_configs, these
+from punto.drivers.retried import listing
+from punto.drivers.serial_port import BY_ID
 from punto.house.config import load_game_manager
+from punto.runtime.permissions import User
 from punto.runtime.secret_file import secret_warnings
 
+INPUT_BY_ID: Final = Path("/dev/input/by-id")
 _WITH_ODDS: Final = find_spec("numpy") is not None
 """Whether the extra `odds` is installed. A table does not need it."""
 
 HELP: Final = (
-    "Check the configurations of tables, a display's configuration, a Game Manager's configuration, a house's theme or a game. Of several files, the command also compares tables with the authority of their meter. If there are errors, the command "
-    "prints each error with the line and the key, and the exit status is 1. If there are no errors, the command prints a summary."
+    "Check the configurations of tables, a display's configuration, a Game Manager's configuration, a house's theme or a game. Of several files, the command also compares tables with the authority of their meter, and reports what two tables of one PC cannot both have, such as a port. "
+    "On the PC of a table, it also reports each file that the service's user cannot read, with the command that gives the access. If there are errors, the command "
+    "prints each error with the line and the key, and the exit status is 1. If there are no errors, the command prints a summary. `punto doctor` checks what runs."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
+    parser.add_argument(
+        "--as",
+        dest="user",
+        metavar="USER",
+        help="the user of the table's service, who must be able to use its files (default: the user punto-NAME of the unit for "
+        "NAME.toml, if this machine has it, or else the user who runs the command)",
+    )
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument(
         "file",
@@ -55,7 +69,7 @@ def main(args: argparse.Namespace) -> int:
     """Check the files; 1 if one of them cannot be used."""
     try:
         if args.game is None:
-            summary = _summaries(args.file)
+            summary = summaries(args.file, args.user)
         else:
             game = _checked(args.game, None)
             summary = [*_game(game), *_name_warnings(game), *_edge_warnings(game)]
@@ -66,17 +80,26 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _summaries(paths: Sequence[Path]) -> list[str]:
-    """Summarise all files; raises ConfigError with the problems of all, or of tables that the authority of their meter refuses."""
-    summaries: list[str] = []
+def summaries(paths: Sequence[Path], user: str | None = None) -> list[str]:
+    """Summarise all files, as services that run as `user`, or as the users of their units.
+
+    Raises:
+        ConfigError: with the problems of all files, or of tables that cannot be on one PC or that the authority of their meter refuses.
+    """
+    summary: list[str] = []
     problems: list[Problem] = []
     tables: list[tuple[Path, ServiceConfig]] = []
     for path in paths:
         try:
-            summaries += ["", *_summary(path)] if summaries else _summary(path)
-            tables += [(path, each) for each in load_configs(path)] if "table" in read(path).document else []
+            summary += ["", *_summary(path)] if summary else _summary(path)
+            found = load_configs(path) if "table" in read(path).document else ()
+            tables += [(path, each) for each in found]
+            on_this_machine = _on_this_machine(path, found, user)
+            summary += on_this_machine.warnings
+            problems += on_this_machine.problems
         except ConfigError as error:
             problems += error.problems
+    problems += doubles_of_files(tables)
     if not problems:
         problems = [
             Problem(message, str(tables[number][0]), key="progressive.authority")
@@ -84,7 +107,56 @@ def _summaries(paths: Sequence[Path]) -> list[str]:
         ]
     if problems:
         raise ConfigError(problems)
-    return summaries
+    return summary
+
+
+class _OnThisMachine(NamedTuple):
+    """What the services of a file lack on this machine: what keeps them from a start, and what does not."""
+
+    problems: list[Problem]
+    warnings: list[str]
+
+
+def _on_this_machine(path: Path, configs: Sequence[ServiceConfig], name: str | None) -> _OnThisMachine:
+    """Whether the service's user can use its files, and whether its group is there.
+
+    If the user is known, this is the table's PC, and what keeps the service from a start is a problem. Otherwise it is a warning,
+    because the file may be for another machine.
+    """
+    found = _OnThisMachine([], [])
+    known = unit_user(path) if name is None else _user(name)
+    user = User.here() if known is None else known
+
+    def report(key: str, message: str, *, stops: bool) -> None:
+        if known is not None and stops:
+            file = read(path)
+            found.problems.append(
+                file.problem(tuple(key.split(".")), message) if key else Problem(message, str(path))
+            )
+        else:
+            found.warnings.append(f"warning: {key or path}{' ' if key else ': '}{message}")
+
+    for config in configs:
+        if (group := missing_group(config)) is not None:
+            message = (
+                f"{group}: this machine has no such group: run `groupadd --system {group}`, or write another"
+            )
+            report("operator.group", message, stops=True)
+        for need, stands in obstacles(config, path, user):
+            where = need.path if stands.path == need.path else f"{need.path}, below {stands.path}"
+            what = "write to" if need.access & os.W_OK else "read"
+            message = f"{where}: the user {user.name} cannot {what} it: run `{stands.remedy}`"
+            if not need.stops_the_table:
+                message += f". The table goes on without its {need.key.partition('.')[0].replace('_', ' ')}"
+            report(need.key, message, stops=need.stops_the_table)
+    return found
+
+
+def _user(name: str) -> User:
+    try:
+        return User.named(name)
+    except LookupError:
+        raise ConfigError([Problem(f"--as {cut(name)}: this machine has no such user")]) from None
 
 
 def _summary(path: Path) -> Iterator[str]:
@@ -362,6 +434,12 @@ def _unpaid_warnings(game: Game, currency: str) -> Iterator[str]:
 
 def _device_warnings(config: ServiceConfig) -> Iterator[str]:
     """Devices that another one could pass as, or whose port or key can be missing."""
+    for section, device in config.devices():
+        path = device.port or getattr(device, "input", None)
+        if path is not None and not Path(path).exists():
+            there = listing(BY_ID if device.port is not None else INPUT_BY_ID)
+            key = "port" if device.port is not None else "input"
+            yield f"warning: {section}.{key} {path} does not exist: plug the device in, or correct the path; {there}"
     if config.shoe is not None and not config.shoe.port.startswith("/dev/serial/by-id/"):
         yield (
             f"warning: shoe.port {config.shoe.port} is not under /dev/serial/by-id, so it may belong to another device "

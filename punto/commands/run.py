@@ -7,10 +7,10 @@ import asyncio
 import gc
 import resource
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from punto.commands.signals import until_stopped
 from punto.configs.problems import ConfigError
@@ -32,7 +32,9 @@ from punto.drivers.base import (
     CoinSpotDriver,
     Devices,
     DeviceWatch,
+    Driver,
     KeypadDriver,
+    LinkUser,
     ShoeDriver,
 )
 from punto.drivers.framing import UNSEALED, Seal
@@ -43,6 +45,8 @@ from punto.runtime.gaming_days import Calendar
 
 if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate
+
+_User = TypeVar("_User", bound=LinkUser)
 
 HELP: Final = (
     "Run the service of a table, or of several tables, until SIGTERM or Ctrl-C. The service writes its log to the standard error. The service continues "
@@ -195,7 +199,8 @@ def _card_reader(config: CardReaderConfig, *, by_model: bool) -> CardReaderDrive
         return InputCardReader(str(config.input), by_model=by_model)
     from punto.drivers.card_reader.serial_line import SerialCardReader
 
-    return SerialCardReader(config.port, config.baud, _seal(config))
+    port, baud = config.port, config.baud
+    return _with_key(config, port, "card reader", lambda seal: SerialCardReader(port, baud, seal))
 
 
 def _keypad(config: KeypadConfig, *, by_model: bool) -> KeypadDriver:
@@ -205,4 +210,23 @@ def _keypad(config: KeypadConfig, *, by_model: bool) -> KeypadDriver:
         return InputKeypad(str(config.input), by_model=by_model)
     from punto.drivers.keypad.serial_line import SerialKeypad
 
-    return SerialKeypad(config.port, config.baud, _seal(config))
+    port, baud = config.port, config.baud
+    return _with_key(config, port, "keypad", lambda seal: SerialKeypad(port, baud, seal))
+
+
+def _with_key(
+    config: DeviceConfig, port: str, device: str, driver_of: Callable[[Seal], Driver[_User]]
+) -> Driver[_User]:
+    """The driver of a device that a console can replace: if its key cannot be read, it is offline, and the table goes on."""
+    try:
+        return driver_of(_seal(config))
+    except ConfigError:
+        from punto.drivers.retried import DeviceLostError, Postponed
+
+        def make() -> Driver[_User]:
+            try:
+                return driver_of(_seal(config))
+            except ConfigError as error:
+                raise DeviceLostError(str(error)) from error
+
+        return Postponed(port, device, make)

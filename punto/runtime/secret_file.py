@@ -17,6 +17,7 @@ from pydantic import AfterValidator, ValidationInfo
 from punto.configs.problems import ConfigError, Problem
 from punto.configs.text_file import TextError, read_text
 from punto.configs.toml_file import in_folder
+from punto.runtime.permissions import User, obstacle
 
 _KEY: Final = re.compile("[0-9a-fA-F]{64}")
 _VARIABLE: Final = "CREDENTIALS_DIRECTORY"
@@ -25,7 +26,7 @@ _CREDENTIALS: Final = Path(f"${_VARIABLE}")
 
 def _in_folder_or_credential(path: Path, info: ValidationInfo) -> Path:
     """A credential keeps the variable in its path: the directory is not known before systemd starts the unit."""
-    return path if _is_credential(path) else in_folder(path, info)
+    return path if is_credential(path) else in_folder(path, info)
 
 
 SecretFile = Annotated[Path, AfterValidator(_in_folder_or_credential)]
@@ -41,7 +42,10 @@ def read_secret(path: Path, what: str, key: str) -> str:
     try:
         secret = read_text(found).removesuffix("\n")
     except OSError as error:
-        raise ConfigError([Problem(f"the {what} cannot be read: {error.strerror}", str(found))]) from None
+        stands = obstacle(found, User.here(), os.R_OK) if isinstance(error, PermissionError) else None
+        remedy = "" if stands is None else f"; run `{stands.remedy}`"
+        message = f"the {what} cannot be read: {error.strerror}{remedy}"
+        raise ConfigError([Problem(message, str(found))]) from None
     except TextError as error:
         raise ConfigError([Problem(f"the {what} cannot be read: {error}", str(found))]) from None
     if not secret or "\n" in secret:
@@ -65,7 +69,7 @@ def read_key(path: Path, what: str, key: str) -> bytes:
 
 def secret_warnings(path: Path, key: str, remedy: str = "") -> Iterator[str]:
     """Likely problems with a secret's file. A credential is not checked: it exists only while its unit runs."""
-    if _is_credential(path):
+    if is_credential(path):
         return
     if not path.is_file():
         yield f"warning: {key} {path} does not exist{remedy}"
@@ -73,7 +77,8 @@ def secret_warnings(path: Path, key: str, remedy: str = "") -> Iterator[str]:
         yield f"warning: {key} {path} is open to every user of this machine: chmod o= {path}"
 
 
-def _is_credential(path: Path) -> bool:
+def is_credential(path: Path) -> bool:
+    """Whether systemd gives the file to the unit that runs, so that it is nowhere else."""
     return path.parent == _CREDENTIALS
 
 
@@ -83,7 +88,7 @@ def found_secret(path: Path, key: str) -> Path:
     Raises:
         ConfigError: the file is a credential, but systemd gave this process no credentials.
     """
-    if not _is_credential(path):
+    if not is_credential(path):
         return path
     directory = os.environ.get(_VARIABLE)
     if directory is None:

@@ -49,7 +49,10 @@ def table(section: str, keys: str, folder: Path) -> Any:
 
 def device(section: str, keys: str, folder: Path) -> None:
     keys += '\nport = "device"' + ("\nseats = [1, 2, 3]" if section == "coin_spot" else "")
-    devices_of(table(section, keys, folder))
+    config = table(section, keys, folder)
+    devices_of(config)
+    for _, each in config.devices():  # without the key of a keypad, the table goes on
+        each.key()
 
 
 def tables_broker(section: str, keys: str, folder: Path) -> None:
