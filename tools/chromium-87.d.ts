@@ -7,13 +7,14 @@ interface ParentNode {
 interface Element {
   ariaBusy: string | null;
   ariaCurrent: string | null;
+  ariaDisabled: string | null;
   ariaKeyShortcuts: string | null;
   ariaLabel: string | null;
   ariaPressed: string | null;
 }
 
 interface Document {
-  readonly fonts: { load(font: string, text?: string): Promise<object[]> };
+  readonly fonts: { readonly ready: Promise<object>; load(font: string, text?: string): Promise<object[]> };
 }
 
 // Newer ones: `keysHere` of punto/consoles/pages/security-keys.js is false without them.

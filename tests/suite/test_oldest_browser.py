@@ -52,7 +52,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     }
     for name, text in {**texts, "known.css": KNOWN}.items():
         (folder / name).write_text(f"\n{text}\n")
-    tool = ["node", HERE / "tools/oldest_browser.mjs", *sorted(each.name for each in folder.iterdir())]
+    tool = ["node", str(HERE / "tools/oldest_browser.mjs"), *sorted(each.name for each in folder.iterdir())]
     run = subprocess.run(tool, cwd=folder, capture_output=True, text=True, check=False)
     assert run.returncode == 1, run.stderr
     return run.stdout.splitlines()
@@ -80,8 +80,8 @@ def test_a_name_that_the_oldest_browser_lacks_is_an_error_of_types(tmp_path):
     config = {
         "extends": str(HERE / "tsconfig.json"),
         "include": ["page.js", str(HERE / "tools/chromium-87.d.ts")],
+        "compilerOptions": {"typeRoots": [str(HERE / "node_modules/@types")], "paths": {}},
     }
-    config["compilerOptions"] = {"typeRoots": [str(HERE / "node_modules/@types")], "paths": {}}
     (tmp_path / "tsconfig.json").write_text(json.dumps(config))
 
     found = subprocess.run(

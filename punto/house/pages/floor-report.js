@@ -51,20 +51,6 @@ export function drawn({ since, until, marked_at: markedAt, tables, wagers }, nam
   ];
 }
 
-/**
- * The wagers of one game, with the same rules and in one currency, together.
- * @param {FloorReport["wagers"]} wagers
- */
-function grouped(wagers) {
-  /** @type {Map<string, FloorReport["wagers"]>} */
-  const groups = new Map();
-  for (const each of wagers) {
-    const key = JSON.stringify([each.game, each.rules, each.currency, each.simulation]);
-    groups.set(key, [...(groups.get(key) ?? []), each]);
-  }
-  return [...groups.values()];
-}
-
 /** @param {string} written a gaming day or a moment */
 const isDay = (written) => !written.includes("T");
 

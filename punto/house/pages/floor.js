@@ -31,23 +31,25 @@ let summedUp = true;
 
 // --- the stream
 
-const here = await reader;
-mayAcknowledge = here?.bars === "";
-put("bars", here?.bars ? `${sentence(here.bars)}.` : "");
-keepOpen({
-  address: "/api/floor/events",
-  names: ["floor"],
-  silent: SILENT_MILLISECONDS,
-  take: (_, json) => take(JSON.parse(json)),
-  lost(why) {
-    put("not-live-reason", REASONS[why]);
-    document.body.classList.remove("live");
-    whole = true;
-    summedUp = true;
-    forgetHouse();
-    return isSignedOn();
-  },
-});
+async function start() {
+  const here = await reader;
+  mayAcknowledge = here?.bars === "";
+  put("bars", here?.bars ? `${sentence(here.bars)}.` : "");
+  keepOpen({
+    address: "/api/floor/events",
+    names: ["floor"],
+    silent: SILENT_MILLISECONDS,
+    take: (_, json) => take(JSON.parse(json)),
+    lost(why) {
+      put("not-live-reason", REASONS[why]);
+      document.body.classList.remove("live");
+      whole = true;
+      summedUp = true;
+      forgetHouse();
+      return isSignedOn();
+    },
+  });
+}
 
 /** @param {FloorView} view */
 function take(view) {
@@ -292,3 +294,5 @@ byId("alarm-list").addEventListener("click", () => {
   name.value = ""; // the table of an alarm may not be among those that are shown
   choose(false);
 });
+
+start();

@@ -185,7 +185,8 @@ async def test_a_keypad_is_offline_until_its_key_can_be_read_and_the_table_has_t
     devices, user = devices_of(load_config(file)), _User()
     assert devices.keypad is not None
     assert devices.shoe is not None
-    running = asyncio.create_task(devices.keypad.run(user))  # type: ignore[arg-type] - it only hears of its link
+    # It only hears of its link.
+    running = asyncio.create_task(devices.keypad.run(user))  # type: ignore[arg-type]
     await asyncio.wait_for(user.changed.wait(), DEADLINE)
     reason = devices.keypad.health().reason
     key.write_text(f"{KEY}\n")
