@@ -25,9 +25,9 @@ _BESIDE_THE_PAYLOAD = 300
 """About the bytes of an entry's other columns."""
 _NO_INPUT: Final = 2**62
 """Above every input's number."""
-_CLOCK_STEPPED: Final = """
+_STEP_OR_START: Final = """
 SELECT seq, json_extract(payload, '$.before'), json_extract(payload, '$.after') FROM inputs
-WHERE seq > ? AND seq < ? AND json_extract(payload, '$.kind') = 'clock_stepped' ORDER BY seq DESC LIMIT 1
+WHERE seq > ? AND seq < ? AND json_extract(payload, '$.kind') IN ('clock_stepped', 'service_started') ORDER BY seq DESC LIMIT 1
 """
 
 # --- writing, inside a transaction
@@ -238,9 +238,11 @@ def last_round_input(connection: sqlite3.Connection) -> int:
 def first_since(connection: sqlite3.Connection, table: Literal["inputs", "rounds"], since: str) -> int:
     """The number of the first row at or after a time, by a clock that was set: rows keep the times of the clock before.
 
-    The search begins at the end, so that it reads only the rows of the report. If a clock that was behind was set, earlier rows have
-    too early times, and the search goes on among them with a time that is as much earlier. If the clock was ahead, earlier rows can
-    have times after `since` that were before it, and the result is the first of them: the report has too much rather than too little.
+    The search begins at the end, so that it reads only the rows of the report. If a clock that was behind was set, the rows since the
+    start of the service have too early times, and the search goes on among them with a time that is as much earlier. Rows before the
+    start do not: a PC without a battery begins with the time of its shutdown, so the step has the time that it was off, and only the
+    clock since then was wrong. If the clock was ahead, earlier rows can have times after `since` that were before it, and the result
+    is the first of them: the report has too much rather than too little.
     """
     number, its_input = ("seq", "seq") if table == "inputs" else ("round", "input")
     before = f"SELECT {number}, {its_input} FROM {table} WHERE {its_input} < ? AND ts < ? ORDER BY {number} DESC LIMIT 1"  # noqa: S608 - literals
@@ -248,11 +250,12 @@ def first_since(connection: sqlite3.Connection, table: Literal["inputs", "rounds
     while True:
         at = timestamp(datetime.fromisoformat(since) - max(behind, timedelta()))
         row, its_input_number = connection.execute(before, (until, at)).fetchone() or (0, 0)
-        step = connection.execute(_CLOCK_STEPPED, (its_input_number, until)).fetchone()
-        if step is None:
+        found = connection.execute(_STEP_OR_START, (its_input_number, until)).fetchone()
+        if found is None:
             return int(row) + 1
-        until, was, became = step
-        behind += datetime.fromisoformat(became) - datetime.fromisoformat(was)
+        until, was, became = found
+        stepped = None if was is None else datetime.fromisoformat(became) - datetime.fromisoformat(was)
+        behind = timedelta() if stepped is None else behind + stepped
 
 
 def last_round(connection: sqlite3.Connection) -> int:

@@ -24,6 +24,7 @@ from punto.baccarat.table.events import (
     LinkNoise,
     RecordsLost,
     ReverseMovement,
+    ServiceStarted,
     ShoeEvent,
     ShoeFault,
     ShoeHello,
@@ -437,6 +438,11 @@ async def test_a_shift_begins_where_the_house_has_it_begin(tmp_path):
         (11, {4: 10}, 3),  # the clock was ten hours behind, and was set after hand 3
         (11, {4: 2}, 0),  # it was two hours behind, so the hands are nine hours old
         (11, {2: -10, 4: 10}, 2),  # a right clock was set back after hand 1, and right again after hand 3
+        (
+            11,
+            {2: "start", 4: 10},
+            2,
+        ),  # the PC was off after hand 1, and started with the time of its shutdown
         (7, {4: -10}, 3),  # it was ahead: how old the hands are is not sure, so they are in the report
     ],
 )
@@ -446,10 +452,14 @@ async def test_a_shift_has_the_hands_that_were_dealt_while_the_clock_was_behind(
     async with consoles(tmp_path) as here:
         await opened(here)
         for number in range(1, 5):
-            if number in steps:
+            if (step := steps.get(number)) is not None:
                 was = datetime.now(UTC)
-                became = was + timedelta(hours=steps[number])
-                await here.table.engine.submit([ClockStepped(timestamp(was), timestamp(became))], "service")
+                happened = (
+                    ServiceStarted("0.1.0", here.table.state.settings)
+                    if step == "start"
+                    else ClockStepped(timestamp(was), timestamp(was + timedelta(hours=step)))
+                )
+                await here.table.engine.submit([happened], "service")
             if number < 4:
                 await deal(here, PLAYER_NATURAL)
         now = datetime.now(UTC)
