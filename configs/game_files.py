@@ -111,11 +111,15 @@ def _problems(file: TomlFile, game: Game) -> Iterator[Problem]:
             yield file.problem(place, message)
     yield from _wrong_of_hidden_cards(file, game)
     titles = [folded(wager.title) for wager in game.wagers]
+    shorts = [folded(wager.short_title) for wager in game.wagers]
     for number, wager in enumerate(game.wagers):
         at = ("wagers", number)
         if titles[number] in titles[:number]:
             message = f"two wagers have the title {wager.title!r}: give each its own title"
             yield file.problem((*at, "title"), message)
+        elif shorts[number] in shorts[:number]:
+            message = f"two wagers have the short name {wager.short_title!r}: give each its own"
+            yield file.problem((*at, "short" if wager.short else "title"), message)
         yield from _misnamed(file, at, wager.name)
         if (wrong := wager.limits.off_step()) is not None:
             yield file.problem((*at, "limits"), wrong)
@@ -203,6 +207,8 @@ def _texts(game: Game) -> Iterator[tuple[Path_, str]]:
     yield ("sheet",), game.sheet
     for number, wager in enumerate(game.wagers):
         yield ("wagers", number, "title"), wager.title
+        if wager.short is not None:
+            yield ("wagers", number, "short"), wager.short
 
 
 def place_of(wager: int, fault: Fault) -> Path_:

@@ -377,7 +377,10 @@ class _Game:
         if won.certain and hand.selected != won.seats:
             return "hand_buttons", f"{pays}: press the hand button of {seats}"
         if hand.dealer_confirms:
-            return "confirm", f"{pays} from the tray: press {_CONFIRM[kind]}"
+            return (
+                "jpot" if kind == "aquarius" else "confirm",
+                f"{pays} from the tray: press {_CONFIRM[kind]}",
+            )
         return self._call_supervisor()
 
     def _call_supervisor(self) -> tuple[str, str]:

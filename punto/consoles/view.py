@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from punto.baccarat.coup import Coup
 from punto.baccarat.progressive.events import ChangeSettings
+from punto.baccarat.progressive.shares import order_of_paying
 from punto.baccarat.table.after_settlement import as_dealt
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.order_kinds import ChangeGame
@@ -66,10 +67,11 @@ class Prompt(Part):
 
 
 class StandingWager(Part):
-    """A wager on the table, in minor units."""
+    """A wager on the table, in minor units; `short` is its title for a narrow place."""
 
     wager: str
     title: str
+    short: str
     amount: int
 
 
@@ -83,26 +85,31 @@ class Seat(Part):
 class WagerPay(Part):
     """The result of a wager: the rule that decided it, and its pay as the sheet prints it.
 
-    A wager that wins only with its base wager is shown as if there were base wagers on both hands.
+    A wager that wins only with its base wager is shown as if there were base wagers on both hands. `wagered` is false if
+    no seat made it in this round, as far as wagers are recorded.
     """
 
     wager: str
     title: str
+    short: str
     rule: str
     pays: str
     outcome: Outcome
+    wagered: bool
 
 
 class WagerDue(Part):
     """The dealer's payment of a wager: `pay` is in minor units, negative if the dealer takes it back.
 
-    If `stake_stays`, the stake still lies on the table and `pay` does not include it. Otherwise the stake was taken before,
+    If `stake_stays`, the `stake` still lies on the table and `pay` does not include it. Otherwise the stake was taken before,
     and `pay` includes it. `marked` is the commission to mark at the seat in place of taking it off `pay`, negative if a mark is
     taken back.
     """
 
     wager: str
     title: str
+    short: str
+    stake: int
     outcome: Outcome
     pay: int
     marked: int
@@ -130,7 +137,8 @@ class LastRound(Part):
     The progressive's wager is left out if the round decided no game of it.
 
     `correction` is the entry that corrected or voided it after settlement, null if there is none; `differences` are the
-    seats' payments by that entry, negative if the dealer takes them back.
+    seats' payments by that entry, negative if the dealer takes them back. Seats are in the order of paying, from the dealer's
+    right.
     """
 
     round: RoundRecord
@@ -437,7 +445,12 @@ def _seats(state: TableState) -> tuple[Seat, ...]:
         Seat(
             seat=seat,
             wagers=tuple(
-                StandingWager(wager=each.wager, title=game.wager(each.wager).title, amount=each.amount)
+                StandingWager(
+                    wager=each.wager,
+                    title=game.wager(each.wager).title,
+                    short=game.wager(each.wager).short_title,
+                    amount=each.amount,
+                )
                 for each in state.round.wagers
                 if each.seat == seat
             ),
@@ -475,13 +488,20 @@ def _pays(state: TableState, record: RoundRecord) -> tuple[WagerPay, ...]:
     left_out = progressive.books.settings.wager.name if progressive is not None and no_game else None
     wagers = [wager for wager in game.wagers if wager.name != left_out]
     everything = [PlacedWager(0, wager.name, 1) for wager in wagers]
+    made = {each.wager for each in record.settlements}
+    if progressive is not None and progressive.procedure.hand.wagers:
+        made.add(progressive.books.settings.wager.name)
+    if not record.settlements:  # this table does not record its wagers
+        made.update(wager.name for wager in wagers if wager.progressive is None)
     return tuple(
         WagerPay(
             wager=wager.name,
             title=wager.title,
+            short=wager.short_title,
             rule=decided.rule,
             pays=next((rule.pays for rule in wager.rules if rule.name == decided.rule), decided.rule),
             outcome=decided.outcome,
+            wagered=wager.name in made,
         )
         for wager, decided in zip(wagers, settle(game, coup, everything), strict=True)
     )
@@ -497,8 +517,9 @@ def seat_pays(
     for entry in marked:
         marks[entry.seat, entry.wager] += entry.amount
         commission[entry.seat, entry.wager] += 0 if entry.cause == "waived" else entry.amount
+    seat_one = "right" if state.progressive is None else state.progressive.books.settings.seat_one
     found = []
-    for seat in sorted({each.seat for each in settlements}):
+    for seat in order_of_paying({each.seat for each in settlements}, seat_one):
         its = tuple(each for each in settlements if each.seat == seat)
         due = tuple(
             filter(
@@ -533,9 +554,12 @@ def _due(state: TableState, settled: Settlement, commission: int, marked: int) -
     ):
         return None
     beside = settled.returned if was_taken else max(settled.net, 0)
+    wager = state.settings.game.wager(settled.wager)
     return WagerDue(
         wager=settled.wager,
-        title=state.settings.game.wager(settled.wager).title,
+        title=wager.title,
+        short=wager.short_title,
+        stake=settled.stake,
         outcome=settled.outcome,
         pay=commission + (settled.net if is_difference else beside),
         marked=marked,

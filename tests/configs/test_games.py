@@ -219,6 +219,8 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
         ('name = "kill"', 'name = "ox_6"', ":{line}: wagers[5].name: two wagers have the name 'ox_6': give each its own name"),
         ('title = "Ox 6"', 'title = "Player"', ":{line}: wagers[4].title: two wagers have the title 'Player': give each its own title"),
         ('title = "Ox 6"', 'title = "\uff30layer"', ":{line}: wagers[4].title: two wagers have the title '\uff30layer': give each its own title"),
+        ('title = "Kill"', 'title = "Kill"\nshort = "Ox 6"', ":{line}: wagers[5].short: two wagers have the short name 'Ox 6': give each its own"),
+        ('title = "Ox 6"', 'title = "Ox 6"\nshort = "Ox\\t6"', ":{line}: wagers[4].short: must be one line of 1 to 200 printable characters, not 'Ox\\t6'"),
         (
             'name = "three_card_six_killed"',
             'name = "three_card_seven_killed"',

@@ -70,7 +70,7 @@ def shown(at: Croupier, equipment: Equipment | None = None) -> GameView:
         ((*WON, "nobody"), {**UNSEEN, **NEXUS}, "swipe_card", "NOBODY WON is confirmed: swipe a Supervisor card to complete it, or sign"),
         ((*WON, "nobody"), {**UNSEEN, **NEXUS, "executive_from": 1}, "swipe_card", "NOBODY WON is confirmed: swipe an Executive card to complete it, or sign"),
         ((*FORTY, "hand 2", "hand 5"), {}, "key_to_jph", "Call a supervisor"),
-        ((*FORTY, "hand 2", "hand 5"), ALONE, "confirm", "40 for 1 from the tray: press J-POT"),
+        ((*FORTY, "hand 2", "hand 5"), ALONE, "jpot", "40 for 1 from the tray: press J-POT"),
         ((*FORTY, "hand 2", "hand 5"), {**NEXUS, **ALONE}, "confirm", "40 for 1 from the tray: press CONFIRM"),
         ((*FORTY, "hand 2", "hand 5", "turn jph", "j-pot"), {}, "key_to_run", "The award is logged: turn the key to RUN"),
         ((*FORTY, "hand 2", "hand 5", "j-pot"), ALONE, "pay", "Pay seats 2 and 5 from the tray, in this order; then press GAME OVER"),

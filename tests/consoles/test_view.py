@@ -24,6 +24,7 @@ from tests.deadline import DEADLINE
 from tests.share import sampled
 
 KEYED = {"cards": "keyed"}
+A_METER = {"game_name": "progressive-2", "next_coup": "order"}
 LAMMERS = {"commission": "shoe_end"}
 OWING = ["open", "cut card", "wager 2 banker 1000", f"draw {BANKER_NATURAL}"]
 MIDI = {"game_name": "midi-baccarat"}
@@ -477,3 +478,32 @@ async def test_cards_that_are_not_revealed_are_in_no_answer_to_no_role(role, tmp
                 await here.table.do(f"draw {SECRET[shown]}")
                 assert await seen() == set(SECRET[:shown])
         listening.cancel()
+
+
+@pytest.mark.parametrize(("seat_one", "order"), [("right", [2, 5, 6]), ("left", [6, 5, 2])])
+def test_seats_are_in_the_order_of_paying_from_the_dealers_right(seat_one, order):
+    at = Croupier.at_betting("meter", meter={"seat_one": seat_one}, **A_METER)
+    at.do("wager 5 player 500", "wager 2 player 500", "wager 6 banker 500", f"draw {PLAYER_NATURAL}")
+    last = shown(at).last
+
+    assert last is not None
+    assert [each.seat for each in last.seats] == order
+
+
+def test_what_nobody_wagered_on_is_known_and_wagers_have_short_names():
+    at = Croupier.at_betting("meter", "wager 2 player 500", meter={}, **A_METER)
+    assert shown(at).seats[0].wagers[0].short == "Player"
+    at.do("spot 2", "start game", f"draw {PLAYER_NATURAL}")
+    last = shown(at).last
+
+    assert last is not None
+    assert {each.short for each in last.pays if each.wagered} == {"Player", "Progressive"}
+    assert [(each.short, each.stake) for each in last.seats[0].due] == [("Player", 500)]
+
+
+def test_where_wagers_are_not_recorded_nobody_knows_what_nobody_wagered_on():
+    at = Croupier.at_betting(f"draw {PLAYER_NATURAL}", meter={}, **A_METER)
+    last = shown(at).last
+
+    assert last is not None
+    assert {each.wagered for each in last.pays} == {True}

@@ -445,9 +445,9 @@ def end(hand: Hand, system: str) -> tuple[Hand, events.EndRound]:
         seats = won.seats if won.certain else hand.selected
         raise RefusedError(
             "award_unconfirmed",
-            f"the award {won.rule} of seat {_and(seats)} is not confirmed: a supervisor must confirm this award"
+            f"the award of seat {_and(seats)} is not confirmed: a supervisor must confirm this award"
             if seats
-            else f"seat {_and(won.seats)} can have won {won.rule}: press the hand button of each seat whose Player or "
+            else f"seat {_and(won.seats)} can have won an award: press the hand button of each seat whose Player or "
             f"Banker wager won, and have the award confirmed. If no such wager won, {system}",
         )
     return hand.replace(selected=()), events.EndRound(hand.table, hand.round)

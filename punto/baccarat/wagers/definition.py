@@ -20,6 +20,9 @@ from punto.baccarat.wagers.pay import LOSE, PUSH, Pay, Rounding, percentage
 LAST_RULE: Final = f'[[wagers.rules]], then name = "{LOSE}" and pays = "{LOSE}" on lines of their own'
 """The text for a file that lets a wager lose in all other cases."""
 
+SHORT_LETTERS: Final = 12
+"""How long a wager's short name may be: five of them and their amounts fit beside a seat on the dealer's page."""
+
 FACE_UP_ONLY: Final = (
     "The card recognition feature must not be used with any variations or proprietary versions of Mini "
     "Baccarat or Baccarat or any other card game other than those specifically identified above unless all "
@@ -172,12 +175,11 @@ class Wager:
     house: tuple[LeftToHouse, ...] = ()
     badge: str | None = None
     """The colour, such as #b05a00, of the badge that the boards show when a hand wins this wager; no badge without it."""
+    short: str | None = None
+    """The name of the wager where a page has little room for it; the title without it."""
 
     def __post_init__(self) -> None:
-        if self.badge is not None and not re.fullmatch("#[0-9a-fA-F]{6}", self.badge):
-            raise ValueError(
-                f"badge of {self.name} is {self.badge!r}: write # and six hexadecimal digits, such as #b05a00"
-            )
+        self._check_shown()
         if not self.rules:
             raise ValueError(f"{self.name} has no rules: it would always lose")
         _unique(f"rules of {self.name}", "rules", self.rules)
@@ -209,6 +211,21 @@ class Wager:
             raise ValueError(
                 f"progressive is given, but no rule of {self.name} pays from the meter: leave progressive out, or write such a rule"
             )
+
+    def _check_shown(self) -> None:
+        if self.short is not None and not 1 <= len(self.short) <= SHORT_LETTERS:
+            raise ValueError(
+                f"short of {self.name} is {self.short!r}: write 1 to {SHORT_LETTERS} characters, or leave it out"
+            )
+        if self.badge is not None and not re.fullmatch("#[0-9a-fA-F]{6}", self.badge):
+            raise ValueError(
+                f"badge of {self.name} is {self.badge!r}: write # and six hexadecimal digits, such as #b05a00"
+            )
+
+    @property
+    def short_title(self) -> str:
+        """The name of the wager for a narrow place."""
+        return self.title if self.short is None else self.short
 
     @property
     def stake_stays(self) -> bool:

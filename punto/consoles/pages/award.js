@@ -72,6 +72,9 @@ export function showProgressive({ progressive, state }) {
   return moneyIn(state.currency, { whole: false });
 }
 
+/** The order that ends the game of a progressive. @param {GameView} game */
+export const endOf = ({ procedure }) => (procedure === "aquarius" ? "game_over" : "end_game");
+
 /**
  * Whether the table has a progressive.
  * @param {View} view
@@ -89,13 +92,14 @@ export function awardOrders(current) {
     groupOf("award").map(({ order, label }) => [order, button(label, () => press(order), { "data-order": order })]),
   );
 
-  function show() {
+  /** @param {boolean} gold whether one of them is the next thing to do */
+  function show(gold = true) {
     const { progressive } = current();
     for (const [order, key] of keys) {
       key.hidden = !shown(progressive, order);
       key.disabled = !live();
       key.setAttribute("aria-disabled", String(progressive.orders[order] !== null));
-      key.classList.toggle("go", progressive.todo.order === order && progressive.orders[order] === null);
+      key.classList.toggle("go", gold && progressive.todo.order === order && progressive.orders[order] === null);
       if (order === "turn_key") relabel(key, t("award.key_to", { key: otherWay(progressive).toUpperCase() }));
     }
   }

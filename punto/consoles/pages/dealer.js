@@ -1,21 +1,23 @@
-// The dealer's page: what to do now, and the few orders that are the dealer's.
+// The dealer's page: what to do now, what to pay, who is needed, and the few orders that are the dealer's.
 
-import { button, byId, element, one, put, refresh, relabel } from "/shared/elements.js";
+import { button, byId, element, one, refresh, relabel } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
+import { sentence } from "/shared/words.js";
 import { cardKeys, chosenWords } from "./card-keys.js";
 import { groupOf } from "./catalogue.js";
 import { give, say, show } from "./dialogs.js";
-import { gameSection } from "./game.js";
-import { t, translated, wagerTitle } from "./language.js";
-import { askFor, askForCommission, leftOut } from "./order-dialogs.js";
+import { lastHand, showDue } from "./due.js";
+import { gameSection, nextOfGame } from "./game.js";
+import { t, translated, wagerShort } from "./language.js";
+import { askFor, askForCommission, forgotten } from "./order-dialogs.js";
 import { showPrompt } from "./prompt.js";
-import { byWhom, showHands, wholeRound } from "./rounds.js";
+import { showHands, wholeRound } from "./rounds.js";
 import { active, ask, follow, live } from "./service.js";
 import { begin, pageLink, showTop } from "./top.js";
 import { pressedTwice } from "./twice.js";
-import { headline, OUTCOMES, remarks } from "./words.js";
+import { headline } from "./words.js";
 
-/** @import { CommissionOwed, PastRound, RoundRecord, LastRound, Rounds, SeatPay, View } from "#sent/consoles" */
+/** @import { CommissionOwed, PastRound, RoundRecord, Rounds, View } from "#sent/consoles" */
 
 const HANDS_SHOWN = 10;
 
@@ -26,8 +28,8 @@ let view;
 
 // --- orders
 
-const mainOrder = button("", () => undefined, { key: "F2", id: "main-order", class: "go", disabled: true });
-const askKeys = button(t("key_a_card"), askForKeys, { key: "F4", id: "ask-keys", hidden: true });
+const mainOrder = button("", () => undefined, { key: "F2", id: "main-order", disabled: true });
+const askKeys = button(t("key_a_card"), askForKeys, { key: "F4", id: "ask-keys", "aria-disabled": "true" });
 const handsButton = button(t("ten_hands"), () => showTen(), { key: "F9", id: "show-hands" });
 // What a dealer may say at any time, with a reason.
 const HELP_KEYS = ["F8", "F7"];
@@ -37,25 +39,52 @@ const help = new Map(
     button(label, () => askHelp(order), { key: HELP_KEYS[at], "data-order": order, disabled: true }),
   ]),
 );
-byId("orders").append(mainOrder, askKeys, ...help.values(), handsButton);
+byId("orders").append(mainOrder, askKeys, handsButton, ...[...help.values()].reverse());
 
 const main = pressedTwice(
   mainOrder,
   () => {
-    const found = groupOf("play").find(({ order, twice }) => twice && view.orders.includes(order));
-    if (found === undefined || view.prompt.code === "award") return null;
-    const warning = found.order === "close_betting" ? leftOut(view) : "";
-    return { ...found, again: t("press_again", { what: warning || found.label.toLowerCase() }) };
+    const found = mainOf(view);
+    if (found === undefined) return waitsForAward(view);
+    const again = t("press_again", { what: found.label.toLowerCase() });
+    const warning = forgotten(found.order, view);
+    return { ...found, again: warning ? t("forgotten", { what: sentence(warning), again }) : again };
   },
   (order) => give(order),
 );
 
-function showOrders() {
+/**
+ * The next order of the hand, if one is possible now; an award comes first.
+ * @param {View} now
+ */
+const mainOf = ({ orders, prompt }) =>
+  prompt.code === "award" ? undefined : groupOf("play").find(({ order, twice }) => twice && orders.includes(order));
+
+/**
+ * Betting that is not opened before the award is complete says so.
+ * @param {View} now
+ */
+const waitsForAward = ({ prompt, state }) =>
+  prompt.code === "award" && state.phase === "settled"
+    ? { order: "open_betting", label: t("main.waits"), again: "", refused: translated(prompt.text) }
+    : null;
+
+/** Which of the orders is the next one, and so the only one that is gold. @returns {"keys" | "game" | "award" | "main" | null} */
+function goldOf() {
+  if (!byId("keying").hidden) return "keys";
+  if (view.prompt.code === "pay_difference") return null; // first the money is paid and taken back
+  const ofGame = nextOfGame(view);
+  const comesFirst = view.prompt.code === "award" || ofGame === "game";
+  if (mainOf(view) !== undefined && !comesFirst) return "main";
+  return ofGame === "possible" ? "game" : ofGame;
+}
+
+/** @param {ReturnType<typeof goldOf>} gold */
+function showOrders(gold) {
   main.show();
-  const warns = leftOut(view) !== "" && view.orders.includes("close_betting");
-  mainOrder.classList.toggle("warns", warns);
-  // Of the two orders START GAME comes first, so it alone is gold.
-  mainOrder.classList.toggle("go", !(warns && view.progressive?.orders.start_game === null));
+  mainOrder.classList.toggle("warns", forgotten(mainOf(view)?.order, view) !== "");
+  mainOrder.classList.toggle("go", gold === "main");
+  askKeys.setAttribute("aria-disabled", String(!view.orders.includes("key_card")));
   for (const [order, key] of help) key.disabled = !(live() && view.orders.includes(order));
 }
 
@@ -106,7 +135,6 @@ function showKeying() {
   const may = view.orders.includes("key_card");
   if (!may) askedIn = null;
   const wanted = may && (askedIn === view.state.round || AWAITS_A_CARD.has(view.prompt.code));
-  askKeys.hidden = !may || wanted;
   const box = byId("keying");
   if (box.hidden === !wanted) return;
   box.hidden = !wanted;
@@ -118,87 +146,51 @@ function askForKeys() {
   if (!byId("keying").hidden) keys.focus();
   else if (view.orders.includes("key_card")) {
     askedIn = view.state.round;
-    showKeying();
-    showCoup();
-    showPays();
-  }
+    draw();
+  } else say(t("no_card_to_key"), true);
 }
 
 // --- the table
 
-function showCoup() {
-  const { state, last } = view;
-  // While a hand is dealt there is nothing to pay, and so room for larger cards.
-  byId("coup").classList.toggle("large", state.hands !== null && byId("keying").hidden === true);
-  showHands(byId("coup"), state, state.hands === null ? last?.round.winner : null);
+/** While cards come, cards are large; when the hand is settled, what to pay is. */
+function showTable() {
+  const over = lastHand(view);
+  const keying = !byId("keying").hidden;
+  document.body.dataset.layout = keying ? "keys" : over === null ? "cards" : "pay";
+  showHands(byId("coup"), view.state, view.state.hands === null ? view.last?.round.winner : null);
+  showDue(view, keying ? null : over);
+  showSeats();
 }
 
-/** @param {RoundRecord} round */
-const outcomeOf = (round) => [
-  round.status === "void" ? t("outcome.return_all") : headline(round),
-  ...(round.winner === null ? [] : remarks(round)),
-];
-
-/** What every wager of the game pays by the last hand, from when it ends until the next is dealt. */
-function showPays() {
-  const { last, state } = view;
-  byId("outcome").hidden = !byId("keying").hidden;
-  const over = state.hands === null && last !== null && last.round.shoe === state.shoe.number ? last : null;
-  const result = byId("result");
-  result.className = over?.round.winner ?? "";
-  const shown = over?.correction ?? over?.round;
-  result.textContent = shown === undefined ? "" : outcomeOf(shown).join(" · ");
-  put("why", shown?.who ? byWhom(shown) : "");
-  const pays = over?.pays ?? [];
-  refresh(byId("pays"), pays, () =>
-    pays.map(({ wager, title, pays: odds, outcome }) =>
-      element(
-        "div",
-        { class: `pay ${outcome}` },
-        element("span", {}, wagerTitle(wager, title)),
-        element("strong", {}, outcome === "win" ? translated(odds) : OUTCOMES[outcome]),
-      ),
-    ),
-  );
-}
-
+/** The wagers that lie before the seats for this hand or the next, and the commission that seats owe. */
 function showSeats() {
-  const { seats, commissions, last, prompt, state } = view;
-  const dealing = state.hands !== null;
-  const over = dealing ? null : last;
+  const { seats, commissions, state } = view;
   const may = live() && view.orders.includes("collect_commission");
-  refresh(byId("seat-list"), [seats, commissions, may, over, dealing, prompt.code, state.seats], () => {
+  const layout = document.body.dataset.layout;
+  const standing = new Map(seats.map(({ seat, wagers }) => [seat, wagers]));
+  const owing = new Map(commissions.map((each) => [each.seat, each]));
+  const all = Array.from({ length: state.seats }, (_, at) => at + 1).filter(
+    (seat) => (state.seats <= 9 && layout !== "pay") || standing.has(seat) || owing.has(seat),
+  );
+  byId("seats").hidden = all.length === 0;
+  refresh(byId("seat-list"), [seats, commissions, may, all], () => {
     const money = moneyIn(state.currency);
-    const standing = new Map(seats.map(({ seat, wagers }) => [seat, wagers]));
-    const owing = new Set(commissions.map(({ seat }) => seat));
-    const due = new Map(over?.seats.map((each) => [each.seat, owedTo(each, over)]));
-    return Array.from({ length: state.seats }, (_, at) => at + 1)
-      .filter(
-        (seat) =>
-          (state.seats <= 9 && prompt.code !== "award") || [standing, owing, due].some((each) => each.has(seat)),
-      )
-      .map((seat) =>
+    return all.map((seat) => {
+      const owed = owing.get(seat);
+      return element(
+        "article",
+        { class: "seat", "aria-label": t("seat", { seat }), "data-standing": seat },
+        element("h3", {}, String(seat)),
         element(
-          "article",
-          { class: "seat", "aria-label": t("seat", { seat }), "data-seat": seat },
-          element("h3", {}, String(seat)),
-          element(
-            "ul",
-            { class: "wagers", "aria-label": t("wagers") },
-            ...(standing.get(seat) ?? []).map((each) =>
-              element(
-                "li",
-                {},
-                element("span", {}, wagerTitle(each.wager, each.title)),
-                " ",
-                element("b", {}, money(each.amount)),
-              ),
-            ),
+          "ul",
+          { class: "wagers", "aria-label": t("wagers") },
+          ...(standing.get(seat) ?? []).map(({ wager, short, amount }) =>
+            element("li", {}, element("span", {}, wagerShort(wager, short)), " ", element("b", {}, money(amount))),
           ),
-          due.get(seat) ?? element("div", { class: "owed" }),
-          ...commissions.filter((each) => each.seat === seat).map((each) => collecting(each, may)),
         ),
+        ...(owed === undefined ? [] : [collecting(owed, may)]),
       );
+    });
   });
 }
 
@@ -209,67 +201,6 @@ const collecting = (owed, may) =>
     () => askForCommission("collect_commission", view, owed),
     { class: "commission", disabled: !may },
   );
-
-// What is done with a wager that is paid nothing.
-/** @type {Record<string, string>} */
-const DONE = { push: t("done.push"), lose: t("done.lose"), void: t("done.void") };
-
-/**
- * What is to be done for a seat after the last hand: pay, take, or leave; after a correction of it, the differences alone.
- * @param {SeatPay} settled
- * @param {LastRound} last
- */
-function owedTo(settled, { correction, differences }) {
-  const money = moneyIn(view.state.currency, { whole: false });
-  /** @param {number} amount */
-  const paid = (amount) =>
-    amount < 0 ? t("take_back", { amount: money(-amount) }) : t("pay", { amount: money(amount) });
-  const shown = correction === null ? settled : differences.find(({ seat }) => seat === settled.seat);
-  const due = shown?.due ?? [];
-  const total = shown === undefined ? t("no_change") : shown.pay === 0 ? t("nothing_to_pay") : paid(shown.pay);
-  return element(
-    "div",
-    { class: "owed" },
-    element(
-      "ul",
-      { "aria-label": t("last_hand") },
-      ...due.map(({ wager, title, outcome, pay }) =>
-        element(
-          "li",
-          { class: pay > 0 ? "win" : pay < 0 ? "lose" : outcome },
-          element("span", {}, wagerTitle(wager, title)),
-          " ",
-          element("b", {}, pay === 0 ? DONE[outcome] : paid(pay)),
-        ),
-      ),
-      ...due
-        .filter(({ marked }) => marked !== 0)
-        .map(({ marked }) =>
-          element(
-            "li",
-            {},
-            element("span", {}, t("commission")),
-            " ",
-            element(
-              "b",
-              {},
-              marked > 0
-                ? t("commission.mark", { amount: money(marked) })
-                : t("commission.unmark", { amount: money(-marked) }),
-            ),
-          ),
-        ),
-    ),
-    element(
-      "p",
-      {},
-      ...(due.some(({ pay, stake_stays }) => pay > 0 && stake_stays)
-        ? [element("small", {}, t("stake_stays")), " "]
-        : []),
-      element("b", {}, total),
-    ),
-  );
-}
 
 // --- the last ten hands
 
@@ -290,6 +221,7 @@ async function fetchHands() {
     return;
   }
   rounds = answer.body.rounds;
+  byId("last-hands").classList.toggle("empty", rounds.length === 0);
   /** @param {RoundRecord} round */
   const letter = ({ status: how, winner }) => t(`letter.${winner === null ? "void" : how === "played" ? winner : how}`);
   byId("hand-strip").replaceChildren(
@@ -345,17 +277,20 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
-follow((latest) => {
-  view = latest;
-  showTop(view, t("page.dealer"));
+function draw() {
   document.body.dataset.prompt = view.prompt.code;
   showPrompt(byId("now"), view);
   showKeying();
-  showCoup();
+  showTable();
   showKeyOrder();
-  showPays();
-  showSeats();
-  showOrders();
-  game.show(view);
+  const gold = goldOf();
+  showOrders(gold);
+  game.show(view, gold);
+}
+
+follow((latest) => {
+  view = latest;
+  showTop(view, t("page.dealer"));
+  draw();
   fetchHands();
 });

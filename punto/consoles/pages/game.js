@@ -2,7 +2,7 @@
 
 import { button, byId, element, put, refresh, relabel } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
-import { askPassword, awardOrders, hasGame, showProgressive } from "./award.js";
+import { askPassword, awardOrders, endOf, hasGame, showProgressive } from "./award.js";
 import { labelOf } from "./catalogue.js";
 import { give, say } from "./dialogs.js";
 import { counted, t } from "./language.js";
@@ -14,9 +14,10 @@ import { pressedTwice } from "./twice.js";
 /** @import { Meaning } from "./twice.js" */
 /** @typedef {(minor: number) => string} Money */
 
-const ENDS = { aquarius: "game_over", nexus: "end_game" };
 /** What a seat's button shows of it, as classes. */
 const MARKS = /** @type {const} */ (["lit", "won", "selected", "late", "spent"]);
+/** What there is to do next for the progressive while no award waits. */
+const IDLE = new Set(["wait", "start_game", "deal", "end", "pay"]);
 const SEEN_BY_SENSOR = t("game.seen_by_sensor");
 
 /** Draws it, when `show` is called with a view; `pressSeat` and `pressOrder` are for the keyboard. */
@@ -25,7 +26,7 @@ export function gameSection() {
   let view = null;
   /** The view, of which nothing is asked before it is shown. */
   const current = () => /** @type {GameAtTable} */ (view);
-  const twice = button("", () => undefined, { key: "F6", id: "game-order", class: "go", disabled: true });
+  const twice = button("", () => undefined, { key: "F6", id: "game-order", disabled: true });
   const order = pressedTwice(
     twice,
     () => (view === null ? null : nextOrder(view.progressive)),
@@ -34,7 +35,7 @@ export function gameSection() {
   const supervisors = awardOrders(current);
   const swipe = element("p", { class: "swipe-now", role: "status" });
   const password = button("", () => askPassword(current()), { id: "card-password", class: "go", hidden: true });
-  byId("game-orders").append(twice, supervisors.node, swipe, password);
+  byId("game-orders").append(supervisors.node, twice, swipe, password);
 
   /** @param {number} seat */
   function pressSeat(seat) {
@@ -45,8 +46,11 @@ export function gameSection() {
     else give(which, { seat });
   }
 
-  /** @param {View} latest */
-  function show(latest) {
+  /**
+   * @param {View} latest
+   * @param {string | null} gold which of the page's orders is the next one
+   */
+  function show(latest, gold) {
     const money = showProgressive(latest);
     view = hasGame(latest) ? latest : null;
     document.body.classList.toggle("with-progressive", view !== null);
@@ -60,10 +64,9 @@ export function gameSection() {
       progressive.sensors === "offline" && t("game.sensors_away"),
     ];
     put("meter-facts", known.filter(Boolean).join(" · "));
-    byId("progressive").dataset.todo = progressive.todo.code;
-    showSeats(progressive, money);
+    showSeats(latest, money);
     order.show();
-    supervisors.show();
+    twice.classList.toggle("go", gold === "game");
     password.hidden = progressive.password_of === null;
     password.disabled = !live();
     relabel(password, t("password_of", { name: String(progressive.password_of) }));
@@ -71,32 +74,41 @@ export function gameSection() {
       password.hidden && progressive.todo.code === "swipe_card" && progressive.by_device.includes("swipe_card")
         ? t("game.swipe_now")
         : "";
+    const card = !password.hidden || swipe.textContent !== "";
+    twice.hidden = card; // no game ends before the card is there
+    supervisors.show(gold === "award" && !card);
+    // Until there is an award, its orders have no place, and what to do next has it.
+    const idle =
+      IDLE.has(progressive.todo.code) && progressive.key !== "jph" && progressive.orders.reopen_game !== null;
+    byId("progressive").classList.toggle("idle", idle);
   }
 
   /**
-   * @param {GameView} progressive
+   * @param {View} latest
    * @param {Money} money
    */
-  function showSeats(progressive, money) {
+  function showSeats({ progressive, state }, money) {
+    if (progressive === null) return;
+    const begun = state.phase !== "betting";
     const box = byId("hand-buttons");
     // As the dealer sees the table, and as the keypad has them.
     const seats = progressive.seat_one === "right" ? [...progressive.seats].reverse() : progressive.seats;
     const focused = document.activeElement?.getAttribute("data-hand");
-    refresh(box, [seats, progressive.step, progressive.by_device, live()], () =>
+    refresh(box, [seats, progressive.step, progressive.by_device, progressive.unstarted, begun, live()], () =>
       seats.map((seat) => {
         const { refused } = seatOrder(progressive, seat);
+        const out = begun && progressive.unstarted.includes(seat.seat);
+        const words = out ? t("seat.not_in") : how(progressive, seat);
         const made = button(String(seat.seat), () => pressSeat(seat.seat), {
-          class: ["hand-button", ...MARKS.filter((mark) => seat[mark])].join(" "),
+          class: ["hand-button", ...MARKS.filter((mark) => seat[mark]), ...(out ? ["late"] : [])].join(" "),
           "data-hand": seat.seat,
           "aria-pressed": String(pressed(progressive, seat)),
           "aria-disabled": String(Boolean(refused)),
           disabled: !live(),
         });
-        made.append(element("span", { class: "how" }, how(progressive, seat, money)));
-        made.setAttribute(
-          "aria-label",
-          t("of_order", { order: t("seat", { seat: seat.seat }), text: how(progressive, seat, money) }),
-        );
+        made.append(element("span", { class: "how" }, words));
+        const text = seat.share === null ? words : `${words} ${money(seat.share)}`;
+        made.setAttribute("aria-label", t("of_order", { order: t("seat", { seat: seat.seat }), text }));
         return made;
       }),
     );
@@ -117,13 +129,25 @@ function nextOrder(progressive) {
     const again = t("press_again", { what: count === 0 ? t("game.no_wager") : counted("game.wagers", count) });
     return { order: "start_game", label: progressive.start_label, again, refused: progressive.orders.start_game };
   }
-  const order = ENDS[progressive.procedure];
+  const order = endOf(progressive);
   return {
     order,
     label: labelOf(order),
     again: t("press_again", { what: labelOf(order) }),
     refused: progressive.orders[order],
   };
+}
+
+/**
+ * Whether the next order is one of the progressive's: "game" if its own is, "award" if a supervisor's is, "possible" if its own
+ * can be given, though nothing waits for it.
+ * @param {View} view
+ */
+export function nextOfGame({ progressive, prompt }) {
+  if (progressive === null) return null;
+  if (prompt.code === "award" && !IDLE.has(progressive.todo.code)) return "award";
+  if (nextOrder(progressive).refused) return null;
+  return progressive.step !== "betting" || progressive.unstarted.length > 0 ? "game" : "possible";
 }
 
 /**
@@ -146,14 +170,12 @@ const pressed = ({ step }, { lit, selected }) => (step === "betting" ? lit : sel
 /**
  * @param {GameView} game
  * @param {SeatInGame} seat
- * @param {Money} money
  */
-function how({ step }, { lit, wagered, late, spent, won, selected, share }, money) {
+function how({ step }, { lit, wagered, late, spent, won, selected, share }) {
   if (late) return t("seat.late");
   if (spent) return t("seat.spent");
-  if (selected) return share === null ? t("seat.selected") : t("seat.selected_share", { amount: money(share) });
-  if (won && step !== "playing")
-    return share === null ? t("seat.may_have_won") : t("seat.won", { amount: money(share) });
+  if (selected) return t("seat.selected");
+  if (won && step !== "playing") return share === null ? t("seat.may_have_won") : t("seat.won");
   if (wagered) return t("seat.in");
   return lit ? t("seat.wager") : "–";
 }

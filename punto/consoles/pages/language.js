@@ -88,3 +88,10 @@ export const counted = (key, count, others = {}) => t(`${key}.${count === 1 ? "o
  * @param {string} title
  */
 export const wagerTitle = (wager, title) => orElse(`wager.${wager}`, title);
+
+/**
+ * The name of a wager for a narrow place: its title is short enough in the languages of the catalogues.
+ * @param {string} wager
+ * @param {string} short
+ */
+export const wagerShort = (wager, short) => orElse(`wager.${wager}`, short);

@@ -3,8 +3,10 @@
 import { button, changed, element, labelled, one } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { sentence } from "/shared/words.js";
+import { endOf } from "./award.js";
 import { cardKeys, chosenWords } from "./card-keys.js";
 import { card, cardWords } from "./cards.js";
+import { labelOf } from "./catalogue.js";
 import { askOrder } from "./dialogs.js";
 import { counted, t, translated } from "./language.js";
 import { differences, HANDS } from "./rounds.js";
@@ -27,10 +29,22 @@ const stopWords = ({ stops }) =>
  * The progressive wagers that the hand leaves out if betting closes now, because START GAME was not given; empty if none.
  * @param {View} view
  */
-export const leftOut = ({ progressive }) =>
+const leftOut = ({ progressive }) =>
   progressive === null || progressive.unstarted.length === 0
     ? ""
     : counted("left_out", progressive.unstarted.length, { start: progressive.start_label });
+/**
+ * What would be forgotten by an order of the hand; empty if nothing.
+ * @param {string | undefined} order
+ * @param {View} view
+ */
+export function forgotten(order, view) {
+  if (order === "close_betting") return leftOut(view);
+  const { progressive } = view;
+  if (order !== "open_betting" || progressive === null) return "";
+  const end = endOf(progressive);
+  return progressive.orders[end] === null ? t("game_not_over", { end: labelOf(end) }) : "";
+}
 /** @type {(round: RoundRecord | null, words: string) => Node} */
 const endOr = (round, words) => good(round === null ? words : t("hand_ends", { headline: headline(round) }));
 

@@ -6,7 +6,7 @@ import { sentence } from "/shared/words.js";
 import { counted, t, translated } from "./language.js";
 import { headline, PHASES, SIDES } from "./words.js";
 
-/** @import { AwardInGame, Prompt, Side, State, View } from "#sent/consoles" */
+/** @import { AwardInGame, GameView, Prompt, Side, State, View } from "#sent/consoles" */
 
 const ORDINALS = /** @type {const} */ (["first", "second", "third"]);
 /** @type {Partial<Record<Prompt["code"], (prompt: Prompt, view: View) => string>>} */
@@ -22,7 +22,9 @@ const LINES = {
   award: ({ text }, { progressive, state }) =>
     progressive?.todo.code === "pay" && progressive.award
       ? paying(progressive.award, state)
-      : translated(sentence(text)),
+      : progressive?.award?.dealer === false && CALLS.has(progressive.todo.code)
+        ? awardOf(progressive)
+        : translated(sentence(text)),
   pay: (_, { last }) => (last === null ? t("line.pay") : headline(last.round)),
   pay_difference: ({ text }, { last }) => (last?.correction ? headline(last.correction) : translated(text)),
   return_wagers: () => t("line.return_wagers"),
@@ -30,11 +32,20 @@ const LINES = {
   shoe_over: () => t("line.shoe_over"),
   shoe_offline: () => t("line.shoe_offline"),
 };
+/** What waits for a supervisor to come to the table. */
+const CALLS = new Set(["key_to_jph", "confirm"]);
 const OF_A_SIDE = new Set(["draw", "key_card"]);
 const TROUBLE = new Set(["stopped", "shoe_offline"]);
 
 /** @type {(side: Side, view: View) => string} */
 const ordinal = (side, { state }) => ORDINALS[state.hands?.[side].length ?? 0];
+
+/** @param {GameView} game */
+function awardOf({ seats }) {
+  const won = seats.filter(({ selected }) => selected).map(({ seat }) => seat);
+  const all = new Intl.ListFormat(document.documentElement.lang).format(won.map(String));
+  return counted("line.award", won.length, { seats: all });
+}
 
 /**
  * Whom to pay what of an award, in the order of paying.

@@ -39,7 +39,7 @@ function hand(side, cards, total) {
 }
 
 /**
- * The hands on the table, or those of the last hand; with a winner the other one is paler.
+ * The hands on the table, or those of the last hand; with a winner the other one is paler, and it is framed.
  * @param {Element} box
  * @param {State} state
  * @param {Winner | null} [winner]
@@ -50,6 +50,7 @@ export function showHands(box, { hands, result }, winner = null) {
     HANDS.map((side) => {
       const made = hand(side, shown[side], shown[side].length > 0 ? shown[`${side}_total`] : null);
       made.classList.toggle("lost", winner !== null && winner !== "tie" && winner !== side);
+      made.classList.toggle("won", winner === side);
       return made;
     }),
   );

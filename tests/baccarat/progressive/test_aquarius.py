@@ -40,7 +40,7 @@ def floor_of(so_far: list[str], **changes: Any) -> Floor:
 
 
 UNSEEN = (
-    "seat 1 and 3 can have won two_three_four_suited: press the hand button of each seat whose Player or Banker "
+    "seat 1 and 3 can have won an award: press the hand button of each seat whose Player or Banker "
     "wager won, and have the award confirmed. If no such wager won, "
 )
 KEY_IN_RUN = "the key is at RUN: a supervisor must turn the key to JPH before this order"
@@ -65,7 +65,7 @@ NOT_ENDED_SO = "only a game that ended with NOBODY WON can be reopened: correct 
         ([*WON, "press 3", "key jph"], "jpot", "hand_missing", "seat 1 also won: press the hand button of each winning seat, or correct the round"),
         ([*PLAY, "lost", "key jph"], "over", "key_in_jph", "the key is at JPH: a supervisor must turn the key to RUN before this order"),
         ([*PAID, "key jph"], "over", "key_in_jph", "the key is at JPH: a supervisor must turn the key to RUN before this order"),
-        (WON, "over", "award_unconfirmed", "the award two_three_four_suited of seat 1 and 3 is not confirmed: a supervisor must confirm this award"),
+        (WON, "over", "award_unconfirmed", "the award of seat 1 and 3 is not confirmed: a supervisor must confirm this award"),
         (MAY, "over", "award_unconfirmed", UNSEEN + "a supervisor turns the key to JPH and confirms NOBODY WON"),
         ([*WON, "key jph"], "nobody", "cards_say", CARDS_SAY),
         ([*MAY, "press 3", "key jph"], "nobody", "hand_selected", HAND_SELECTED),

@@ -27,7 +27,7 @@ def with_cards(**changes: Any) -> Floor:
 
 
 UNSEEN = (
-    "seat 1 and 3 can have won two_three_four_suited: press the hand button of each seat whose Player or Banker "
+    "seat 1 and 3 can have won an award: press the hand button of each seat whose Player or Banker "
     "wager won, and have the award confirmed. If no such wager won, "
 )
 
@@ -37,7 +37,7 @@ UNSEEN = (
     [
         (WON, "confirm", "no_hand_selected", "no hand is selected: press the hand button of each seat that won"),
         ([*WON, "press 1"], "confirm", "hand_missing", "seat 3 also won: press the hand button of each winning seat, or correct the round"),
-        (WON, "end", "award_unconfirmed", "the award two_three_four_suited of seat 1 and 3 is not confirmed: a supervisor must confirm this award"),
+        (WON, "end", "award_unconfirmed", "the award of seat 1 and 3 is not confirmed: a supervisor must confirm this award"),
         (CONFIRMED, "end", "award_unconfirmed", "the confirmed award is not completed: swipe a card or sign before this order"),
         (WON, "swipe executive", "not_confirmed", "no award is confirmed yet, so there is nothing to complete: select the hands, then press CONFIRM"),
         (

@@ -157,9 +157,12 @@ def test_a_house_that_changes_a_rule_of_its_game_begins_other_meters_and_keeps_t
     assert of_game(croupier.state.history.meters, after.game).hands == 2
 
 
-def test_other_limits_and_another_title_are_the_same_rules():
+def test_other_limits_and_other_titles_are_the_same_rules():
     before = game("dragon-bonus-1")
-    wagers = tuple(replace(each, limits=replace(each.limits, minimum=7), house=()) for each in before.wagers)
+    wagers = tuple(
+        replace(each, short=each.name[-12:], limits=replace(each.limits, minimum=7), house=())
+        for each in before.wagers
+    )
 
     assert replace(before, title="Other", wagers=wagers).rules_digest == before.rules_digest
 

@@ -47,6 +47,8 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         (lambda: Limits(step=0), "minimum and step must be at least 1 minor unit, not 1 and 0"),
         (lambda: Limits(minimum=500, maximum=100), "the maximum 100 is below the minimum 500"),
         (lambda: replace(BONUS, badge="red"), "badge of bonus is 'red': write # and six hexadecimal digits, such as #b05a00"),
+        (lambda: replace(BONUS, short="A very long one"), "short of bonus is 'A very long one': write 1 to 12 characters, or leave it out"),
+        (lambda: replace(BONUS, short=""), "short of bonus is '': write 1 to 12 characters, or leave it out"),
         (lambda: replace(BONUS, rules=()), "bonus has no rules: it would always lose"),
         (lambda: replace(BONUS, rules=(WINS, WINS)), "two rules of bonus have the name 'wins': give each its own name"),
         (lambda: replace(BONUS, side=None, requires_base="same_side"), 'bonus requires a base wager on the same side: write side = "player" or "banker"'),

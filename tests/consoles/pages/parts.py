@@ -41,6 +41,19 @@ NOTE_CHANGES = """
 new MutationObserver(() => { window.changed = Date.now() / 1000; }).observe(document.body, { attributeFilter: ["class"] })
 """
 """Has the page note when it last became live or not live: what it takes to ask the browser is no part of it."""
+FED = """
+window.EventSource = class extends EventTarget {
+  constructor(address) {
+    super();
+    const hear = () => this.dispatchEvent(new MessageEvent("view", { data: this.view }));
+    window.feed = (view) => { this.view = JSON.stringify(view); hear(); };
+    fetch(address.replace("/events", "")).then((answer) => answer.json()).then(window.feed);
+    this.again = setInterval(hear, 1000);
+  }
+  close() { clearInterval(this.again); }
+};
+"""
+"""Has the page show what a test gives it by `feed(view)`, and nothing that comes from the table."""
 PLAYER_NATURAL = "KS 2S 9H 3S"
 """Player 9, Banker 5: Player wins."""
 

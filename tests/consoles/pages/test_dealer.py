@@ -50,10 +50,10 @@ COVERED = """
 
 
 async def owed(page, seat, wagers, total):
-    """What is to be done for a seat: with each wager, and in all."""
-    its = page.locator(f'[data-seat="{seat}"] .owed')
+    """What is paid to a seat, or taken back: for each wager, and in all."""
+    its = page.locator(f'#due-list [data-seat="{seat}"]')
     await expect(its.locator("li")).to_have_text(wagers)
-    await expect(its.locator("p")).to_have_text(total)
+    await expect(its.locator(".sum")).to_have_text(total)
 
 
 async def test_a_shoe_from_the_first_card_to_the_first_coup_says_what_to_do_at_each_step(browser, tmp_path):
@@ -91,22 +91,18 @@ async def test_a_hand_that_is_over_says_what_each_wager_pays_and_what_is_paid_be
     await at_work(page, here, "mei")
     await here.wager((1, "player", 2500), (3, "banker", 10_000), (3, "tie", 500))
     await here.wager((4, "player", 5000), (4, "dragon_bonus_player", 5500))
-    await expect(page.locator('[data-seat="1"] .wagers')).to_have_text("Player $25")
-    await expect(page.locator('[data-seat="3"] .wagers li')).to_have_text(["Banker $100", "Tie $5"])
+    await expect(page.locator('[data-standing="1"] .wagers')).to_have_text("Player $25")
+    await expect(page.locator('[data-standing="3"] .wagers li')).to_have_text(["Banker $100", "Tie $5"])
 
     await here.draw(PLAYER_NATURAL)
 
     await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
-    pays = page.locator("#pays .pay")
-    await expect(pays.filter(has_text="PlayerWins")).to_have_count(0)
-    assert [" ".join(each.split()) for each in (await pays.all_inner_texts())][:3] == [
-        "Player 1 to 1",
-        "Banker Loses",
-        "Tie Loses",
-    ]
-    await owed(page, 1, ["Player Pay $25.00"], "stake stays Pay $25.00")
-    await owed(page, 3, ["Banker Take", "Tie Take"], "Nothing to pay")
-    await owed(page, 4, ["Player Pay $50.00", "Dragon Bonus, Player Pay $55.00"], "stake stays Pay $105.00")
+    await expect(page.locator("#outcome .pay")).to_have_text(["Player 1 to 1", "DB Player 1 to 1"])
+    await expect(page.locator("#stakes")).to_have_text("beside the stakes")
+    await owed(page, 1, ["Player 25 25.00"], "$25.00")
+    await owed(page, 4, ["Player 50 50.00", "DB Player 55 55.00"], "$105.00")
+    await expect(page.locator("#due-list article")).to_have_count(2)
+    await expect(page.locator("#take li")).to_have_text(["Take 3 Banker 100, Tie 5 "])
     for side, cards, total in (("player", ["KS", "9H"], "9"), ("banker", ["2S", "3S"], "5")):
         shown = page.locator(f"#coup .{side}")
         await expect(shown.locator(".total")).to_have_text(total)
@@ -284,7 +280,8 @@ async def test_wherever_key_a_card_is_offered_pressing_it_shows_the_card_keys_un
             await expect(page.locator("#coup .card")).to_have_count(len(dealt))
         await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
         await expect(page.locator("#keying")).to_be_hidden()
-        await expect(page.locator("#ask-keys")).to_be_hidden()
+        await page.locator("#ask-keys").click(force=True)
+        await expect(page.locator("#said")).to_contain_text("No card can be keyed now")
 
 
 @pytest.mark.soak
@@ -353,7 +350,8 @@ async def test_a_push_leaves_the_wager_where_it_lies(page, here):
     await here.draw("KS 2S 9H 7D")
     await at_work(page, here, "mei")
 
-    await owed(page, 1, ["Player Leave the wager"], "Nothing to pay")
+    await expect(page.locator("#due-title")).to_have_text("Nothing to pay")
+    await expect(page.locator("#take li")).to_have_text(["Leave 1 "])
 
 
 @pytest.mark.parametrize("next_coup", ["order", *soaked("automatic")])
@@ -376,16 +374,18 @@ async def test_a_correction_and_a_void_say_the_difference_of_each_seat_and_why(b
 
         await expect(page.locator("#result")).to_have_text("Round 1 corrected: Tie, 9 all · Natural")
         await expect(page.locator("#why")).to_have_text("By omar, approved by ana: misread")
-        await owed(page, 1, ["Player Take back $50.00"], "Take back $50.00")
-        await owed(page, 2, ["Tie Pay $45.00"], "Pay $45.00")
-        await owed(page, 4, ["Banker Pay $5.00", "Dragon Bonus, Banker Pay $5.00"], "Pay $10.00")
+        await owed(page, 1, ["Player \N{MINUS SIGN}50.00"], "Take back $50.00")
+        await owed(page, 2, ["Tie 45.00"], "$45.00")
+        await owed(page, 4, ["Banker 5.00", "DB Banker 5.00"], "$10.00")
+        paid_first = page.locator("#due-list article")
+        assert await paid_first.evaluate_all("all => all.map(each => each.dataset.seat)") == ["2", "4", "1"]
 
         await here.table.order(VoidRound("omar", 1, "wrong shoe"))
 
         await expect(page.locator("#result")).to_have_text("Round 1 voided")
         await expect(page.locator("#why")).to_have_text("By omar: wrong shoe")
-        await owed(page, 1, [], "No change")
-        await owed(page, 2, ["Tie Take back $40.00"], "Take back $40.00")
+        await owed(page, 2, ["Tie \N{MINUS SIGN}40.00"], "Take back $40.00")
+        await expect(page.locator("#take li")).to_have_text(["No change 1  4  "])
         if next_coup == "order":
             await headline(page, "Round 1 voided")
             await expect(page.locator("#detail")).to_have_text(
@@ -394,7 +394,7 @@ async def test_a_correction_and_a_void_say_the_difference_of_each_seat_and_why(b
             await here.table.order(OpenBetting("mei"))
         await here.wager((1, "player", 5000))
         await here.draw(PLAYER_NATURAL)
-        await owed(page, 1, ["Player Pay $50.00"], "stake stays Pay $50.00")
+        await owed(page, 1, ["Player 50 50.00"], "$50.00")
 
 
 async def test_a_hand_voided_before_its_end_has_all_wagers_returned(browser, tmp_path):
@@ -408,7 +408,7 @@ async def test_a_hand_voided_before_its_end_has_all_wagers_returned(browser, tmp
         await headline(page, "Return all wagers")
         await expect(page.locator("#detail")).to_have_text("Then open betting")
         await expect(page.locator("#result")).to_have_text("Void: return all wagers")
-        await owed(page, 1, ["Player Return"], "Nothing to pay")
+        await owed(page, 1, ["Player 25 return"], "Return $25.00")
 
 
 @pytest.mark.soak

@@ -56,7 +56,7 @@ async def test_a_dealers_day_in_chinese_has_no_english_word_and_fits_the_screen(
         await here.wager(
             (1, "player", 2500), (3, "banker", 10_000), (4, "player", 5000), (4, "dragon_bonus_player", 5500)
         )
-        await expect(page.locator('[data-seat="4"] .wagers li')).to_have_text(["闲 $50", "闲龙宝 $55"])
+        await expect(page.locator('[data-standing="4"] .wagers li')).to_have_text(["闲 $50", "闲龙宝 $55"])
         await headline(page, "请下注")
         await expect(page.locator("#detail")).to_have_text("全部下注后停止下注")
         await expect_chinese(page)
@@ -69,8 +69,8 @@ async def test_a_dealers_day_in_chinese_has_no_english_word_and_fits_the_screen(
 
         await here.draw(PLAYER_NATURAL)
         await expect(page.locator("#result")).to_have_text("闲赢\N{FULLWIDTH COMMA}9 比 5 · 例牌")
-        await expect(page.locator('[data-seat="1"] .owed p')).to_have_text("本金保留 赔 $25.00")
-        await expect(page.locator("#pays .pay").first).to_have_text("闲1 赔 1")
+        await expect(page.locator('#due-list [data-seat="1"] .sum')).to_have_text("$25.00")
+        await expect(page.locator("#outcome .pay").first).to_have_text("闲 1 赔 1")
         await expect_chinese(page)
 
         await page.keyboard.press("F9")

@@ -1,0 +1,134 @@
+"""Whoever is paid, and whoever gives money back, is in sight on the dealer's page: at every size, without scrolling."""
+
+import json
+from copy import deepcopy
+from datetime import UTC, datetime
+from itertools import product
+from typing import Any
+
+import pytest
+
+from punto.baccarat.table.possible import Trials
+from punto.consoles.view import view_of
+from punto.controller.accounts.roles import Role
+from punto.controller.orders.doors import Peer
+from tests.baccarat.table.croupier import Croupier
+from tests.consoles.pages.parts import FED, at_work, console_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+NOW = datetime(2026, 3, 14, 21, 5, 9, tzinfo=UTC)
+SEVEN_TO_SIX = "KS KH 7D 6C"
+SUITED = "2H KC 3H JC 4H KD"  # Player wins by 9 over 0: a quarter of the meter
+WAGERS = (
+    ("player", "Player", "Player", 250_000),
+    ("dragon_bonus_player", "Dragon Bonus, Player", "DB Player", 100_000),
+    ("tie", "Tie", "Tie", 100_000),
+    ("player_pair", "Player Pair", "P Pair", 2500),
+    ("dragon_bonus_banker", "Dragon Bonus, Banker", "DB Banker", 5000),
+)
+OUTCOMES = ("win", "win", "lose", "win", "lose")
+SCREENS = ((1280, 800), (1024, 768), (1920, 1080), (768, 1024))
+BANNER = "The message broker is offline: displays do not follow the table. Play continues, and every hand is recorded."
+
+# Feeds each view, and finds the seats of which something cannot be seen: it is out of the window, cut off, or covered.
+UNSEEN = """
+cases => cases.flatMap(({ name, view, seats }) => {
+  feed(view);
+  const cut = (part, line) => {
+    const { left, right, top, bottom } = part.getBoundingClientRect();
+    if (right - left < 1 || bottom - top < 1) return true;
+    for (let box = part.parentElement; box !== null; box = box.parentElement) {
+      const whole = box === document.documentElement;
+      if (!whole && getComputedStyle(box).overflow === "visible") continue;
+      const of = whole ? { left: 0, top: 0, right: innerWidth, bottom: innerHeight } : box.getBoundingClientRect();
+      if (left < of.left - 1 || right > of.right + 1 || top < of.top - 1 || bottom > of.bottom + 1) return true;
+    }
+    return !line.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
+  };
+  const unseen = seats.filter(seat => {
+    const line = document.querySelector(`article[data-seat="${seat}"]`);
+    return line === null || [line, ...line.querySelectorAll("h3, li, p")].some(part => part.textContent && cut(part, line));
+  });
+  return unseen.length === 0 ? [] : [`${name}: seats ${unseen}`];
+})
+"""
+
+
+def settled(*, award: bool) -> dict[str, Any]:
+    """The view of a settled hand, with an award that waits for a supervisor or without one."""
+    croupier = Croupier.at_betting("meter", game_name="progressive-2", meter={}, seats=9, next_coup="order")
+    croupier.do("wager 2 player 500", "spot 2", "start game", f"draw {SUITED if award else SEVEN_TO_SIX}")
+    if award:
+        croupier.do("hand 2")
+    reader = Peer("mei", (Role.DEALER,))
+    found: dict[str, Any] = json.loads(
+        view_of(Trials(croupier.state), 1, NOW, reader, 71.0).model_dump_json()
+    )
+    return found
+
+
+def pays(seat: int, *, differ: bool) -> dict[str, Any]:
+    """What is due to a seat with five wagers: it is paid; or else differences, of which every second seat gives back."""
+    sign = -1 if differ and seat % 2 else 1
+    due: list[dict[str, Any]] = [
+        {
+            "wager": name,
+            "title": title,
+            "short": short,
+            "stake": 0 if differ else amount,
+            "outcome": "win" if differ else outcome,
+            "pay": sign * amount if differ or outcome == "win" else 0,
+            "marked": 0,
+            "stake_stays": not differ,
+        }
+        for (name, title, short, amount), outcome in zip(WAGERS, OUTCOMES, strict=True)
+    ]
+    total = sum(each["pay"] for each in due)
+    return {"seat": seat, "staked": 0, "returned": 0, "net": total, "pay": total, "due": due, "wagers": []}
+
+
+def case(seats: int, *, award: bool, corrected: bool, banner: bool) -> dict[str, Any]:
+    """A view in which this many seats are paid, or give back."""
+    view = deepcopy(SETTLED[award])
+    last = view["last"]
+    last["seats"] = [pays(seat, differ=False) for seat in range(1, seats + 1)]
+    if corrected:
+        entry = {
+            "status": "correction",
+            "corrects": 1,
+            "who": "omar",
+            "approved_by": "ana",
+            "reason": "Misread",
+        }
+        last["correction"] = last["round"] | entry
+        last["differences"] = [pays(seat, differ=True) for seat in range(1, seats + 1)]
+        if not award:
+            view["prompt"] |= {
+                "code": "pay_difference",
+                "text": "Pay and take back the differences, then open betting",
+            }
+    if banner:
+        view["devices"][0]["warning"] = BANNER
+    name = f"{seats} seats{', award' * award}{', corrected' * corrected}{', banner' * banner}"
+    return {"name": name, "view": view, "seats": [*range(1, seats + 1)]}
+
+
+SETTLED = {award: settled(award=award) for award in (False, True)}
+CASES = [
+    case(seats, award=award, corrected=corrected, banner=banner)
+    for seats in range(1, 10)
+    for award, corrected, banner in product((False, True), repeat=3)
+]
+
+
+async def test_every_seat_that_is_paid_or_gives_back_is_whole_in_sight(browser, here):
+    async with console_of(browser) as page:
+        await page.add_init_script(FED)
+        await at_work(page, here, "mei")
+        unseen = {}
+        for width, height in SCREENS:
+            await page.set_viewport_size({"width": width, "height": height})
+            unseen[f"{width}x{height}"] = await page.evaluate(UNSEEN, CASES)
+
+        assert unseen == {f"{width}x{height}": [] for width, height in SCREENS}
