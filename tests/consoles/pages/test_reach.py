@@ -55,6 +55,7 @@ async def test_the_sign_on_page(page, here):
     await hold_up(page)
     await page.get_by_label("Name").fill("mei")
     await page.get_by_label("Password").fill("not the password")
+    await expect(page.locator("#go")).to_be_enabled()
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("alert")).not_to_be_empty()
     await hold_up(page)

@@ -49,6 +49,7 @@ async def test_not_live_within_three_seconds_of_a_hang_or_a_kill_and_live_again_
                 await page.goto(address)
                 await page.get_by_label("Name").fill("mei")
                 await page.get_by_label("Password").fill(PASSWORD)
+                await expect(page.locator("#go")).to_be_enabled()
                 await page.keyboard.press("Enter")
                 await page.wait_for_selector("body.live")
                 assert page.url == f"{address}/dealer"

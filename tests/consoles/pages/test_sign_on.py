@@ -73,6 +73,7 @@ async def signs_on_here(page, name):
     """Sign on at the page that is there, and wait until one has come to another."""
     await page.get_by_label("Name").fill(name)
     await page.get_by_label("Password").fill(PASSWORD)
+    await expect(page.locator("#go")).to_be_enabled()
     await page.keyboard.press("Enter")
     await page.wait_for_selector("body.live")
 
