@@ -32,7 +32,14 @@ from punto.baccarat.progressive.effects import (
     NobodyWonLogged,
     TableForgotten,
 )
-from punto.baccarat.progressive.events import BackOut, BookAward, DenyAward, ForgetTable, LockAward
+from punto.baccarat.progressive.events import (
+    BackOut,
+    BookAward,
+    DenyAward,
+    ForgetTable,
+    LockAward,
+    SeatWager,
+)
 from punto.baccarat.progressive.ledger import Account, Cause, Line, Reference
 from punto.baccarat.progressive.money import amount, share_of_meter, whole
 from punto.baccarat.progressive.orders import refuse_not_linked, refuse_unreasoned, table_round
@@ -176,11 +183,10 @@ def forget_table(turn: Turn, event: ForgetTable) -> None:
     for award in turn.state.locked:
         if award.table == event.table:
             _book(turn, award)
-    last = turn.state.round_at(event.table)
-    if last is not None:
-        turn.change(rounds=turn.rounds_with(replace(last, over=True, lost=True)))
-    played = 0 if last is None else last.round
-    turn.emit(TableForgotten(event.table, played, event.reason, event.who, event.approved_by))
+    # Without a round here, the authority's own record may be the older one: the table may be in a game all the same.
+    last = turn.state.round_at(event.table) or TableRound(event.table, 0, ())
+    turn.change(rounds=turn.rounds_with(replace(last, over=True, lost=True)))
+    turn.emit(TableForgotten(event.table, last.round, event.reason, event.who, event.approved_by))
 
 
 def forget(turn: Turn) -> None:
@@ -197,6 +203,10 @@ def forget(turn: Turn) -> None:
         for award in [each for each in awards if each.payer == payer][-KEPT:]
     }
     last |= {award.id for each in turn.state.rounds for award in turn.state.awards_of(each.table, each.round)}
+    # If a backed-out award is confirmed again, the next meter begins with it unless another hand has won the whole meter since.
+    since = min((award.next_award for award in awards if award.id in last and award.next_award), default=None)
+    if since is not None:
+        last |= {award.id for award in awards if award.whole_meter and award.id >= since}
     kept = tuple(award for award in awards if award.id in last)
     if len(kept) < len(awards):
         turn.change(awards=kept)
@@ -204,7 +214,7 @@ def forget(turn: Turn) -> None:
 
 def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
     """The award as a lock would fix it now."""
-    played = table_round(turn, event.table, event.round)
+    played = _lost_round(turn, event) or table_round(turn, event.table, event.round)
     if played.over and not played.lost:
         raise RefusedError(
             "round_over",
@@ -243,6 +253,18 @@ def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
         player=won.player,
         banker=won.banker,
     )
+
+
+def _lost_round(turn: Turn, event: LockAward | DenyAward) -> TableRound | None:
+    """The round of a table that came back in another one than its last here: nobody may be paid for it, but it can end.
+
+    These books do not have its wagers: their seats are those of the order, and a fixed award of an unknown wager counts as 0.
+    """
+    last = turn.state.round_at(event.table)
+    if last is None or not last.lost or last.round == event.round or isinstance(event, LockAward):
+        return None
+    refuse_not_linked(turn, event.table)
+    return TableRound(event.table, event.round, tuple(SeatWager(seat, 0) for seat in event.won.seats))
 
 
 def _backed_out(turn: Turn, table: str, round_: int) -> list[Award]:

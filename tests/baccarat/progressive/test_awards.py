@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from punto.baccarat.progressive.awards import KEPT
 from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
 from punto.baccarat.progressive.events import (
     Adjust,
@@ -493,6 +494,28 @@ def test_a_hand_that_is_confirmed_again_begins_the_next_meter_only_if_another_ta
 
     begun = floor.state.ledger.seed_money - before
     assert begun == (amount(SEED) if tier == "all" and backed_out_first else 0)
+    assert balanced(floor)
+
+
+def test_the_next_meter_has_its_seed_also_if_many_awards_followed_the_back_out():
+    floor = opened(1, how_many=2)
+    for order in (lock("all", 1), BookAward("t1"), BackOut(1, "misread", "eve", "ann")):
+        floor.order(order)
+    for round_ in range(1, KEPT + 2):
+        tier = "all" if round_ == 1 else "quarter"
+        for order in (
+            Contribute("t2", round_, wagers(1)),
+            lock(tier, 1, table="t2", number=round_),
+            BookAward("t2"),
+            EndRound("t2", round_),
+        ):
+            floor.order(order)
+    before = floor.state.ledger.seed_money
+    floor.order(lock("all", 1))
+    floor.order(BookAward("t1"))
+
+    assert floor.state.ledger.seed_money - before == amount(SEED)
+    assert floor.state.shown == SEED
     assert balanced(floor)
 
 

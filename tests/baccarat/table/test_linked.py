@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from punto.baccarat.progressive import events as books
-from punto.baccarat.progressive.effects import AwardBooked, AwardLocked, TableForgotten, WagersCounted
+from punto.baccarat.progressive.effects import (
+    AwardBooked,
+    AwardLocked,
+    NobodyWonLogged,
+    TableForgotten,
+    WagersCounted,
+)
 from punto.baccarat.progressive.settings import LinkedTable
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.progressive.state import Award
@@ -397,6 +403,33 @@ def test_a_restored_table_ends_a_game_that_its_authority_has_not(floor):
     floor.take_ask(ask_of(floor, 4, replace(START, round=2)))
 
     assert [each.refused for each in floor.authority.progressive.served] == [None]
+
+
+def test_a_table_that_comes_back_in_another_won_game_ends_it_without_an_award(floor):
+    floor.do("t1", "spot 1", "start game")
+    draw(floor, "t1", ALL)
+    backup = len(floor.tables["t1"].inputs)
+    floor.do("t1", "hand 1", "turn jph", "j-pot", "turn run", "game over", "spot 1", "start game")
+    awards = floor.authority.progressive.books.awards
+    floor.replace_record("t1", backup)
+    floor.do("t1", "hello", "hand 1", "turn jph", "j-pot")
+    assert floor.authority.progressive.books.awards == awards, "nobody is paid a second time"
+
+    floor.do("t1", "hand 1", "nobody", "turn run", "game over", "spot 1", "start game")
+    assert floor.tables["t1"].step == "playing"
+    denied = [each for each in floor.authority.entries if isinstance(each, NobodyWonLogged)]
+    assert [(each.table, each.round, each.seats) for each in denied] == [("t1", 1, (1,))]
+
+
+def test_a_table_ends_a_game_of_which_its_restored_authority_has_none(floor):
+    floor.do("t1", "spot 1", "start game")
+    floor.authority = Node(AUTHORITY, floor.authority.progressive.books.settings)
+    floor.authority.do("meter")
+    floor.authority.handle(FORGOTTEN)
+    floor.settle()
+    draw(floor, "t1", NOTHING)
+    floor.do("t1", "game over", "spot 1", "start game")
+    assert floor.tables["t1"].step == "playing"
 
 
 @pytest.mark.parametrize(
