@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -58,6 +59,8 @@ class Audited:
     """
     had: dict[str, "BooksHad"] = field(default_factory=dict)
     """What the books of each such progressive had. A linked table shows its meter, and pays its awards, by what it heard of them."""
+    lost: int = 0
+    """How many entries of a linked table its authority has lost, which was restored from a backup and has begun again with the table."""
     pumped: dict[str, str] = field(default_factory=dict)
     """The linked tables in whose name somebody asked for what no table can play, each with the first such request."""
 
@@ -135,18 +138,30 @@ def difference_between(authority: Audited, table: Audited) -> str | None:
     The table must have the authority's entries, and no balance, game or award that the authority's books never had.
 
     The authority may have carried out one request whose answer is not on the table's record yet. What the record has of the time
-    before the authority began again with the table may end anywhere, because it was lost or restored from a backup.
+    before the authority began again with the table may end anywhere, because it was lost or restored from a backup. If it was the
+    authority that was restored, the table has more entries of that time: `Audited.lost` gets their number.
     """
+    began: float = 0
     for progressive in authority.shared.keys() | table.shared.keys():
-        own = [entry for _, entry in table.shared.get(progressive, ()) if table_of(entry) == table.table]
+        entries = [each for each in table.shared.get(progressive, ()) if table_of(each[1]) == table.table]
+        own = [entry for _, entry in entries]
         *before, kept = _since_each_beginning(authority.shared.get(progressive, ()), table.table)
+        ends, whole = _ends_of_parts(own, before)
         # How many entries can be of the time before; then so many must be left as the authority has, or as it has answered.
-        old = _ends_of_parts(own, before)
-        fits = [end for end in old if 0 <= end - (len(own) - len(kept)) <= _in_last_input(kept)]
-        found = [_difference(progressive, table.table, own, end, kept) for end in sorted(fits) or [max(old)]]
-        if all(found):
+        left = range(len(kept) - _in_last_input(kept), len(kept) + 1)
+        found = [
+            _difference(progressive, table.table, own, end, kept)
+            for end in sorted(end for end in ends if len(own) - end in left) or [max(ends)]
+        ]
+        if not all(found):
+            continue
+        begin = len(own) - len(kept)
+        lost = [begin - end for end in whole if begin > end and own[begin:] == [entry for _, entry in kept]]
+        if not lost:
             return found[-1]
-    return _invented(authority, table)
+        table.lost = min(lost)
+        began = entries[begin][0] if begin < len(own) else inf
+    return _invented(authority, table, began)
 
 
 def _difference(
@@ -180,28 +195,39 @@ def _since_each_beginning(entries: Iterable[_Entry], table: str) -> list[list[_E
     return parts
 
 
-def _ends_of_parts(own: Sequence[Effect], parts: Iterable[Sequence[_Entry]]) -> set[int]:
-    """After how many entries a record can be at the end of these parts, each of which it may have had up to any entry."""
-    ends = {0}
+def _ends_of_parts(own: Sequence[Effect], parts: Sequence[Sequence[_Entry]]) -> tuple[set[int], set[int]]:
+    """After how many entries a record can be at the end of these parts, each of which it may have had up to any entry.
+
+    And after how many it has the last part whole, so that what follows can be entries that its authority has lost.
+    """
+    ends, whole = {0}, set[int]()
     for part in parts:
-        for start in tuple(ends):
-            for end, (_, entry) in enumerate(part, start):
-                if end == len(own) or own[end] != entry:
-                    break
-                ends.add(end + 1)
-    return ends
+        starts, whole = tuple(ends), set()
+        for start in starts:
+            same = next(
+                (
+                    at
+                    for at, (_, entry) in enumerate(part)
+                    if start + at == len(own) or own[start + at] != entry
+                ),
+                len(part),
+            )
+            ends.update(range(start, start + same + 1))
+            if same == len(part):
+                whole.add(start + same)
+    return ends, whole
 
 
 def _in_last_input(kept: Sequence[_Entry]) -> int:
     return sum(seq == kept[-1][0] for seq, _ in kept)
 
 
-def _invented(authority: Audited, table: Audited) -> str | None:
-    """What the table heard of the books first that the authority's books never had."""
+def _invented(authority: Audited, table: Audited, since: float) -> str | None:
+    """What the table heard of the books first, from its input `since` on, that the authority's books never had."""
     for progressive, had in table.had.items():
         kept = authority.had.get(progressive, BooksHad()).since
         for part, seq in had.since.items():
-            if part not in kept:
+            if seq >= since and part not in kept:
                 what = f"award {part.id} ({part.state})" if isinstance(part, Award) else "a meter or game"
                 return f"after input {seq}, {table.table} had {what} of {progressive} that the authority's books never had"
     return None

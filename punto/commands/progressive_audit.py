@@ -95,6 +95,11 @@ def _all_linked(authority: Audited, paths: Sequence[Path]) -> int:
         print(
             f"{table.replayed.title}: {table.replayed.inputs} inputs derived again, the same entries as the authority"
         )
+        if table.lost:
+            print(
+                f"not compared: {table.lost} entries of {table.table} of the time before the authority began again with the table, which the "
+                "authority has lost. Compare them with a copy of the record that it had then"
+            )
     missing = without_record(authority, [table for _, table in tables.values()])
     if missing:
         print(

@@ -167,13 +167,13 @@ async def test_what_is_refused_of_the_progressive_is_in_the_report_of_the_shift_
         assert (await browser.order("confirm", by=BY_EVE)).json["code"] == "no_hand_selected"
         assert (await browser.order("wager_lifted", seat=1)).status == 200
         await browser.order("adjust", cause="retirement", amount=1, reason="r", approval=BY_EVE)
-        told = (await browser.get("/api/shift")).json["alarms"]
+        told = (await browser.get("/api/shift")).json["refused"]
 
-        assert [(each["kind"], each["who"], each["source"]) for each in told[1:]] == [
+        assert [(each["kind"], each["who"], each["source"]) for each in told] == [
             ("confirm", "Eve", "operator Ida"),
             ("adjust", "Ida", "operator Ida"),
         ]
-        assert told[1]["text"].startswith("refused: no seat can be selected yet")
+        assert told[0]["text"].startswith("refused: no seat can be selected yet")
         found = rows(here.record, "SELECT code FROM incidents WHERE kind = 'refused' ORDER BY input")
         assert found == [("no_hand_selected",), ("not_a_cause",)]
     assert replay(tmp_path / "table.db").difference is None

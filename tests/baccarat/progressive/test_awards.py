@@ -503,13 +503,13 @@ def test_the_next_meter_has_its_seed_also_if_many_awards_followed_the_back_out()
         floor.order(order)
     for round_ in range(1, KEPT + 2):
         tier = "all" if round_ == 1 else "quarter"
-        for order in (
+        for each in (
             Contribute("t2", round_, wagers(1)),
             lock(tier, 1, table="t2", number=round_),
             BookAward("t2"),
             EndRound("t2", round_),
         ):
-            floor.order(order)
+            floor.order(each)
     before = floor.state.ledger.seed_money
     floor.order(lock("all", 1))
     floor.order(BookAward("t1"))

@@ -1,5 +1,6 @@
 """Several tables on one progressive, whose meter an authority keeps."""
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from punto.baccarat.progressive.effects import (
 from punto.baccarat.progressive.settings import LinkedTable
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.progressive.state import Award
+from punto.baccarat.table.effects import MeterMoved
 from punto.baccarat.table.events import (
     MeterAnswered,
     MeterClaimed,
@@ -26,9 +28,11 @@ from punto.baccarat.table.events import (
     TableRefused,
 )
 from punto.baccarat.table.meter_link import MOST_LATER, older_table
+from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.table.winners import can_win
-from punto.controller.journal.audit import Audited, difference_between
+from punto.controller.journal.audit import Audited, BooksHad, difference_between
+from punto.controller.journal.entries import EVENTS
 from punto.controller.journal.recovery import Replayed
 from tests.baccarat.table.croupier import cards
 from tests.baccarat.table.croupier import settings as table_settings
@@ -627,11 +631,54 @@ def test_an_audit_finds_what_the_authority_did_in_the_name_of_a_table(floor):
 
 
 def audited(floor: LinkedFloor, table: str = "t1") -> tuple[Audited, Audited]:
-    """The entries on the records of the authority and of a table, as an audit finds them."""
-    books, part = Audited(Replayed(), table="meter-1"), Audited(Replayed(), table=table)
-    books.shared["dragon"] = list(enumerate(floor.authority.entries))
-    part.shared["dragon"] = list(enumerate(floor.tables[table].entries))
-    return books, part
+    """What an audit finds on the records of the authority and of a table."""
+    return of_record(floor.authority, "meter-1"), of_record(floor.tables[table], table)
+
+
+def of_record(node: Node, name: str) -> Audited:
+    found, had, again = Audited(Replayed(), table=name), BooksHad(), Table.new(node.settings)
+    assert again.state.progressive is not None
+    had.see(0, again.state.progressive.books)
+    for seq, each in enumerate(node.inputs, 1):
+        with suppress(RefusedError):
+            effects = again.handle(EVENTS.validate_json(each, strict=True))
+            found.shared.setdefault("dragon", []).extend(
+                (seq, effect.entry) for effect in effects if isinstance(effect, MeterMoved)
+            )
+        assert again.state.progressive is not None
+        had.see(seq, again.state.progressive.books)
+    found.had["dragon"] = had
+    return found
+
+
+@pytest.mark.parametrize("later", [0, 2])
+def test_an_audit_names_what_a_restored_authority_has_lost_and_compares_the_time_since(floor, later):
+    play(floor, "t1")
+    backup = len(floor.authority.inputs)
+    for table in ("t1", "t1", "t2"):
+        play(floor, table)
+    lost, floor.authority = floor.authority, Node(AUTHORITY, floor.authority.progressive.books.settings)
+    for each in lost.inputs[:backup]:
+        floor.authority.handle(EVENTS.validate_json(each, strict=True))
+    for table in floor.tables:
+        floor.authority.handle(replace(FORGOTTEN, table=table))
+    floor.settle()
+    for _ in range(later):
+        play(floor, "t1")
+    books, part = audited(floor)
+    assert difference_between(books, part) is None
+    assert part.lost == 4
+
+    invented = WagersCounted("t1", 99, ())
+    books, part = audited(floor)
+    part.shared["dragon"][1] = part.shared["dragon"][1][0], invented
+    assert "entry 2 of t1" in (difference_between(books, part) or ""), (
+        "the time before the backup is compared"
+    )
+    if later:
+        books, part = audited(floor)
+        part.shared["dragon"][-3] = part.shared["dragon"][-3][0], invented
+        assert difference_between(books, part) is not None
 
 
 @pytest.mark.parametrize("backup_after", [None, 1, 4])
