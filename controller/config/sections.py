@@ -7,7 +7,7 @@ from dataclasses import fields
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
@@ -210,6 +210,11 @@ class EdgeConfig(Section):
         return percentage(self.alarm)
 
 
+Sound = Literal["call", "alarm", "award"]
+"""The sounds of pages."""
+ALL_SOUNDS: Final[tuple[Sound, ...]] = get_args(Sound)
+
+
 class SignOnPagesConfig(Section):
     """Pages at which people sign on: their address, TLS, and the end of a session."""
 
@@ -224,6 +229,10 @@ class SignOnPagesConfig(Section):
     reserved: Reserved = ()
     """The IP addresses of up to 6 other machines with consoles. If there are too many connections, the server first closes
     connections of addresses that are not listed here. Each listed machine keeps up to 50 connections, and so does this machine.
+    """
+    sounds: tuple[Sound, ...] = ALL_SOUNDS
+    """The sounds of the pages, each heard once for a new event: a call for a supervisor, an alarm, and an award of the progressive at
+    a table. With an empty list, the pages are silent.
     """
 
     @model_validator(mode="after")

@@ -7,6 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Group
 from punto.controller.accounts.roles import Read, Role
+from punto.controller.config.sections import Sound
 from punto.controller.orders.requests import Body, Name
 from punto.messages.models import WagerLimits
 
@@ -22,7 +23,7 @@ class NamedCredential(Name, Credential):
 
 
 class SessionAnswer(BaseModel):
-    """The person who is signed on, and the `notice` at the top of each page. The account's `number` is unique for ever.
+    """The person who is signed on, the `notice` at the top of each page, and its `sounds`. The account's `number` is unique for ever.
 
     `reads` and `orders` are everything that the roles let this person read and order. The view lists the orders that are possible now.
     """
@@ -34,6 +35,7 @@ class SessionAnswer(BaseModel):
     orders: tuple[str, ...]
     idle_seconds: int
     notice: str
+    sounds: tuple[Sound, ...]
 
 
 class SignedOnAnswer(SessionAnswer):

@@ -53,6 +53,7 @@ class Console:
             reports=Reports(record),
             house=_house(desk.engine, record, progressive),
             notice=config.notice,
+            sounds=config.sounds,
             lang=config.lang,
             port=self._listener.getsockname()[1],
             tls=tls is not None,

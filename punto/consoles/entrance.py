@@ -118,7 +118,9 @@ class FloorEntrance:
         self._expected = 0
         self._key = None if accounts.house_key is None else _house_key(accounts.house_key)
         self._gate = Gate(open_for_service(accounts.path), self._accesses, accounts, pages.idle_minutes)
-        self._place = Place(gate=self._gate, notice="", port=port, tls=pages.certificate is not None)
+        self._place = Place(
+            gate=self._gate, notice="", sounds=pages.sounds, port=port, tls=pages.certificate is not None
+        )
 
     def close(self) -> None:
         """Close the accounts."""
@@ -174,7 +176,7 @@ class FloorEntrance:
 
         app.mount(f"{SIGN_ON}static", StaticFiles(directory=PAGES))
         app.mount("/catalog", StaticFiles(directory=CATALOGS))
-        floor = application(view, store, self._doors(callers), kept)
+        floor = application(view, store, self._doors(callers), kept, self._place.sounds)
         floor.add_exception_handler(RefusalError, _refused)
         app.mount("/", floor)
         return Guard(app, tls=self._place.tls, failed=_failed)

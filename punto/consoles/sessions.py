@@ -15,6 +15,7 @@ from punto.consoles.answers import OF_JSON, answers
 from punto.controller.accounts.gate import Gate, Session
 from punto.controller.accounts.refusals import RefusalError
 from punto.controller.accounts.roles import Read, may_read, orders_of
+from punto.controller.config.sections import Sound
 from punto.controller.orders.requests import Credentials
 
 KNOWN_BROWSER_SECONDS: Final = 400 * 24 * 3600
@@ -23,10 +24,14 @@ KNOWN_BROWSER_SECONDS: Final = 400 * 24 * 3600
 
 @dataclass
 class Place:
-    """A place where people sign on: `port` is its TCP port, `notice` the text at the top of each page; `tls` is true if it uses TLS."""
+    """A place where people sign on: `port` is its TCP port; `tls` is true if it uses TLS.
+
+    `notice` is the text at the top of each page, and `sounds` are those that its pages may make.
+    """
 
     gate: Gate
     notice: str
+    sounds: tuple[Sound, ...]
     port: int
     tls: bool
 
@@ -120,7 +125,12 @@ def add_sessions(app: FastAPI, place: Place, callers: Callers, signed_off: Calla
         own = {"number": session.number, "name": session.name, "roles": session.roles}
         reads = tuple(each for each in get_args(Read) if may_read(session.roles, each))
         own |= {"reads": reads, "orders": tuple(sorted(orders_of(session.roles)))}
-        return {**own, "idle_seconds": place.gate.idle_seconds, "notice": place.notice}
+        return {
+            **own,
+            "idle_seconds": place.gate.idle_seconds,
+            "notice": place.notice,
+            "sounds": place.sounds,
+        }
 
     refusals = answers(403, *OF_JSON)
     refusals[401]["model"] = api.Refusal  # all other answers refer to it

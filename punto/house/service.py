@@ -167,7 +167,9 @@ async def serve(
         publish = partial(feed.publish, house_accounts(config.mqtt.base))
         entrance = entrance_of(config.accounts, config.pages, listener.getsockname()[1], store, publish)
     pages = (
-        application(view, store, kept=kept) if entrance is None else entrance.application(view, store, kept)
+        application(view, store, kept=kept, sounds=config.pages.sounds)
+        if entrance is None
+        else entrance.application(view, store, kept)
     )
     server = Server(pages, tls=tls, reserved=config.pages.reserved)
     serving = asyncio.create_task(server.serve(sockets=[listener]), name="pages")

@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from punto.configs.plain_text import PLAIN
+from punto.controller.config.sections import ALL_SOUNDS, Sound
 from punto.house.alarms import (
     ALARMS_A_PAGE,
     AlarmError,
@@ -93,10 +94,14 @@ OPEN: Final = Doors(_anybody, _nobody, lambda _: _NOBODY, _anybody)
 
 
 class Reader(BaseModel):
-    """Who reads the pages: null if they ask nobody to sign on. `bars` says why this person cannot acknowledge an alarm, empty if they can."""
+    """Who reads the pages: null if they ask nobody to sign on. `bars` says why this person cannot acknowledge an alarm, empty if they can.
+
+    `sounds` are those that the pages may make.
+    """
 
     name: str | None
     bars: str
+    sounds: tuple[Sound, ...]
 
 
 class EndingError(Exception):
@@ -104,9 +109,13 @@ class EndingError(Exception):
 
 
 def application(
-    view: Callable[[], FloorView], store: Store, doors: Doors = OPEN, kept: Callable[[], Kept] = Kept
+    view: Callable[[], FloorView],
+    store: Store,
+    doors: Doors = OPEN,
+    kept: Callable[[], Kept] = Kept,
+    sounds: tuple[Sound, ...] = ALL_SOUNDS,
 ) -> FastAPI:
-    """The pages. `view` is the floor as it is now, and `kept` its meters. Only static files are outside the `doors`."""
+    """The pages, which may make these `sounds`. `view` is the floor as it is now, and `kept` its meters. Only static files are outside the `doors`."""
     app = FastAPI(
         title="Punto Game Manager",
         version=__version__,
@@ -125,7 +134,8 @@ def application(
 
     @app.get("/api/reader")
     async def who_reads(reader: Reading) -> Response:
-        return json_of(Reader(name=None if reader is None else reader.name, bars=doors.bars(reader)))
+        name = None if reader is None else reader.name
+        return json_of(Reader(name=name, bars=doors.bars(reader), sounds=sounds))
 
     @app.get("/api/floor")
     async def floor() -> Response:

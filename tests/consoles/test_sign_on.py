@@ -21,6 +21,12 @@ def access(here: Here) -> list[dict[str, Any]]:
     return here.events("session_begun", "session_ended", "access_refused")
 
 
+async def test_a_page_is_told_the_sounds_of_the_configuration(tmp_path):
+    async with consoles(tmp_path, sounds=("award",)) as here:
+        here.account("Mei", "dealer")
+        assert (await here.browser().sign_on("Mei")).json["sounds"] == ["award"]
+
+
 async def test_somebody_with_an_account_signs_on_and_it_is_on_the_record(here):
     here.account("Mei", "supervisor", "auditor")
     browser = here.browser()
@@ -35,6 +41,7 @@ async def test_somebody_with_an_account_signs_on_and_it_is_on_the_record(here):
         "orders": sorted(orders_of([Role.SUPERVISOR, Role.AUDITOR])),
         "idle_seconds": 900,
         "notice": "",
+        "sounds": ["call", "alarm", "award"],
     }
     assert answer.json == {**who, "csrf": browser.csrf}
     assert (await browser.get("/api/session")).json == who

@@ -166,9 +166,10 @@ async def test_supervisors_and_executives_acknowledge_incidents_and_others_do_no
             (only,) = (await ada.get(f"/api/alarms?{one}")).json["alarms"]
             assert only["table"] == "t2"
         assert (await ada.get("/api/alarms/choices")).json == {"tables": ["t1", "t2"], "kinds": ["called"]}
+        sounds = ["call", "alarm", "award"]
         assert [(await each.get("/api/reader")).json for each in (sue, ada)] == [
-            {"name": "Sue", "bars": ""},
-            {"name": "Ada", "bars": "your roles do not allow acknowledging alarms"},
+            {"name": "Sue", "bars": "", "sounds": sounds},
+            {"name": "Ada", "bars": "your roles do not allow acknowledging alarms", "sounds": sounds},
         ]
         for bad in ("before=x", "limit=0", "limit=1000", "kind=%00", f"table={'x' * 65}"):
             assert (await ada.get(f"/api/alarms?{bad}")).status == 422

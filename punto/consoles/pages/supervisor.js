@@ -2,6 +2,7 @@
 
 import { button, byId, element, one, put, refresh } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
+import { hear } from "/shared/sounds.js";
 import { sentence } from "/shared/words.js";
 import { awardOrders, showProgressive } from "./award.js";
 import { groupOf, labelOf } from "./catalogue.js";
@@ -14,7 +15,7 @@ import { showPrompt } from "./prompt.js";
 import { showHands } from "./rounds.js";
 import { follow, live } from "./service.js";
 import { showShift } from "./shift.js";
-import { begin, pageLink, showTop } from "./top.js";
+import { begin, isCall, pageLink, showTop } from "./top.js";
 import { dayAndClock } from "./words.js";
 
 /** @import { CommissionOwed, OrderOnOffer, StandingAlarm, View } from "#sent/consoles" */
@@ -188,6 +189,10 @@ follow((latest) => {
   const first = view === undefined;
   view = latest;
   showTop(view, t("page.supervisor"));
+  hear(
+    "call",
+    view.alarms.filter(isCall).map(({ number }) => String(number)),
+  );
   showPrompt(byId("now"), view);
   showTrouble();
   showGame();

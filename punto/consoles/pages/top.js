@@ -1,6 +1,7 @@
 // What both pages have at their top: who is signed on, what is away, and how every device stands.
 
 import { button, byId, element, facts, put, refresh, scrolling, table } from "/shared/elements.js";
+import { hear, soundButton } from "/shared/sounds.js";
 import { showWaiting } from "./approvals.js";
 import { fetchOrders } from "./catalogue.js";
 import { askForKey, show } from "./dialogs.js";
@@ -9,7 +10,7 @@ import { keysHere } from "./security-keys.js";
 import { follow, signOff, unfollow, watchActivity, whoIsThere } from "./service.js";
 import { dayAndClock, plain } from "./words.js";
 
-/** @import { View } from "#sent/consoles" */
+/** @import { StandingAlarm, View } from "#sent/consoles" */
 /** @import { Session } from "./service.js" */
 
 const FACTS = {
@@ -18,6 +19,12 @@ const FACTS = {
   "cards-left": t("cards_left"),
   "hands-an-hour": t("hands_an_hour"),
 };
+
+/**
+ * Whether an alarm is a call for a supervisor.
+ * @param {StandingAlarm} alarm
+ */
+export const isCall = ({ code }) => code === "supervisor_called";
 
 /**
  * A link to another page; one with an id is hidden until the page shows it.
@@ -86,6 +93,8 @@ export function begin(...links) {
   );
   watchActivity();
   put("you", `${session.name}, ${session.roles.map((role) => orElse(`role.${role}`, role)).join(", ")}`);
+  const words = { on: t("sound.on"), waiting: t("sound.waiting"), muted: t("sound.muted") };
+  byId("devices").before(soundButton(session.sounds, words));
   put("notice", session.notice);
   byId("notice").hidden = session.notice === "";
   return session;
@@ -96,8 +105,13 @@ export function begin(...links) {
  * @param {string} page
  */
 export function showTop(view, page) {
-  const { state, operator, hands_an_hour, devices } = view;
+  const { state, operator, hands_an_hour, devices, alarms, stops, progressive } = view;
   showWaiting(view);
+  hear("alarm", [
+    ...alarms.filter((each) => !isCall(each)).map(({ number }) => String(number)),
+    ...stops.map(({ code, text }) => `${code} ${text}`),
+  ]);
+  hear("award", progressive?.award ? [String(progressive.round)] : []);
   document.title = `${state.name}, ${page}`;
   put("table-name", state.name);
   const posted = state.maximum_wagers === null ? "" : t("maximum_wagers", { wagers: state.maximum_wagers });

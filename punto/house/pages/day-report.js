@@ -60,6 +60,7 @@ export async function showReport(name, draw, { ofHours } = {}) {
     byId("csv", HTMLAnchorElement).href = `${path}.csv${query}`;
     byId("csv").hidden = false;
     byId("report").replaceChildren(...draw(report, known));
+    one("h1").append(hours === null ? `, ${since.value} to ${until.value}` : `, last ${hours} hours`); // for paper
   }
 
   try {

@@ -1,6 +1,7 @@
 // The floor: all tables of the house as they are now, and their alarms, worst first.
 
 import { arrange, button, byId, element, faultOf, put, refresh } from "/shared/elements.js";
+import { hear } from "/shared/sounds.js";
 import { keepOpen } from "/shared/stream.js";
 import { clock, moment, sentence } from "/shared/words.js";
 import { isSignedOn, REASONS, reader, send, showFaults } from "./house.js";
@@ -182,6 +183,10 @@ function showAlarms(all) {
     drawLine(line, card, alarm);
     if (!(first || before.has(key))) tellOf(`${card.view.name}: ${alarm.label} ${alarm.text}`);
   }
+  hear(
+    "alarm",
+    alarms.map(({ key }) => key),
+  );
   const focus = document.activeElement;
   arrange(byId("alarm-list"), [...listed.values()]);
   if (focus instanceof HTMLElement && focus.isConnected) focus.focus({ preventScroll: true });

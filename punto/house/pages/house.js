@@ -2,6 +2,7 @@
 
 import { byId, element, put, refresh } from "/shared/elements.js";
 import { givenUpAfter } from "/shared/newer.js";
+import { soundButton } from "/shared/sounds.js";
 import { csrf, keepToken, tokens } from "/shared/token.js";
 import { sentence } from "/shared/words.js";
 
@@ -128,7 +129,10 @@ byId("sign-off").addEventListener("click", async () => {
 });
 
 reader.then((found) => {
-  if (!found?.name) return; // the pages ask nobody to sign on
+  if (found === null) return;
+  const words = { on: "Sound is on", waiting: "Sound is off: touch the page once", muted: "Sound is muted" };
+  if (document.body.classList.contains("floor")) byId("colours").before(soundButton(found.sounds, words));
+  if (!found.name) return; // the pages ask nobody to sign on
   put("you", found.name);
   byId("you").hidden = false;
   byId("sign-off").hidden = false;

@@ -12,6 +12,7 @@ from typing import Any
 
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.table.state import Phase
+from punto.controller.config.sections import ALL_SOUNDS, Sound
 from punto.house.alarms import acknowledge, alarms
 from punto.house.books import Kept
 from punto.house.edge_alarms import EdgeAlarm, keep
@@ -186,6 +187,7 @@ async def served(
     doors: Doors = OPEN,
     kept: Callable[[], Kept] = Kept,
     calendar: Calendar = UTC_DAYS,
+    sounds: tuple[Sound, ...] = ALL_SOUNDS,
 ) -> AsyncIterator[str]:
     """The pages over a store of their own; gives their address."""
     listener = listen("127.0.0.1", port)
@@ -198,7 +200,7 @@ async def served(
         told = view()
         return told.model_copy(update={"tables": standing.on(told.tables, datetime.now(UTC))})
 
-    server = Server(application(seen, store, doors, kept))
+    server = Server(application(seen, store, doors, kept, sounds))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     following = asyncio.create_task(standing.follow(lambda _: view().tables, lambda: True))
     try:

@@ -31,6 +31,7 @@ from tests.house.pages.house import (
 )
 from tests.ports import free_port
 from tests.share import soaked
+from tests.sounds import COUNT_SOUNDS, heard
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -483,3 +484,38 @@ async def test_times_are_those_of_the_houses_clock(page, tmp_path):
         await page.goto(address)
         await expect(acknowledged(page, "Baccarat 1")).to_contain_text("since 25 Nov, 21:02")
         await expect(card(page, "Baccarat 1")).to_contain_text("as of 21:02:11")
+
+
+async def test_a_new_alarm_is_heard_once_after_a_touch_and_not_while_it_is_muted(page, tmp_path):
+    floor = Floor()
+    floor.tables = an_evening(9)
+    await page.add_init_script(COUNT_SOUNDS)
+    async with shown(page, tmp_path, floor):
+        listed = page.locator("#alarm-list li")
+        await expect(listed).to_have_count(7)
+        button = page.locator("#sound")
+        await expect(button).to_have_accessible_name("Sound is off: touch the page once")
+        await page.locator("#with-alarms").click()
+        await expect(button).to_have_accessible_name("Sound is on")
+        for at, name in ((5, "6"), (2, "3")):
+            floor.tables[at] = table(at + 1, devices_away=("keypad",))
+            await expect(card(page, f"Baccarat {name}")).to_contain_text("Device offline")
+        await expect(listed).to_have_count(9)
+        assert await heard(page) == ["alarm", "alarm"]
+        floor.tables[5] = table(6)
+        await expect(listed).to_have_count(8)
+        await button.click()
+        await expect(button).to_have_accessible_name("Sound is muted")
+        floor.tables[5] = table(6, devices_away=("keypad",))
+        await expect(listed).to_have_count(9)
+        assert await heard(page) == []
+
+
+async def test_the_floor_is_silent_if_the_configuration_says_so(page, tmp_path):
+    floor = Floor()
+    floor.tables = an_evening(3)
+    async with served(tmp_path, floor.view, sounds=()) as address:
+        await page.goto(address)
+        await page.wait_for_selector("body.live article")
+        await expect(page.locator("#colours")).to_be_visible()
+        await expect(page.locator("#sound")).to_be_hidden()

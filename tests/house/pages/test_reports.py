@@ -41,6 +41,18 @@ async def test_the_last_hours_are_a_report_too(page, tmp_path):
             assert (answer.status, (await answer.json())["detail"].startswith("hours: ")) == (422, True)
 
 
+async def test_a_report_on_paper_has_its_days_and_figures_and_nothing_that_is_pressed(page, tmp_path):
+    async with reports(page, tmp_path):
+        heading = page.get_by_role("heading", name="Reports, 2026-11-18 to 2026-11-24")
+        pressed = page.locator("nav, form, button:visible")
+        assert (await heading.bounding_box())["width"] < 2
+        await page.emulate_media(media="print", color_scheme="dark")
+        assert (await heading.bounding_box())["width"] > 100
+        await expect(pressed.filter(visible=True)).to_have_count(0)
+        await expect(page.get_by_role("table").first).to_be_visible()
+        assert await page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(246, 242, 233)"
+
+
 async def test_a_table_that_is_not_by_chance_is_marked_and_first(page, tmp_path):
     floor = Floor()
     floor.tables = [table(1), table(2, name="<b>Baccarat</b> 2")]
