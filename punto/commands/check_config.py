@@ -23,8 +23,6 @@ from punto.controller.config.file import ServiceConfig
 from punto.controller.config.needs import missing_group, obstacles, unit_user
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig, ProgressiveConfig
 from punto.controller.config.tables import doubles_of_files, link_problems, load_configs, these
-from punto.drivers.retried import listing
-from punto.drivers.serial_port import BY_ID
 from punto.house.config import load_game_manager
 from punto.runtime.permissions import User
 from punto.runtime.secret_file import secret_warnings
@@ -437,7 +435,7 @@ def _device_warnings(config: ServiceConfig) -> Iterator[str]:
     for section, device in config.devices():
         path = device.port or getattr(device, "input", None)
         if path is not None and not Path(path).exists():
-            there = listing(BY_ID if device.port is not None else INPUT_BY_ID)
+            there = _listed(device.port is not None)
             key = "port" if device.port is not None else "input"
             yield f"warning: {section}.{key} {path} does not exist: plug the device in, or correct the path; {there}"
     if config.shoe is not None and not config.shoe.port.startswith("/dev/serial/by-id/"):
@@ -456,6 +454,14 @@ def _device_warnings(config: ServiceConfig) -> Iterator[str]:
                 "this "
                 "device can have a key (docs/how-to/add-a-device.md)"
             )
+
+
+def _listed(serial: bool) -> str:
+    """The serial ports or the input devices that are there."""
+    from punto.drivers import serial_port  # noqa: PLC0415 - not for `--help`, or for a game
+    from punto.drivers.retried import listing  # noqa: PLC0415
+
+    return listing(serial_port.BY_ID if serial else INPUT_BY_ID)
 
 
 def _link_warnings(table: str, progressive: ProgressiveConfig) -> Iterator[str]:
