@@ -15,7 +15,7 @@ from punto.drivers.retried import listing
 
 READ_BYTES: Final = 4096  # the most that a terminal's input queue holds
 UNSENT_BYTES: Final = 4096  # the most that waits for a port that accepts nothing; the links repeat the rest
-_PSEUDO_TERMINALS: Final = range(136, 144)  # the major numbers of their other ends
+PSEUDO_TERMINALS: Final = range(136, 144)  # the major numbers of their other ends
 BY_ID = Path("/dev/serial/by-id")
 
 
@@ -168,7 +168,7 @@ def why_not_open(path: str, baud: int, device: str, error: Exception) -> str:
 
 
 def _is_pseudo_terminal(fd: int) -> bool:
-    return os.major(os.fstat(fd).st_rdev) in _PSEUDO_TERMINALS
+    return os.major(os.fstat(fd).st_rdev) in PSEUDO_TERMINALS
 
 
 def _is_terminal(path: str) -> bool:

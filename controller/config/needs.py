@@ -45,6 +45,18 @@ def needs(config: ServiceConfig, file: Path) -> Iterator[Need]:
         yield Need(key, path, _WRITE)
 
 
+def secrets_of(config: ServiceConfig) -> Iterator[Need]:
+    """The files with the secrets of a table's service, credentials among them."""
+    yield from (
+        Need(key, path)
+        for key, path in _named(config)
+        if path is not None and not key.endswith(("ca_file", "certificate"))
+    )
+    if config.progressive is not None:
+        files = config.progressive.key_files(config.table.id)
+        yield from (Need("progressive.key_folder", path) for _, path in files)
+
+
 def _named(config: ServiceConfig) -> Iterator[tuple[str, Path | None]]:
     """The keys of the configuration that can name a file of a secret or a certificate."""
     yield from ((f"{section}.key_file", device.key_file) for section, device in config.devices())

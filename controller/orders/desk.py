@@ -31,7 +31,16 @@ from punto.controller.config.sections import AccountsConfig
 from punto.controller.engine import Engine
 from punto.controller.orders import requests
 from punto.controller.orders.countersigning import APPROVAL_SECONDS, Countersigning, Waiting
-from punto.controller.orders.doors import NO_EQUIPMENT, Answer, Caller, Equipment, OrderAnswer, Peer, Preview
+from punto.controller.orders.doors import (
+    NO_EQUIPMENT,
+    Answer,
+    Caller,
+    Equipment,
+    LinkNow,
+    OrderAnswer,
+    Peer,
+    Preview,
+)
 from punto.controller.orders.games import game_names
 from punto.controller.orders.meter_answer import meter_answered
 from punto.controller.orders.one_signature import refusals_at_a_desk, ways_to_give
@@ -86,7 +95,11 @@ class Desk:
                 for name in sorted(order.model_fields_set - {"order"}):
                     raise UnreadableError(f"status has no {name!r}: it takes no fields")
                 state = state_message(self.engine.state, self.engine.seq, clock.now())
-                return Answer(accepted=True, seq=self.engine.seq, state=state)
+                links = {
+                    name: LinkNow(port=at.port, connected=at.connected, reason=at.reason, serial=at.serial)
+                    for name, at in self.equipment.links().items()
+                }
+                return Answer(accepted=True, seq=self.engine.seq, state=state, links=links)
             answer = await self.give(await self.orders(order, caller), caller)
             return Answer(**dict(answer))
         except RefusalError as error:

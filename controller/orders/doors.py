@@ -44,10 +44,20 @@ class OrderAnswer(Part):
     waiting: int | None = None
 
 
+class LinkNow(Part):
+    """A link of the service, to a device, the broker or the record: whether it is connected, and if not, the reason."""
+
+    port: str
+    connected: bool
+    reason: str
+    serial: str | None
+
+
 class Answer(OrderAnswer):
-    """The result of a request at the socket, with the table's public state for `status`."""
+    """The result of a request at the socket, with the table's public state and its links, by their names, for `status`."""
 
     state: State | None = None
+    links: dict[str, LinkNow] | None = None
 
 
 class Preview(Part):

@@ -74,6 +74,7 @@ _HELP: Final = {
     "signer": "sign the heads of this machine's records, with a key that no table can read",
     "witness": "keep the signed heads of many tables, and report what contradicts them",
     "check-config": "report the errors of a configuration",
+    "doctor": "find out what is wrong with the PC of a table, and name the command that mends it",
     "score": "compute the results of coups (deals) and settle their wagers",
     "roads": "draw the five roads (score charts) of a shoe",
     "games": "list the games that ship with punto, or describe a game",

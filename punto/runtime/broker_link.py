@@ -167,7 +167,7 @@ class Link:
                 ConfigError,
             ) as errors:  # ConfigError: the password's file was removed
                 error = errors.exceptions[0]
-                refused, taken_over = _refuses(error), self._is_taken_over(began, error)
+                refused, taken_over = refuses(error), self._is_taken_over(began, error)
                 reason = REFUSED if refused else TAKEN_OVER if taken_over else str(error)
                 self._lost(reason)
                 # One line until the broker is reached again, and one more if it is reached and refuses the user.
@@ -431,7 +431,7 @@ async def _leave(client: aiomqtt.Client) -> None:
             await anext(client.messages)  # the reason of the end is raised
 
 
-def _refuses(error: BaseException) -> bool:
+def refuses(error: BaseException) -> bool:
     """Whether the broker has refused the user."""
     code = getattr(error, "rc", None)
     return getattr(code, "value", code) in _NOT_AUTHORISED

@@ -92,7 +92,7 @@ async def test_no_other_program_can_open_the_line_whether_it_asks_for_a_lock_or_
     opens = [*nobody, "sh", "-c", f"exec 3<>{line.path}"]
     assert subprocess.run(opens, check=False).returncode == 0  # noqa: ASYNC221 - nothing else runs
 
-    monkeypatch.setattr(serial_port, "_PSEUDO_TERMINALS", ())
+    monkeypatch.setattr(serial_port, "PSEUDO_TERMINALS", ())
     port = Port(line.path, BAUD, "shoe")
     ran = subprocess.run(opens, check=False, capture_output=True, text=True)  # noqa: ASYNC221
     port.close()

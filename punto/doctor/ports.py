@@ -1,0 +1,203 @@
+"""The ports of a table's devices: there, allowed, free, and the right device at the end of the cable.
+
+A port that the running service has is asked through the service, and is never opened a second time.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from typing import Any, Final
+
+from punto.baccarat.table.shoe_orders import ShoeOrders
+from punto.configs.problems import ConfigError
+from punto.controller.config.devices import SerialConfig, SerialOrInputConfig
+from punto.doctor.findings import Finding, Level
+from punto.doctor.patient import Patient, Process, with_open
+from punto.drivers.base import CardAnswer, Driver, KeyAnswer, KeypadLamps, LinkHealth
+from punto.drivers.retried import listing
+from punto.drivers.serial_port import BY_ID, PSEUDO_TERMINALS
+from punto.runtime.permissions import Obstacle, obstacle
+
+CHECK: Final = "ports"
+ASK_SECONDS: Final = 4.0
+"""How long a device has to introduce itself."""
+_NO_SERVICE: Final = "the table's service does not run"
+
+
+@dataclass(frozen=True, slots=True)
+class PortFacts:
+    """What is known of a device's port. `others` are the ports under by-id that no device of the table has.
+
+    `link` is what the running service reports of it; `heard` is what the device answers if it was asked: empty if it
+    introduced itself, else the reason.
+    """
+
+    section: str
+    key: str
+    path: Path
+    there: bool
+    obstacle: Obstacle | None = None
+    holders: tuple[Process, ...] = ()
+    link: Mapping[str, Any] | None = None
+    heard: str | None = None
+    not_asked: str = ""
+    others: tuple[Path, ...] = ()
+    rule: str | None = None
+
+
+def check(patient: Patient) -> Iterator[Finding]:
+    """The ports of all devices."""
+    for section, device in patient.config.devices():
+        yield judged(_facts(patient, section, device), patient)
+
+
+def judged(facts: PortFacts, patient: Patient) -> Finding:
+    """How a port is."""
+    device = facts.section.replace("_", " ")
+    level, how, command = _how(facts, patient, device)
+    return Finding(CHECK, level, f"{device} at {facts.path}", how, command)
+
+
+def _how(facts: PortFacts, patient: Patient, device: str) -> tuple[Level, str, str | None]:
+    strangers = [each for each in facts.holders if each != patient.service]
+    if not facts.there:
+        how = f"the port does not exist: plug the {device} in, or write another path; {listing(BY_ID)}"
+        script = f"s|{facts.path}|{facts.others[0]}|" if len(facts.others) == 1 else ""
+        return "wrong", how, f"sed -i {quote(script)} {quote(str(patient.file))}" if script else None
+    if facts.obstacle is not None:
+        how = f"the user {patient.user.name} may not open it, so give it to the group {patient.user.group}"
+        own = f"chgrp {quote(patient.user.group)} {facts.path} && chmod 0660 {facts.path}"
+        return (
+            "wrong",
+            how,
+            facts.rule or (own if facts.obstacle.path == facts.path else facts.obstacle.remedy),
+        )
+    if strangers:
+        return "wrong", f"{strangers[0]} uses it too", strangers[0].stop
+    if facts.link is not None:
+        known = f"the service has it, serial number {facts.link['serial'] or 'unknown'}"
+        connected = bool(facts.link["connected"])
+        return "ok" if connected else "wrong", known if connected else str(facts.link["reason"]), None
+    if facts.heard is None:
+        return "not checked", f"it is there; {facts.not_asked}", None
+    return "wrong" if facts.heard else "ok", facts.heard or "the device introduces itself", None
+
+
+def _facts(patient: Patient, section: str, device: SerialConfig | SerialOrInputConfig) -> PortFacts:
+    key = "input" if device.port is None else "port"
+    path = Path(str(getattr(device, key)))
+    facts = PortFacts(section, key, path, path.exists())
+    if not facts.there:
+        return PortFacts(section, key, path, there=False, others=_others(patient))
+    stands = obstacle(path, patient.user, os.R_OK | os.W_OK)
+    if stands is not None:
+        return PortFacts(
+            section, key, path, there=True, obstacle=stands, rule=_rule(path, patient.user.group)
+        )
+    holders = tuple(each for each in with_open(path) if not _simulates(each, path))
+    link = None if patient.links is None else patient.links.get(section)
+    if link is not None or patient.service is not None or holders or section == "coin_spot" or key == "input":
+        why = "the service runs and has no [operator] socket at which it can be asked"
+        if patient.service is None:
+            why = "only the service asks this device"
+        return PortFacts(section, key, path, there=True, holders=holders, link=link, not_asked=why)
+    try:
+        driver = getattr(patient.devices_of(patient.config), section)
+    except ConfigError as error:
+        return PortFacts(section, key, path, there=True, not_asked=f"it cannot be asked: {error}")
+    return PortFacts(section, key, path, there=True, heard=asyncio.run(ask(driver)))
+
+
+def _simulates(process: Process, path: Path) -> bool:
+    """Whether the process is the device at the other end of a pseudo-terminal, and keeps its own end open."""
+    other_end = Path("/dev/ptmx").stat().st_rdev
+    try:
+        handles = [each.stat().st_rdev for each in Path(f"/proc/{process.number}/fd").iterdir()]
+    except OSError:
+        return False
+    return os.major(path.stat().st_rdev) in PSEUDO_TERMINALS and other_end in handles
+
+
+def _others(patient: Patient) -> tuple[Path, ...]:
+    """The ports under by-id that no device of the table has."""
+    used = {Path(str(each.port)) for _, each in patient.config.devices() if each.port is not None}
+    try:
+        return tuple(sorted(each for each in BY_ID.iterdir() if each not in used))
+    except OSError:
+        return ()
+
+
+def _rule(path: Path, group: str) -> str | None:
+    """The command that writes the udev rule for a USB adapter, and gives it to the group now; None for another device."""
+    place = Path("/sys/class/tty", path.resolve().name, "device").resolve()
+    for folder in (place, *place.parents):
+        try:
+            maker, product = (
+                (folder / name).read_text(encoding="ascii").strip() for name in ("idVendor", "idProduct")
+            )
+        except OSError:
+            continue
+        rule = (
+            f'SUBSYSTEM=="tty", ATTRS{{idVendor}}=="{maker}", ATTRS{{idProduct}}=="{product}", GROUP="{group}", MODE="0660", '
+            'ENV{ID_MM_DEVICE_IGNORE}="1"'
+        )
+        return f"echo {quote(rule)} >> /etc/udev/rules.d/60-punto.rules && udevadm control --reload && udevadm trigger"
+    return None
+
+
+class _Bystander:
+    """The user of a driver that only wants to know which device is there: it acknowledges nothing and orders nothing."""
+
+    def __init__(self) -> None:
+        self.changed = asyncio.Event()
+
+    def link_changed(self) -> None:
+        self.changed.set()
+
+    async def take(self, _: object) -> None:
+        pass
+
+    def orders(self) -> ShoeOrders:
+        return ShoeOrders()
+
+    async def press(self, _: str) -> KeyAnswer:
+        return KeyAnswer("refused", _NO_SERVICE)
+
+    async def turned(self, _: object) -> None:
+        pass
+
+    def restarted(self) -> None:
+        pass
+
+    def lamps(self) -> KeypadLamps:
+        return KeypadLamps()
+
+    async def swipe(self, _: str) -> CardAnswer:
+        return CardAnswer("refused", _NO_SERVICE)
+
+    async def unreadable(self) -> None:
+        pass
+
+    def awaited(self) -> bool:
+        return False
+
+
+async def ask(driver: Driver[Any]) -> str:
+    """Open the port and wait for the device's introduction; returns the reason if none comes, and else an empty text."""
+    user = _Bystander()
+    running = asyncio.create_task(driver.run(user))
+    try:
+        async with asyncio.timeout(ASK_SECONDS):
+            while not driver.health().connected:
+                await user.changed.wait()
+                user.changed.clear()
+    except TimeoutError:
+        pass
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    health: LinkHealth = driver.health()
+    return "" if health.connected else health.reason
