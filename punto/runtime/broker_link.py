@@ -75,7 +75,7 @@ who ends a connection every two minutes would keep the client away for up to a m
 _HINTS: Final = {
     REFUSED: {
         "hint": "set username and password_file in [mqtt], and add the user to the broker's password file (mosquitto_passwd) and to "
-        "its ACL"
+        "its ACL; `punto doctor` names what is wrong and the command that mends it"
     },
     TAKEN_OVER: {
         "hint": "give each program a user of its own and each table an id of its own, and look in the broker's log for who else "
