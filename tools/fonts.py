@@ -1,7 +1,7 @@
 """Makes the fonts of the displays and of the consoles anew: `make fonts`, after a change of a Chinese catalogue.
 
 All are from npm's @fontsource packages, and under the SIL Open Font License. A font of Latin letters gets the letters of Western
-Europe, because tables and houses have names. A Chinese font gets the characters of its language's catalogues and no others:
+Europe, because tables and houses have names. A Chinese font gets the characters of its language's catalogues, and of the titles of the games that ship, and no others:
 what a table itself says may have more, and those come from the screen's own fonts.
 """
 
@@ -9,7 +9,8 @@ import json
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -59,10 +60,18 @@ FONTS: Final = (
 )
 
 
+def titles(language: str) -> Iterator[str]:
+    """The titles in a language of the games that ship, and of their wagers."""
+    for path in sorted((ROOT / "configs" / "games").glob("*.toml")):
+        game = tomllib.loads(path.read_text(encoding="utf-8"))
+        for each in (game, *game["wagers"]):
+            yield each.get("titles", {}).get(language, "")
+
+
 def characters(language: str, pages: Path) -> set[str]:
-    """What of a language's catalogue is not Latin, so not in every font; and of dates, which browsers write."""
+    """What of a language's catalogue and titles is not Latin, so not in every font; and of dates, which browsers write."""
     catalogue = json.loads((pages / "catalogs" / f"{language}.json").read_text(encoding="utf-8"))
-    words = catalogue.values()
+    words = [*catalogue.values(), *titles(language)]
     return set("年月日") | {character for each in words for character in each if ord(character) > 0x2E7F}
 
 

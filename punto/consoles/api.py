@@ -75,12 +75,14 @@ class OrderOnOffer(BaseModel):
 
 
 class GameOnOffer(BaseModel):
-    """A game that the table can be changed to, with the limits of its file."""
+    """A game that the table can be changed to, with the limits and the titles in other languages of its file."""
 
     name: str
     title: str
     dealt: str
     wagers: tuple[WagerLimits, ...]
+    titles: dict[str, str]
+    wager_titles: dict[str, dict[str, str]]
 
 
 ORDERS_ON_OFFER: Final = tuple(map(OrderOnOffer.model_validate, CATALOGUE.values()))

@@ -29,7 +29,7 @@ from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import OrderAnswer, Preview
 from punto.controller.orders.games import games_on_offer
 from punto.controller.orders.requests import Name, Order, Password
-from punto.messages.building import wager_limits
+from punto.messages.building import wager_limits, wager_titles
 from punto.reports.printed import Report
 from punto.reports.sheets import named, shift_sheet
 from punto.reports.shift import Reports, RoundInputs, Rounds, Shift
@@ -380,7 +380,14 @@ async def _read(parts: Parts, report: Callable[[Reports], _Report]) -> _Report:
 
 def _offered(desk: Desk) -> tuple[api.GameOnOffer, ...]:
     return tuple(
-        api.GameOnOffer(name=name, title=game.title, dealt=game.dealt, wagers=wager_limits(game))
+        api.GameOnOffer(
+            name=name,
+            title=game.title,
+            dealt=game.dealt,
+            wagers=wager_limits(game),
+            titles=game.titles,
+            wager_titles=wager_titles(game),
+        )
         for name, game in games_on_offer(desk.folder, desk.smallest_chip).items()
     )
 

@@ -1,6 +1,7 @@
 """The words of a language, from its catalogue: the same as the page's."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -17,15 +18,20 @@ class Words:
     """One language's words by key."""
 
     def __init__(self, language: str) -> None:
+        self._language = language
         self._words: dict[str, str] = json.loads((CATALOGS / f"{language}.json").read_text(encoding="utf-8"))
 
     def __call__(self, key: str) -> str:
         """The words for a key that every catalogue has."""
         return self._words[key]
 
-    def wager(self, name: str, title: str) -> str:
-        """The name of a wager: from the catalogue, or else the title in its game file."""
-        return self._words.get(f"wager.{name}", title)
+    def title(self, titles: Mapping[str, str], own: str) -> str:
+        """A title in this language, if the game file has one, or else its own."""
+        return titles.get(self._language, own)
+
+    def wager(self, name: str, title: str, titles: Mapping[str, str]) -> str:
+        """The name of a wager: in this language from its game file, or else from the catalogue, or else its title."""
+        return self.title(titles, self._words.get(f"wager.{name}", title))
 
     def reason(self, reason: str, seen: str | None, now: datetime) -> str:
         """The reason why a board is not live, and when the table was seen last; its own text after a colon stays as it is."""

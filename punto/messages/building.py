@@ -92,6 +92,8 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
         seats=settings.seats,
         limits=wager_limits(settings.game),
         maximum_wagers=settings.game.maximum_wagers,
+        game_titles=settings.game.titles,
+        wager_titles=wager_titles(settings.game),
         revealing_seat=state.revealing_seat,
     )
 
@@ -113,6 +115,11 @@ def _hits(game: Game, last: RoundRecord) -> Iterator[Hit]:
             rule = next(each for each in wager.rules if each.name == decided)
             if rule.wins:
                 yield Hit(wager=name, title=wager.title, pays=rule.pays, badge=str(wager.badge))
+
+
+def wager_titles(game: Game) -> dict[str, dict[str, str]]:
+    """The titles in other languages that the game file has, by wager and language."""
+    return {wager.name: wager.titles for wager in game.wagers if wager.titles}
 
 
 def wager_limits(game: Game) -> tuple[WagerLimits, ...]:
@@ -260,6 +267,7 @@ def progressive_message(
         valid_until=timestamp(now + STATE_HOLDS),
         progressive=settings.progressive,
         title=settings.wager.title,
+        titles=settings.wager.titles,
         currency=state.settings.currency,
         phase=books.phase.value,
         meter=books.shown,

@@ -333,6 +333,13 @@ class State(Message):
         default=None,
         description="the highest number of wagers that a player may have on a coup; null if there is no limit. The table must post this limit (sheet 003, 1b)",
     )
+    game_titles: dict[str, str] = Field(
+        default_factory=dict, description="the game's title in other languages, such as zh-Hant"
+    )
+    wager_titles: dict[str, dict[str, str]] = Field(
+        default_factory=dict,
+        description="for each wager whose title the game file has in other languages: these titles by language",
+    )
     revealing_seat: int | None = Field(
         default=None,
         description="the seat whose player turns the cards (sheet 004): the seat with the largest wager on Player or Banker. If several seats have this largest wager, the lowest of their numbers; null if the dealer turns the cards",
@@ -471,6 +478,9 @@ class Progressive(Message):
     valid_until: Timestamp
     progressive: str
     title: str
+    titles: dict[str, str] = Field(
+        default_factory=dict, description="the title in other languages, such as zh-Hant"
+    )
     currency: Currency
     phase: Literal["new", "open", "retired"]
     meter: MinorUnits = Field(description="the amount that displays show")

@@ -186,6 +186,17 @@ def test_a_wager_that_its_base_wager_limits_says_so():
     assert shown.count("50% of the base wager") == 1
 
 
+def test_titles_in_the_language_come_before_the_catalogues_and_the_tables_own():
+    state = PlayedTable().state()
+    titles = {"tie": {"zh-Hant": "和局"}, "player_pair": {"pt": "Par do Jogador"}}
+    state = state.model_copy(update={"wager_titles": titles})
+    draw = Drawing(Words("zh-Hant"))
+
+    assert "迷你百家樂" in draw.names(state, 200).plain
+    assert {"和局", "閒對"} <= set(draw.limits(state, 500).plain.split())
+    assert "Mini Baccarat" in Drawing(Words("en")).names(state, 200).plain
+
+
 @pytest.mark.parametrize("overlay", get_args(Overlay))
 def test_whatever_lies_over_the_state_is_named(overlay):
     state = PlayedTable().state().model_copy(update={"overlays": (overlay,)})

@@ -177,8 +177,11 @@ class Wager:
     """The colour, such as #b05a00, of the badge that the boards show when a hand wins this wager; no badge without it."""
     short: str | None = None
     """The name of the wager where a page has little room for it; the title without it."""
+    titles: dict[str, str] = field(default_factory=dict, hash=False)
+    """Its title in other languages, such as zh-Hant."""
 
     def __post_init__(self) -> None:
+        _titled(self)
         self._check_shown()
         if not self.rules:
             raise ValueError(f"{self.name} has no rules: it would always lose")
@@ -303,7 +306,7 @@ def _only_won_by(rules: Iterable[Rule], winners: Collection[Winner]) -> Iterable
 class Game:
     """A game file: the deal and the wagers of a game.
 
-    `sheet` names its sources, `variation` says if the approval letter counts it as a variation, `reveal` says
+    `titles` are its title in other languages, such as zh-Hant. `sheet` names its sources, `variation` says if the approval letter counts it as a variation, `reveal` says
     who turns the cards: the shoe shows them as they are dealt, or they lie face down until the dealer, or the
     player with the largest wager (midi), has turned them. `maximum_wagers` bounds a seat's wagers on one coup.
     """
@@ -320,8 +323,10 @@ class Game:
     reveal: Literal["shoe", "dealer", "player"] = "shoe"
     maximum_wagers: int | None = None
     rounding: Rounding = field(default_factory=Rounding)
+    titles: dict[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        _titled(self)
         if not 1 <= self.decks <= 12:
             raise ValueError(f"decks must be from 1 to 12, not {self.decks}")
         if self.maximum_wagers is not None and self.maximum_wagers < 1:
@@ -420,6 +425,16 @@ class Game:
 def digest_of(*values: Any) -> str:
     """A short name of values that JSON has: 16 hexadecimal digits."""
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:16]
+
+
+def _titled(named: "Wager | Game") -> None:
+    for language, title in named.titles.items():
+        if not re.fullmatch("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", language):
+            raise ValueError(
+                f"titles of {named.name} has {language!r}: write the code of a language, such as zh-Hant"
+            )
+        if not title.strip():
+            raise ValueError(f"the title of {named.name} in {language} is empty: write one, or leave it out")
 
 
 def _unique(what: str, key: str, named: Iterable[Rule | Wager]) -> None:

@@ -1,5 +1,6 @@
 // Another game, or other limits: between shoes only.
 
+import { titled } from "/shared/catalogue.js";
 import { byId, element, one, submitted, table } from "/shared/elements.js";
 import { decimal, moneyIn, readMoney } from "/shared/money.js";
 import { askOrder } from "./dialogs.js";
@@ -42,13 +43,14 @@ async function fetchGames() {
   games = await read("/api/games", byId("game-limits"));
   if (games === null) return;
   choice.replaceChildren(
-    ...games.map(({ name, title, dealt }) =>
-      element(
+    ...games.map(({ name, title: own, titles, dealt }) => {
+      const title = titled(titles, own);
+      return element(
         "option",
-        { value: name, selected: title === view.state.game },
+        { value: name, selected: own === view.state.game },
         dealt === "face_down" ? t("game.face_down", { title }) : title,
-      ),
-    ),
+      );
+    }),
   );
   showLimits();
 }
@@ -57,7 +59,7 @@ const chosen = () => /** @type {GameOnOffer} */ (games?.find(({ name }) => name 
 
 /** The limits in force where the game is the one being played, else those of its file. */
 function showLimits() {
-  const { title, wagers } = chosen();
+  const { title, wagers, wager_titles: titles } = chosen();
   const inForce = new Map(title === view.state.game ? view.state.limits.map((each) => [each.wager, each]) : []);
   byId("game-limits").replaceChildren(
     table(
@@ -69,14 +71,14 @@ function showLimits() {
         const field = (limit, word, value) =>
           element("input", {
             name: `${wager.wager}.${limit}`,
-            "aria-label": t("of_order", { order: wagerTitle(wager.wager, wager.title), text: word }),
+            "aria-label": t("of_order", { order: wagerTitle(wager.wager, wager.title, titles), text: word }),
             inputmode: "decimal",
             autocomplete: "off",
             placeholder: t("none"),
             value,
           });
         return [
-          wagerTitle(wager.wager, wager.title),
+          wagerTitle(wager.wager, wager.title, titles),
           ...LIMITS.map(([limit, word]) => field(limit, word, amount(shown[limit]))),
           field("maximum_of_base", t("maximum_of_base"), shown.maximum_of_base ?? ""),
         ];
@@ -92,7 +94,8 @@ const amount = (minor) => (minor === null ? "" : decimal(minor, view.state.curre
 function typed() {
   /** @type {Record<string, Partial<Record<Limit, number>> & { maximum_of_base?: string }>} */
   const limits = {};
-  for (const wager of chosen().wagers) {
+  const { wagers, wager_titles: titles } = chosen();
+  for (const wager of wagers) {
     for (const [limit, word] of LIMITS) {
       const text = one(`[name="${wager.wager}.${limit}"]`, HTMLInputElement, form).value.trim();
       const none = text === "" && wager[limit] === null;
@@ -100,7 +103,7 @@ function typed() {
         ? null
         : readMoney(
             text,
-            t("limit_of", { wager: wagerTitle(wager.wager, wager.title), limit: word.toLowerCase() }),
+            t("limit_of", { wager: wagerTitle(wager.wager, wager.title, titles), limit: word.toLowerCase() }),
             view.state.currency,
           );
       if (minor !== null && minor !== wager[limit]) limits[wager.wager] = { ...limits[wager.wager], [limit]: minor };
@@ -123,12 +126,12 @@ function change() {
     .map(({ wager, title, ...of }) => {
       const { minimum, maximum, step, maximum_of_base: share } = { ...of, ...limits[wager] };
       const most = maximum === null ? t("none") : money(maximum);
-      return [wagerTitle(wager, title), money(minimum), most, money(step), share ?? t("none")];
+      return [wagerTitle(wager, title, game.wager_titles), money(minimum), most, money(step), share ?? t("none")];
     });
   askOrder({
     order: "change_game",
     view,
-    text: t("text.change_game", { game: game.title }),
+    text: t("text.change_game", { game: titled(game.titles, game.title) }),
     parts: [
       narrowed.length > 0
         ? table(

@@ -1,6 +1,6 @@
 // The language of the consoles' pages. What imports this module is loaded by start.js once the language's catalogue is there.
 
-import { fillIn, speak, t as words, orElse as wordsOr } from "/shared/catalogue.js";
+import { fillIn, speak, titleOfWager, t as words, orElse as wordsOr } from "/shared/catalogue.js";
 
 // Taken from here, so that no page asks for a word before it is there.
 export const t = words;
@@ -82,16 +82,30 @@ export function translated(text) {
  */
 export const counted = (key, count, others = {}) => t(`${key}.${count === 1 ? "one" : "many"}`, { count, ...others });
 
-/**
- * The name of a wager: from the catalogue, or else the title in its game's file.
- * @param {string} wager
- * @param {string} title
- */
-export const wagerTitle = (wager, title) => orElse(`wager.${wager}`, title);
+/** @typedef {Record<string, Record<string, string>>} WagerTitles by wager and language */
+
+/** @type {WagerTitles} */
+let wagerTitles = {};
 
 /**
- * The name of a wager for a narrow place: its title is short enough in the languages of the catalogues.
+ * Name the wagers of the game that is played by these titles of its file.
+ * @param {WagerTitles} titles
+ */
+export function nameWagers(titles) {
+  wagerTitles = titles;
+}
+
+/**
+ * The name of a wager, of the game that is played if no other game's titles are given.
+ * @param {string} wager
+ * @param {string} title
+ * @param {WagerTitles} [titles]
+ */
+export const wagerTitle = (wager, title, titles = wagerTitles) => titleOfWager(wager, title, titles[wager]);
+
+/**
+ * The name of a wager for a narrow place: its title is short enough in other languages.
  * @param {string} wager
  * @param {string} short
  */
-export const wagerShort = (wager, short) => orElse(`wager.${wager}`, short);
+export const wagerShort = (wager, short) => wagerTitle(wager, short);

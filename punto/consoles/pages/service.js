@@ -5,7 +5,7 @@ import { givenUpAfter } from "/shared/newer.js";
 import { keepOpen } from "/shared/stream.js";
 import { csrf, keepToken, tokens } from "/shared/token.js";
 import { sentence } from "/shared/words.js";
-import { t } from "./language.js";
+import { nameWagers, t } from "./language.js";
 
 /** @import { Refusal, SignedOnAnswer, View } from "#sent/consoles" */
 
@@ -205,6 +205,7 @@ function open() {
       /** @type {View} */
       const view = JSON.parse(json);
       latest = view;
+      nameWagers(view.state.wager_titles);
       setLive(null);
       for (const show of watchers) show(view);
     },

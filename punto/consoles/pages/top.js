@@ -1,5 +1,6 @@
 // What both pages have at their top: who is signed on, what is away, and how every device stands.
 
+import { titled } from "/shared/catalogue.js";
 import { button, byId, element, facts, put, refresh, scrolling, table } from "/shared/elements.js";
 import { hear, soundButton } from "/shared/sounds.js";
 import { showWaiting } from "./approvals.js";
@@ -115,7 +116,12 @@ export function showTop(view, page) {
   document.title = `${state.name}, ${page}`;
   put("table-name", state.name);
   const posted = state.maximum_wagers === null ? "" : t("maximum_wagers", { wagers: state.maximum_wagers });
-  put("game", [state.game, operator && t("operator", { name: operator }), posted].filter(Boolean).join(" · "));
+  put(
+    "game",
+    [titled(state.game_titles, state.game), operator && t("operator", { name: operator }), posted]
+      .filter(Boolean)
+      .join(" · "),
+  );
   put("shoe-number", state.shoe.number);
   put("hand-number", state.shoe.coup);
   put("cards-left", state.shoe.cards_left ?? "–");

@@ -1,6 +1,6 @@
 // One table on the screen. All message content goes into the page as text, never as HTML.
 
-import { t } from "/shared/catalogue.js";
+import { t, titled, titleOfWager } from "/shared/catalogue.js";
 import { element, one } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { newAward } from "./award.js";
@@ -91,7 +91,8 @@ export class Board extends TableShown {
 
   /** @param {State} state */
   #showState(state) {
-    const { name, game, phase, overlays, shoe, hands, next, result, limits, currency, maximum_wagers } = state;
+    const { name, phase, overlays, shoe, hands, next, result, limits, currency, maximum_wagers, wager_titles } = state;
+    const game = titled(state.game_titles, state.game);
     const turns = phase === "reveal" ? state.revealing_seat : null;
     this.when("head", [name, game, phase, overlays, shoe, maximum_wagers], () => {
       this.text("table-name", name);
@@ -112,26 +113,26 @@ export class Board extends TableShown {
       this.#showHands(hands ?? result ?? NO_COUP, hands === null && result !== null ? result.winner : null);
       this.#showOutcome(state, troubles.length > 0, turns);
     });
-    this.when("limits", [limits, currency], () => {
+    this.when("limits", [limits, currency, wager_titles], () => {
       const box = one(".limits > div", HTMLElement, this.element);
-      box.replaceChildren(...limitLines(limits, currency));
+      box.replaceChildren(...limitLines(limits, currency, wager_titles));
       fit(box);
     });
     this.busy = hands !== null;
     this.text("soon", t(phase === "shoe_change" ? "next_shoe_soon" : "phase.closed"));
     this.#pictures.show(["closed", "locked", "shoe_change"].includes(phase) && troubles.length === 0);
-    this.#celebrate(hands, result);
+    this.#celebrate(state);
   }
 
   /**
    * A result that comes while the page is looked at has its moment; one that was there before has had it.
-   * @param {State["hands"]} hands
-   * @param {State["result"]} result
+   * @param {State} state
    */
-  #celebrate(hands, result) {
+  #celebrate({ hands, result, wager_titles }) {
     const round = result?.round ?? 0;
     if (hands !== null) this.#moment.end();
-    else if (result?.winner && this.#round !== null && round > this.#round) this.#moment.begin(resultTold(result));
+    else if (result?.winner && this.#round !== null && round > this.#round)
+      this.#moment.begin(resultTold(result, wager_titles));
     this.#round = round;
   }
 
@@ -214,7 +215,8 @@ export class Board extends TableShown {
     strip.hidden = progressive?.phase !== "open";
     if (progressive?.phase !== "open") return;
     const heading = one("h2", HTMLElement, strip);
-    const { title, meter, currency } = progressive;
+    const { meter, currency } = progressive;
+    const title = titleOfWager("progressive", progressive.title, progressive.titles);
     const award = newAward(progressive);
     this.when("progressive", [title, meter, currency, award], () => {
       const money = moneyIn(currency, { whole: false });

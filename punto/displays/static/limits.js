@@ -1,11 +1,12 @@
 // What may be wagered: the least and the most on Banker and Player in large figures, and a line for each other wager.
 
-import { orElse, t } from "/shared/catalogue.js";
+import { t, titleOfWager } from "/shared/catalogue.js";
 import { element } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 
 /** @import { State } from "#sent/displays" */
 /** @typedef {State["limits"][number]} Limits */
+/** @typedef {(limits: Limits) => string} NameOf */
 
 const BASE_WAGERS = ["banker", "player"];
 
@@ -13,29 +14,30 @@ const BASE_WAGERS = ["banker", "player"];
  * The lines of a table's limits; a wager that has none has no line.
  * @param {State["limits"]} limits
  * @param {string} currency
+ * @param {State["wager_titles"]} titles
  */
-export function limitLines(limits, currency) {
+export function limitLines(limits, currency, titles) {
+  /** @type {NameOf} */
+  const nameOf = ({ wager, title }) => titleOfWager(wager, title, titles?.[wager]);
   const money = moneyIn(currency);
   const base = limits.filter(({ wager }) => BASE_WAGERS.includes(wager));
   const alike = base.every(({ minimum, maximum }) => minimum === base[0].minimum && maximum === base[0].maximum);
   return [
-    ...(alike ? base.slice(0, 1) : base).map((each) => block(each, alike, money)),
-    ...limits.filter((each) => !base.includes(each) && isLimited(each)).map((each) => line(each, money)),
+    ...(alike ? base.slice(0, 1) : base).map((each) => block(each, alike, money, nameOf)),
+    ...limits.filter((each) => !base.includes(each) && isLimited(each)).map((each) => line(each, money, nameOf)),
   ];
 }
 
 /** @param {Limits} limits */
 const isLimited = ({ minimum, maximum, maximum_of_base: share }) => minimum > 1 || maximum !== null || share !== null;
 
-/** @param {Limits} limits */
-const nameOf = ({ wager, title }) => orElse(`wager.${wager}`, title);
-
 /**
  * @param {Limits} limits
  * @param {boolean} alike
  * @param {(minor: number) => string} money
+ * @param {NameOf} nameOf
  */
-function block(limits, alike, money) {
+function block(limits, alike, money, nameOf) {
   const { wager, minimum, maximum } = limits;
   const part = (/** @type {string} */ word, /** @type {number} */ amount) =>
     element(
@@ -55,8 +57,9 @@ function block(limits, alike, money) {
 /**
  * @param {Limits} limits
  * @param {(minor: number) => string} money
+ * @param {NameOf} nameOf
  */
-function line(limits, money) {
+function line(limits, money, nameOf) {
   const { wager, minimum, maximum, maximum_of_base: share } = limits;
   const most = [
     ...(maximum === null ? [] : [money(maximum)]),

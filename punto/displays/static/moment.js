@@ -1,19 +1,22 @@
 // A moment: for some seconds the whole board says who won. Then the new mark lands on the roads.
 
-import { orElse, t } from "/shared/catalogue.js";
+import { t, titleOfWager } from "/shared/catalogue.js";
 import { element, one } from "/shared/elements.js";
 import { hand, pays, seats } from "./award.js";
 import { fit } from "./fit.js";
 
-/** @import { MeterAward, Result } from "#sent/displays" */
+/** @import { MeterAward, Result, State } from "#sent/displays" */
 
 const RESULT_MILLISECONDS = 2600;
 const JACKPOT_MILLISECONDS = 10_000; // so long the meter and the roads may be out of sight
 
 /** @typedef {{ kind: string, letter: string, what: string, figures: string, how: string, badges: Node[], milliseconds: number }} Told */
 
-/** @param {Result} result that of a coup with a winner */
-export function resultTold({ winner, status, natural, player_total, banker_total, player, banker, hits }) {
+/**
+ * @param {Result} result that of a coup with a winner
+ * @param {State["wager_titles"]} titles
+ */
+export function resultTold({ winner, status, natural, player_total, banker_total, player, banker, hits }, titles) {
   const totals = winner === "banker" ? [banker_total, player_total] : [player_total, banker_total];
   const cards = winner === "banker" ? banker : player;
   const how = natural ? t("natural") : winner !== "tie" && cards.length === 3 ? t("three_cards") : "";
@@ -24,7 +27,7 @@ export function resultTold({ winner, status, natural, player_total, banker_total
     figures: totals.join(" : "),
     how: status === "dummy" ? t("remark.dummy") : how,
     badges: hits.map(({ wager, title, pays: words, badge: colour }) => {
-      const name = orElse(`wager.${wager}`, title);
+      const name = titleOfWager(wager, title, titles?.[wager]);
       const badge = element("div", {}, element("dt", {}, name), element("dd", {}, pays(words)));
       badge.style.setProperty("--badge", colour);
       return badge;

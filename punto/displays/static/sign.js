@@ -1,6 +1,6 @@
 // One table's progressive on the screen. All message content goes into the page as text, never as HTML.
 
-import { t } from "/shared/catalogue.js";
+import { t, titleOfWager } from "/shared/catalogue.js";
 import { element } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { hand, newAward, pays, seats, when } from "./award.js";
@@ -66,7 +66,8 @@ export class Sign extends TableShown {
     this.#progressive = progressive;
     this.element.dataset.phase = progressive?.phase ?? "none";
     if (progressive === null) return;
-    const { title, phase, tables, meter, currency, wager, tiers } = progressive;
+    const { phase, tables, meter, currency, wager, tiers } = progressive;
+    const title = titleOfWager("progressive", progressive.title, progressive.titles);
     this.when("head", [title, tables.length, wager, currency], () => {
       document.title = title;
       this.text("title", title);

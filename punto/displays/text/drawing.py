@@ -45,7 +45,11 @@ class Drawing:
 
     def names(self, state: models.State, width: int) -> Text:
         """The table's name and its game."""
-        return _both_ends(Text(printable(state.name), "bold"), Text(printable(state.game)), width)
+        return _both_ends(
+            Text(printable(state.name), "bold"),
+            Text(printable(self._words.title(state.game_titles, state.game))),
+            width,
+        )
 
     def situation(self, state: models.State, width: int) -> Text:
         """The table's current activity, and the position in its shoe."""
@@ -109,7 +113,7 @@ class Drawing:
         posted = [] if most is None else [Text(self._words("maximum_wagers").format(wagers=most))]
         each = [
             Text.assemble(
-                f"{printable(self._words.wager(limit.wager, limit.title))} ",
+                f"{printable(self._words.wager(limit.wager, limit.title, state.wager_titles.get(limit.wager, {})))} ",
                 (_range(limit, state.currency), "bold"),
                 ""
                 if limit.maximum_of_base is None
@@ -122,7 +126,9 @@ class Drawing:
     def meter(self, progressive: models.Progressive, width: int) -> Text:
         """A progressive's title and meter, and its last award."""
         shown = Text.assemble(
-            printable(progressive.title), GAP, (written(progressive.meter, progressive.currency), "bold")
+            printable(self._words.wager("progressive", progressive.title, progressive.titles)),
+            GAP,
+            (written(progressive.meter, progressive.currency), "bold"),
         )
         award = progressive.award
         last = f"{self._words('award.last')} {written(award.amount, progressive.currency)}" if award else ""

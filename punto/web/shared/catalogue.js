@@ -37,6 +37,21 @@ export function t(key, values = {}) {
 export const orElse = (key, own) => words[key] ?? own;
 
 /**
+ * A title in the page's language, if the game file has one, or else its own.
+ * @param {Record<string, string> | undefined} titles by language
+ * @param {string} own
+ */
+export const titled = (titles, own) => titles?.[document.documentElement.lang] ?? own;
+
+/**
+ * The name of a wager: in the page's language from its game's file, or else from the catalogue, or else its title.
+ * @param {string} wager
+ * @param {string} title
+ * @param {Record<string, string> | undefined} titles by language
+ */
+export const titleOfWager = (wager, title, titles) => titled(titles, orElse(`wager.${wager}`, title));
+
+/**
  * Fill in the words of everything in `part` that names a key, and the labels that only readers of the screen say.
  * @param {Element} part
  */

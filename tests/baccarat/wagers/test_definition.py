@@ -46,6 +46,8 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         (lambda: Limits(minimum=0), "minimum and step must be at least 1 minor unit, not 0 and 1"),
         (lambda: Limits(step=0), "minimum and step must be at least 1 minor unit, not 1 and 0"),
         (lambda: Limits(minimum=500, maximum=100), "the maximum 100 is below the minimum 500"),
+        (lambda: replace(BONUS, titles={"Chinese": "寶"}), "titles of bonus has 'Chinese': write the code of a language, such as zh-Hant"),
+        (lambda: replace(BONUS, titles={"zh-Hant": " "}), "the title of bonus in zh-Hant is empty: write one, or leave it out"),
         (lambda: replace(BONUS, badge="red"), "badge of bonus is 'red': write # and six hexadecimal digits, such as #b05a00"),
         (lambda: replace(BONUS, short="A very long one"), "short of bonus is 'A very long one': write 1 to 12 characters, or leave it out"),
         (lambda: replace(BONUS, short=""), "short of bonus is '': write 1 to 12 characters, or leave it out"),

@@ -10,8 +10,8 @@ from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-FIXED = {"Baccarat", "Mini", "Dragon", "Bonus", "mei", "Esc"}
-"""The names of table, game, dealer and a key."""
+FIXED = {"Baccarat", "mei", "Esc"}
+"""The names of the table, of the dealer and of a key."""
 OVERFLOWING = """
 [document.documentElement, ...document.querySelectorAll("button, .pay, .seat *, #now *, .facts *, .person *, dialog *")]
   .filter(each => each.checkVisibility() && !each.matches(".unseen") && each.scrollWidth > each.clientWidth + 1

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
+from tests.displays.meters import Meter
 from tests.displays.page.watching import dealt, expect_live
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable, availability
@@ -76,3 +77,34 @@ async def test_a_board_that_is_not_live_says_so_in_its_language(page, broker):
 
         await expect(page.locator(".board .not-live strong")).to_have_text("請稍候")
         await expect(page.locator(".code")).to_have_text("非即時 · 11")
+
+
+async def test_titles_are_the_game_files_in_the_language_or_else_the_catalogues_or_else_the_tables(
+    page, broker
+):
+    table = PlayedTable()
+    titles = {"tie": {"zh-Hant": "和局", "pt": "Empate"}, "player_pair": {"pt": "Par do Jogador"}}
+    state = table.state().model_copy(update={"wager_titles": titles})
+    first, *others = state.limits
+    limits = (first.model_copy(update={"wager": "of_the_house", "title": "House 8"}), *others)
+    async with display(broker, page={"lang": "zh-Hant"}) as address, publisher(broker) as out:
+        await page.goto(address)
+        await out.send("state", state.model_copy(update={"limits": limits}))
+        names = page.locator(".limits .side dt")
+
+        await expect(page.locator(".game")).to_have_text("迷你百家樂\N{FULLWIDTH COMMA}堪培拉")
+        await expect(names.nth(0)).to_have_text("House 8")
+        await expect(names.nth(1)).to_have_text("和局")
+        await expect(page.locator('[data-wager="player_pair"] dt')).to_have_text("閒對")
+
+
+async def test_a_sign_has_the_title_of_its_progressive_in_its_language(page, broker):
+    message = Meter().message()
+    async with display(broker, page={"lang": "zh-Hant"}) as address, publisher(broker) as out:
+        await page.goto(f"{address}tables/table-1/progressive")
+        await out.send("progressive/dragon", message)
+        await expect(page.locator(".title")).to_have_text("龍寶累積彩金")
+
+        own = {"titles": {"zh-Hant": "金鶴彩金"}, "seq": message.seq + 1}
+        await out.send("progressive/dragon", message.model_copy(update=own))
+        await expect(page.locator(".title")).to_have_text("金鶴彩金")
