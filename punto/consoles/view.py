@@ -57,6 +57,7 @@ class Prompt(Part):
     """The next step. `side` is the hand of the next card, `count` the number of cards still to burn.
 
     `position` is for `key_card`: the number of the next card in the coup as dealt, 0 for the first card of the shoe.
+    `technical` is a technician's detail of what the text says, null if there is none.
     """
 
     code: PromptCode
@@ -64,6 +65,7 @@ class Prompt(Part):
     position: int | None = None
     count: int | None = None
     text: str
+    technical: str | None = None
 
 
 class StandingWager(Part):
@@ -354,10 +356,11 @@ def _what_waits(state: TableState) -> Prompt | None:
         return Prompt(code="shoe_over", text=f"This was the last coup of the shoe: {then}")
     shoe_is_wanted = state.phase in {Phase.SHOE_CHANGE, Phase.BETTING, Phase.DEALING}
     if state.keyed_for_shoe:
-        text = f"The shoe is offline: {state.link.reason}. Key the cards that end this hand, or wait for the shoe"
-        return Prompt(code="shoe_offline", side=_side(state), text=text)
+        text = "Key the cards that end this hand, or wait for the shoe"
+        return Prompt(code="shoe_offline", side=_side(state), text=text, technical=state.link.reason)
     if shoe_is_wanted and state.settings.cards == "shoe" and not state.link.online:
-        return Prompt(code="shoe_offline", text=f"The shoe is offline: {state.link.reason}")
+        text = "Check the power and the cable of the shoe, or call a technician"
+        return Prompt(code="shoe_offline", text=text, technical=state.link.reason)
     return None
 
 

@@ -184,6 +184,8 @@ async def dealers_day(page: Page, here: TableWithConsoles) -> None:
     await page.keyboard.press("Enter")
     await headline(page, "Third card to Banker")
     await page.keyboard.press("F8")
+    await expect(page.locator("[data-order=call_supervisor]")).to_contain_text("say why")
+    await page.keyboard.press("F8")
     await page.get_by_role("button", name="A dispute at the table").click()
     await picture(page, "console-dealer-call")
     await page.keyboard.press("Escape")

@@ -10,6 +10,9 @@ from punto.baccarat.wagers.definition import Game
 _MISDEALS = ("Misdeal", "Card exposed", "Wrong hand dealt", "Cards disturbed")
 
 
+CALLED = "A supervisor is called"
+"""The reason of a call that did not give one: a reason that follows takes its place."""
+
 _MISREADS = ("Misread by the shoe", "Keyed wrongly", "Seen on surveillance")
 
 
@@ -319,10 +322,10 @@ class ChangeGame:
 )
 @dataclass(frozen=True, slots=True)
 class CallSupervisor:
-    """A supervisor is wanted at the table."""
+    """A supervisor is wanted at the table; the reason can follow in a second call."""
 
     who: str
-    reason: str
+    reason: str = CALLED
     kind: Literal["call_supervisor"] = "call_supervisor"
 
 

@@ -73,7 +73,7 @@ def on_order(turn: Turn, order: kinds.Order) -> None:  # noqa: C901, PLR0912 - f
         case kinds.ChangeGame(game=game):
             _change_game(turn, game)
         case kinds.CallSupervisor(reason=reason):
-            turn.alarm("supervisor_called", reason)
+            _call(turn, reason)
         case kinds.HoldPlay(reason=reason):
             _hold(turn, reason)
         case kinds.AcknowledgeAlarm(number=number):
@@ -88,6 +88,16 @@ def _refuse_while_stopped(turn: Turn) -> None:
     if turn.state.waiting.stops:
         reasons = "; ".join(stop.text for stop in turn.state.waiting.stops)
         raise RefusedError("needs_supervisor", f"play is stopped: {reasons}")
+
+
+def _call(turn: Turn, reason: str) -> None:
+    """Call a supervisor; a reason takes the place of the call before it that did not give one."""
+    if reason != kinds.CALLED:
+        for alarm in turn.state.alarms:
+            if (alarm.code, alarm.text) == ("supervisor_called", kinds.CALLED):
+                turn.change(alarms=tuple(each for each in turn.state.alarms if each is not alarm))
+                turn.announce(AlarmAcknowledged(alarm.number, alarm.code))
+    turn.alarm("supervisor_called", reason)
 
 
 def _change_shoe(turn: Turn) -> None:

@@ -39,6 +39,8 @@ export function cardKeys(changed, entered = null) {
     const name = event.key === "0" ? "T" : event.key.toUpperCase();
     if (event.key === "Backspace") clear();
     else if (event.key === "Enter" && entered !== null && rank !== null && suit !== null) entered();
+    else if (event.key === "Enter")
+      show(); // it enters a card and chooses none: the key that has the focus was not asked for
     else if (keys.has(name)) choose(name);
     else return;
     event.preventDefault();

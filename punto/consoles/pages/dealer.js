@@ -4,7 +4,7 @@ import { button, byId, element, one, refresh, relabel } from "/shared/elements.j
 import { moneyIn } from "/shared/money.js";
 import { sentence } from "/shared/words.js";
 import { cardKeys, chosenWords } from "./card-keys.js";
-import { groupOf } from "./catalogue.js";
+import { groupOf, labelOf } from "./catalogue.js";
 import { give, say, show } from "./dialogs.js";
 import { lastHand, showDue } from "./due.js";
 import { gameSection, nextOfGame } from "./game.js";
@@ -31,12 +31,14 @@ let view;
 const mainOrder = button("", () => undefined, { key: "F2", id: "main-order", disabled: true });
 const askKeys = button(t("key_a_card"), askForKeys, { key: "F4", id: "ask-keys", "aria-disabled": "true" });
 const handsButton = button(t("ten_hands"), () => showTen(), { key: "F9", id: "show-hands" });
-// What a dealer may say at any time, with a reason.
-const HELP_KEYS = ["F8", "F7"];
+// What a dealer may say at any time.
+/** @type {Record<string, string>} */
+const HELP_KEYS = { call_supervisor: "F8", hold_play: "F7" };
+const CALLED = "A supervisor is called"; // what the table says of a call without a reason
 const help = new Map(
-  groupOf("help").map(({ order, label }, at) => [
+  groupOf("help").map(({ order, label }) => [
     order,
-    button(label, () => askHelp(order), { key: HELP_KEYS[at], "data-order": order, disabled: true }),
+    button(label, () => askHelp(order), { key: HELP_KEYS[order], "data-order": order, disabled: true }),
   ]),
 );
 byId("orders").append(mainOrder, askKeys, handsButton, ...[...help.values()].reverse());
@@ -85,12 +87,23 @@ function showOrders(gold) {
   mainOrder.classList.toggle("warns", forgotten(mainOf(view)?.order, view) !== "");
   mainOrder.classList.toggle("go", gold === "main");
   askKeys.setAttribute("aria-disabled", String(!view.orders.includes("key_card")));
-  for (const [order, key] of help) key.disabled = !(live() && view.orders.includes(order));
+  for (const [order, key] of help) {
+    key.disabled = !(live() && view.orders.includes(order));
+    relabel(key, order === "call_supervisor" && called() ? t("call.say_why") : labelOf(order));
+  }
 }
 
-/** @param {string} order */
+/** Whether a supervisor is called already, and not told why. */
+const called = () => view.alarms.some(({ text }) => text === CALLED);
+
+/**
+ * A supervisor is called at once, and the reason can follow by the same key.
+ * @param {string} order
+ */
 function askHelp(order) {
-  if (help.get(order)?.disabled === false) askFor(order, view);
+  if (help.get(order)?.disabled !== false) return;
+  if (order === "call_supervisor" && !called()) give(order);
+  else askFor(order, view);
 }
 
 // --- keying a card: rank, suit, and then the key that says which card it is
@@ -262,7 +275,7 @@ const SHORTCUTS = {
   F2: main.press,
   F4: askForKeys,
   F6: game.pressOrder,
-  ...Object.fromEntries([...help.keys()].map((order, at) => [HELP_KEYS[at], () => askHelp(order)])),
+  ...Object.fromEntries(Object.entries(HELP_KEYS).map(([order, key]) => [key, () => askHelp(order)])),
   F9: () => showTen(),
 };
 

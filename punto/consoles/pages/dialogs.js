@@ -50,7 +50,7 @@ export function say(text, refused = false) {
   if (!refused) hush = setTimeout(away, 4000);
 }
 
-export const DOUBLE_TAP_MILLISECONDS = 350; // the second half of a nervous double tap confirms nothing
+export const DOUBLE_TAP_MILLISECONDS = 150; // the second half of a nervous double tap confirms nothing
 const A_NAME = { autocapitalize: "none", spellcheck: "false" };
 const NOT_LIVE = t("not_live.dialog");
 

@@ -1,6 +1,6 @@
 // What is to be done now, in large words.
 
-import { put } from "/shared/elements.js";
+import { byId, element, put, refresh } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { sentence } from "/shared/words.js";
 import { counted, t, translated } from "./language.js";
@@ -91,5 +91,9 @@ export function showPrompt(now, view) {
   ];
   put("phase", phase.filter(Boolean).join(" · "));
   put("headline", line);
-  put("detail", prompt.code === "draw" ? "" : rest(prompt.text, line));
+  const detail = prompt.code === "draw" ? "" : rest(prompt.text, line);
+  refresh(byId("detail"), [detail, prompt.technical], () => [
+    detail,
+    ...(prompt.technical === null ? [] : [" ", element("small", {}, prompt.technical)]),
+  ]);
 }

@@ -16,7 +16,7 @@ from punto.baccarat.table.events import (
     SessionEnded,
     SharedId,
 )
-from punto.baccarat.table.order_kinds import AcknowledgeAlarm
+from punto.baccarat.table.order_kinds import AcknowledgeAlarm, CallSupervisor
 from punto.baccarat.table.shoe_events import MOST_REMEMBERED
 from punto.baccarat.table.turn import MOST_ALIKE, RefusedError
 from tests.baccarat.table.croupier import Croupier
@@ -101,6 +101,17 @@ def test_a_supervisor_who_is_called_is_an_alarm_with_the_reason():
 
     (alarm,) = croupier.state.alarms
     assert (alarm.code, alarm.text) == ("supervisor_called", "seat 3 disputes its wager")
+
+
+def test_a_reason_that_follows_a_call_takes_its_place():
+    croupier = Croupier.at_betting()
+    croupier.handle(CallSupervisor("ann"))
+    croupier.do("call seat 3 disputes its wager", "call a card is not known")
+
+    assert [each.text for each in croupier.state.alarms] == [
+        "seat 3 disputes its wager",
+        "a card is not known",
+    ]
 
 
 def test_who_comes_in_changes_nothing_at_the_table():

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from time import time
 from typing import Any
 
@@ -127,6 +127,56 @@ async def test_no_more_wagers_needs_two_presses_and_a_double_tap_does_nothing(br
         await order.tap()
         await headline(page, "First card to Player")
         assert here.phase() is Phase.DEALING
+
+
+async def test_a_second_press_counts_from_150_milliseconds_on(browser, tmp_path):
+    async with consoles(tmp_path, house(betting_closes="order")) as here, console_of(browser) as page:
+        await here.load()
+        await at_work(page, here, "mei")
+        began = datetime(2026, 3, 14, 21, 5, 9, tzinfo=UTC)
+        await page.clock.set_fixed_time(began)
+        await page.keyboard.press("F2")
+        await page.wait_for_selector("#main-order.armed")
+
+        await page.clock.set_fixed_time(began + timedelta(milliseconds=149))
+        await page.keyboard.press("F2")
+        await expect(page.locator("#main-order.armed")).to_have_count(1)
+        assert here.phase() is Phase.BETTING
+        await page.clock.set_fixed_time(began + timedelta(milliseconds=150))
+        await page.keyboard.press("F2")
+
+        await headline(page, "First card to Player")
+
+
+async def test_a_stray_enter_chooses_no_card(browser, tmp_path):
+    async with consoles(tmp_path, house(cards="keyed")) as here, console_of(browser) as page:
+        await here.load()
+        await at_work(page, here, "mei")
+        await page.keyboard.press("F4")
+        await expect(page.locator('[data-key="A"]')).to_be_focused()
+
+        await page.keyboard.press("Enter")
+
+        await expect(page.locator(".card-key[aria-pressed=true]")).to_have_count(0)
+        await page.keyboard.press("Space")
+        await expect(page.locator('[data-key="A"]')).to_have_attribute("aria-pressed", "true")
+
+
+async def test_a_shoe_that_is_offline_says_what_to_do_first_and_why_last(browser, tmp_path):
+    async with consoles(tmp_path) as here, console_of(browser) as page:
+        await here.load()
+        await here.draw("KS 2S")
+        await here.table.shoe(ShoeLost("/dev/serial/by-id/usb-FTDI_shoe: no such file"))
+        await at_work(page, here, "mei")
+
+        await headline(page, "The shoe is offline")
+        await expect(page.locator("#detail")).to_have_text(
+            "Key the cards that end this hand, or wait for the shoe /dev/serial/by-id/usb-FTDI_shoe: no such file"
+        )
+        await expect(page.locator("#detail small")).to_have_text(
+            "/dev/serial/by-id/usb-FTDI_shoe: no such file"
+        )
+        await expect(page.locator("#away")).not_to_contain_text("/dev/")
 
 
 @pytest.mark.punctual
@@ -285,10 +335,13 @@ async def test_wherever_key_a_card_is_offered_pressing_it_shows_the_card_keys_un
 
 
 @pytest.mark.soak
-async def test_a_supervisor_is_called_with_a_reason_and_sees_the_alarm(page, here, browser):
+async def test_a_supervisor_is_called_by_one_press_and_the_reason_follows(page, here, browser):
     await at_work(page, here, "mei")
     async with console_of(browser) as other:
         await at_work(other, here, "omar")
+        await page.keyboard.press("F8")
+        await expect(other.locator("#trouble-list .alarm p")).to_have_text("A supervisor is called")
+        await expect(page.locator("[data-order=call_supervisor]")).to_contain_text("Called: say why")
         await page.keyboard.press("F8")
         call = page.get_by_role("dialog")
         await expect(call.get_by_role("button", name="Call supervisor")).to_be_disabled()
@@ -536,6 +589,8 @@ async def test_names_with_html_in_them_are_shown_as_text(browser, tmp_path):
 
         await expect(page.locator("#table-name")).to_have_text(name)
         await page.keyboard.press("F8")
+        await expect(page.locator("[data-order=call_supervisor]")).to_contain_text("say why")
+        await page.keyboard.press("F8")
         await page.get_by_label("Reason").fill(name)
         await page.get_by_role("dialog").get_by_role("button", name="Call supervisor").click()
         async with console_of(browser) as other:
@@ -543,5 +598,5 @@ async def test_names_with_html_in_them_are_shown_as_text(browser, tmp_path):
             await expect(other.locator("#trouble-list .alarm p")).to_have_text(name)
             assert await other.locator("#trouble-list img").count() == 0
         assert rows(here.record, "SELECT count(*) FROM inputs WHERE payload LIKE '%call_supervisor%'") == [
-            (1,)
+            (2,)
         ]

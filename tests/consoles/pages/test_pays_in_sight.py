@@ -35,21 +35,20 @@ BANNER = "The message broker is offline: displays do not follow the table. Play 
 UNSEEN = """
 cases => cases.flatMap(({ name, view, seats }) => {
   feed(view);
-  const cut = (part, line) => {
-    const { left, right, top, bottom } = part.getBoundingClientRect();
-    if (right - left < 1 || bottom - top < 1) return true;
-    for (let box = part.parentElement; box !== null; box = box.parentElement) {
-      const whole = box === document.documentElement;
-      if (!whole && getComputedStyle(box).overflow === "visible") continue;
-      const of = whole ? { left: 0, top: 0, right: innerWidth, bottom: innerHeight } : box.getBoundingClientRect();
-      if (left < of.left - 1 || right > of.right + 1 || top < of.top - 1 || bottom > of.bottom + 1) return true;
-    }
-    return !line.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
+  const within = (part, of) =>
+    part.left > of.left - 1 && part.right < of.right + 1 && part.top > of.top - 1 && part.bottom < of.bottom + 1;
+  const seen = line => {
+    if (line === null) return false;
+    const own = line.getBoundingClientRect();
+    if (own.height < 1 || !within(own, { left: 0, top: 0, right: innerWidth, bottom: innerHeight })) return false;
+    for (let box = line.parentElement; box !== document.body; box = box.parentElement)
+      if (getComputedStyle(box).overflow !== "visible" && !within(own, box.getBoundingClientRect())) return false;
+    return [...line.querySelectorAll("h3, li, p")].filter(part => part.textContent).every(part => {
+      const box = part.getBoundingClientRect();
+      return within(box, own) && line.contains(document.elementFromPoint(box.left + 1, (box.top + box.bottom) / 2));
+    });
   };
-  const unseen = seats.filter(seat => {
-    const line = document.querySelector(`article[data-seat="${seat}"]`);
-    return line === null || [line, ...line.querySelectorAll("h3, li, p")].some(part => part.textContent && cut(part, line));
-  });
+  const unseen = seats.filter(seat => !seen(document.querySelector(`article[data-seat="${seat}"]`)));
   return unseen.length === 0 ? [] : [`${name}: seats ${unseen}`];
 })
 """
