@@ -1,7 +1,6 @@
 """The consoles' service: sessions, and the web server at the configured address."""
 
 import asyncio
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +16,7 @@ from punto.controller.engine import Engine
 from punto.controller.orders.desk import Desk
 from punto.reports.shift import Reports
 from punto.reports.web import House
+from punto.runtime import clock
 from punto.runtime.pace import pages_of
 from punto.runtime.tls import server_tls
 from punto.web.server import Server, address_of, listen
@@ -106,9 +106,7 @@ class Console:
             looked += 1
             if engine.state.round.number != last_round or looked >= _PACE_SECONDS:
                 last_round, looked = engine.state.round.number, 0
-                self._parts.pace = await asyncio.to_thread(
-                    self._parts.reports.hands_an_hour, datetime.now(UTC)
-                )
+                self._parts.pace = await asyncio.to_thread(self._parts.reports.hands_an_hour, clock.now())
             await asyncio.sleep(_TEND_SECONDS)
 
 

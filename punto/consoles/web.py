@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, Final, TypeVar
@@ -34,6 +33,7 @@ from punto.reports.printed import Report
 from punto.reports.sheets import named, shift_sheet
 from punto.reports.shift import Reports, RoundInputs, Rounds, Shift
 from punto.reports.web import PDF, House, add_game_manager, report_file
+from punto.runtime import clock
 from punto.version import __version__
 from punto.web.answers import download, stream
 from punto.web.server import SHARED
@@ -114,7 +114,7 @@ def _add_table(app: FastAPI, parts: Parts, callers: Callers) -> None:
     Reading = Annotated[Session, Depends(callers.reader("table"))]  # noqa: N806 - a type
 
     def view(session: Session) -> View:
-        desk, engine, now = parts.desk, parts.desk.engine, datetime.now(UTC)
+        desk, engine, now = parts.desk, parts.desk.engine, clock.now()
         moments = Moments(engine.publication.shoe_since, engine.publication.raised)
         of = (desk.trials, engine.seq, now, session, parts.pace, desk.equipment)
         view = view_of(*of, refused=desk.refusals(), moments=moments)
@@ -319,14 +319,14 @@ def _add_shift(app: FastAPI, parts: Parts, callers: Callers) -> None:
     Hours = Annotated[int, Query(ge=1, le=168)]  # noqa: N806 - a type
 
     def of(hours: int) -> Shift:
-        return parts.reports.shift(hours, datetime.now(UTC), parts.desk.engine.state)
+        return parts.reports.shift(hours, clock.now(), parts.desk.engine.state)
 
     def in_words(hours: int, lang: Language | None) -> Report:
         words, zone = words_of(lang or parts.lang), parts.house.calendar.zone
         return shift_report(of(hours), parts.desk.engine.state, words, zone)
 
     def name(hours: int) -> str:
-        now = datetime.now(parts.house.calendar.zone)
+        now = clock.now().astimezone(parts.house.calendar.zone)
         return f"{parts.desk.engine.state.settings.table}-shift-{now:%Y-%m-%d-%H%M}-{hours}h"
 
     @app.get("/api/shift", summary="The last hours", responses=answers(403, 422), dependencies=reads)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from functools import partial
 from typing import Annotated, Any, Final, NamedTuple, Protocol
 
@@ -43,6 +43,7 @@ from punto.house.standing import Acknowledged
 from punto.house.standing import acknowledge as acknowledge_on_floor
 from punto.house.store import Store, StoreAwayError
 from punto.reports.sheets import Rows
+from punto.runtime import clock
 from punto.runtime.gaming_days import read_day
 from punto.version import __version__
 from punto.web.answers import download, json_of, stream
@@ -220,7 +221,7 @@ def _add_report(app: FastAPI, store: Store, of: _Report) -> None:
 def _add_shift(app: FastAPI, store: Store) -> None:
     async def shift_of(hours: int) -> ShiftReport:
         try:
-            return await asyncio.to_thread(shift_report, store, hours, datetime.now(UTC))
+            return await asyncio.to_thread(shift_report, store, hours, clock.now())
         except TooManyRoundsError as error:
             message = f"{error}: ask for fewer hours, or for gaming days"
             raise HTTPException(422, message) from None
@@ -239,7 +240,7 @@ def _add_progressives(app: FastAPI, store: Store, doors: Doors, kept: Callable[[
     admitted = [Depends(doors.books_reader)]
 
     async def books_of(day: date | None) -> HouseBooks:
-        return await asyncio.to_thread(house_books, store, kept(), datetime.now(UTC), day)
+        return await asyncio.to_thread(house_books, store, kept(), clock.now(), day)
 
     @app.get("/api/progressives", dependencies=admitted)
     async def progressives(day: _AnyDay = None) -> Response:
@@ -258,7 +259,7 @@ def _add_alarms(app: FastAPI, view: Callable[[], FloorView], store: Store, doors
 
     @app.post("/api/floor/acknowledgements", status_code=204)
     async def acknowledgement_on_floor(who: Overseer, of: Acknowledged) -> None:
-        key, now = (of.table, of.alarm), datetime.now(UTC)
+        key, now = (of.table, of.alarm), clock.now()
         with _refusals():
             await asyncio.to_thread(acknowledge_on_floor, store, key, who.name, now)
 
@@ -285,7 +286,7 @@ def _add_alarms(app: FastAPI, view: Callable[[], FloorView], store: Store, doors
     async def acknowledgement(
         record_id: _Number, seq: _Number, place: _Place, who: Overseer, note: Note
     ) -> None:
-        key, now = (record_id, seq, place), datetime.now(UTC)
+        key, now = (record_id, seq, place), clock.now()
         with _refusals():
             await asyncio.to_thread(acknowledge, store, key, who.name, note.note, now)
 

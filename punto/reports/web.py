@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
@@ -32,6 +32,7 @@ from punto.reports.reconciliation import reconcile
 from punto.reports.record import Record, opened
 from punto.reports.slip import Encoding, PrinterError, reached, slip
 from punto.reports.win_page import WinPage, win_page
+from punto.runtime import clock
 from punto.runtime.csv_cells import Cell
 from punto.runtime.gaming_days import Calendar, read_day, read_weekday
 from punto.web.answers import download, json_of
@@ -150,7 +151,7 @@ def _add_reports(reads: APIRouter, house: House) -> None:
 
     @reads.get("")
     async def overview() -> Response:
-        return in_currency(_overview(house, await _read(house, meters), datetime.now(UTC)))
+        return in_currency(_overview(house, await _read(house, meters), clock.now()))
 
     @reads.get("/advice")
     async def advised(
@@ -186,15 +187,15 @@ def _add_reports(reads: APIRouter, house: House) -> None:
 
 
 def _day(record: Record, house: House, day: date) -> Day:
-    return day_report(record, day, house.calendar, datetime.now(UTC))
+    return day_report(record, day, house.calendar, clock.now())
 
 
 def _week(record: Record, house: House, day: date, week_starts: str | None) -> Week:
-    return week_report(record, day, _calendar(house, week_starts), datetime.now(UTC))
+    return week_report(record, day, _calendar(house, week_starts), clock.now())
 
 
 def _reconciled(record: Record, house: House, day: date) -> Reconciliation:
-    return reconcile(record, day, house.calendar, datetime.now(UTC))
+    return reconcile(record, day, house.calendar, clock.now())
 
 
 def _overview(house: House, found: tuple[Meter, ...], now: datetime) -> Overview:

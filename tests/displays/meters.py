@@ -1,13 +1,14 @@
 """Messages of a progressive, as its tables publish them."""
 
 import tomllib
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, Literal
 
 from punto.baccarat.wagers.definition import Rule
 from punto.baccarat.wagers.words import words
 from punto.messages.building import timestamp
 from punto.messages.models import MeterAward, MeterTier, Progressive
+from punto.runtime import clock
 from tests.displays.played import GAMES, game
 
 PROGRESSIVE_GAMES = tuple(
@@ -70,12 +71,12 @@ class Meter:
             seats=seats,
             whole_meter=rule == 0,
             state=state,
-            won=timestamp(datetime.now(UTC) + self.ahead - ago),
+            won=timestamp(clock.now() + self.ahead - ago),
         )
 
     def message(self) -> Progressive:
         """What a table publishes now."""
-        now = datetime.now(UTC) + self.ahead
+        now = clock.now() + self.ahead
         self._sent += 1
         return Progressive.model_validate(
             {

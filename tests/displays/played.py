@@ -2,7 +2,6 @@
 
 import tomllib
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -27,6 +26,7 @@ from punto.baccarat.table.table import Table
 from punto.baccarat.wagers.definition import Game, Limits
 from punto.messages.building import scoreboard_message, state_message, timestamp
 from punto.messages.models import Availability, Scoreboard, State
+from punto.runtime.clock import now
 
 GAMES = Path(__file__).parents[2] / "configs" / "games"
 
@@ -110,10 +110,10 @@ class PlayedTable:
         self.handle(ShoeLost("the cable is out"))
 
     def state(self) -> State:
-        return state_message(self.table.state, self._inputs, datetime.now(UTC))
+        return state_message(self.table.state, self._inputs, now())
 
     def scoreboard(self) -> Scoreboard:
-        return scoreboard_message(self.table.state, datetime.now(UTC))
+        return scoreboard_message(self.table.state, now())
 
 
 def availability(
@@ -123,14 +123,14 @@ def availability(
     other_record: str | None = None,
 ) -> Availability:
     """What the table's service, or its last will, says of itself."""
-    now = timestamp(datetime.now(UTC))
+    at = timestamp(now())
     return Availability(
         id="table-1/availability",
         seq=0,
-        ts=now,
+        ts=at,
         state=state,
         reason=reason,
-        since=now,
+        since=at,
         cause=cause,
         other_record=other_record,
     )

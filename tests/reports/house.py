@@ -48,10 +48,11 @@ def another(progressive: str, **meter: Any) -> Settings:
 
 
 class Clock:
-    """The clock of the PC, which the test sets."""
+    """The clock of the PC, which the test sets, and which goes on by `step` whenever it is read."""
 
-    def __init__(self, at: str) -> None:
+    def __init__(self, at: str, step: timedelta = timedelta(seconds=1)) -> None:
         self.now = datetime.fromisoformat(at).astimezone(UTC)
+        self._step = step
 
     def at(self, moment: str, zone: tzinfo = ZONE) -> None:
         """Set it to a time of the house's clock."""
@@ -65,7 +66,7 @@ class Clock:
         class Turned(datetime):
             @classmethod
             def now(cls, tz: tzinfo | None = None) -> Self:
-                clock.now += timedelta(seconds=1)
+                clock.now += clock._step
                 return cls.fromisoformat(clock.now.isoformat())
 
         with (

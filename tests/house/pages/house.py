@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -33,6 +33,7 @@ from punto.messages.books import Accounts, Change
 from punto.messages.building import timestamp
 from punto.messages.models import MeterAward, Notice, ShoeStatus
 from punto.messages.requests import BooksRequest, RecordedIncident
+from punto.runtime import clock
 from punto.runtime.gaming_days import Calendar
 from punto.web.server import Server, address_of, listen
 from tests.house.bookkeeping import A_DAY, CALENDAR, CENT, Keeper
@@ -152,7 +153,7 @@ class Floor:
 
     def view(self) -> FloorView:
         return FloorView(
-            at=timestamp(datetime.now(UTC)),
+            at=timestamp(clock.now()),
             taking_in=self.taking_in,
             broker=self.broker,
             tables=tuple(self.tables),
