@@ -30,7 +30,7 @@ WHENEVER := -m "not soak and not punctual"
 # Each run of tests leaves its results here, for `punto lab-report`.
 RESULTS := build/results
 
-.PHONY: demo test announce quick test-punctual test-covered test-path test-others check bench soak simulate fuzz fmt lock schema examples fonts screenshots docs release sbom audit system clean
+.PHONY: demo test announce quick test-punctual test-covered test-path test-others check bench soak simulate fuzz fmt lock schema examples fonts screenshots pictures docs release sbom audit system clean
 
 # GAME is a game that ships, a game file, `progressive`, which is progressive-2, or `floor`, which is several tables.
 demo: $(DEMO_VENV)/.ready
@@ -153,17 +153,18 @@ examples: $(READY) system
 fonts: $(READY)
 	$(BIN)/python -m tools.fonts
 
-# The pictures of the documents take some minutes.
+# The pictures of the documents take some minutes. Those of the gallery are approved: docs/developers/pages.md, "Pictures".
 screenshots: $(READY) system
-	$(BIN)/python -m tools.screenshots.displays
-	$(BIN)/python -m tools.screenshots.consoles
+	$(BIN)/python -m tools.screenshots $(NAMES)
+	$(BIN)/python -m tools.screenshots.film
 	$(BIN)/python -m tools.screenshots.demo
-	$(BIN)/python -m tools.screenshots.game_manager
-	$(BIN)/python -m tools.screenshots.house
 	@mkdir -p build && rm -f build/shoe.csv
 	$(BIN)/punto simulate --game dragon-bonus-1 --rounds 78 --seed 17 --shoes --csv build/shoe.csv
 	$(BIN)/punto edge-report build/shoe.csv --game dragon-bonus-1 --out docs/images/edge-report.png
-	$(BIN)/python -m tools.screenshots.pictures
+
+# Keeps those that differ from the approved ones: NAMES are parts of their names, or else all are taken.
+pictures: $(READY) system
+	$(BIN)/python -m tools.screenshots --approve $(NAMES)
 
 # The site is in site/; links are checked, those between headings too. The program writes some pages, and the tools of the site
 # have an environment of their own.

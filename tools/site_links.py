@@ -37,9 +37,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
                 files.append(File.generated(config, to, abs_src_path=str(found)))
     if absent := PICTURES["missing"]():
         logging.getLogger("mkdocs.hooks").info(
-            "%d of %d pictures are missing, so their pages show text: `make screenshots` makes them",
+            "%d of %d pictures are missing, so their pages show text: `make screenshots` and `make pictures` make them",
             len(absent),
-            len(PICTURES["NAMES"]),
+            len(PICTURES["shown"]()),
         )
     return files
 
@@ -55,6 +55,11 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 
     parts = CODE.split(PICTURES["without"](markdown, PICTURES["missing"]()))  # every second one is code
     return "".join(part if i % 2 else LINK.sub(moved, part) for i, part in enumerate(parts))
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Have a picture load when its reader comes near it: the gallery has more than a hundred."""
+    return html.replace("<img ", '<img loading="lazy" ')
 
 
 def _in_site(file: Path) -> str:

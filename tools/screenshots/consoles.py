@@ -1,14 +1,13 @@
-"""Makes the consoles' pictures in docs/images from a table that is played: python -m tools.screenshots.consoles."""
+"""The pictures of the consoles, from a table that is played."""
 
-import asyncio
 import re
 import tempfile
-from datetime import datetime, timedelta, tzinfo
+from collections.abc import Collection
+from datetime import timedelta
 from pathlib import Path
-from typing import Self
-from unittest import mock
+from typing import Final
 
-from playwright.async_api import Page, async_playwright, expect
+from playwright.async_api import Browser, Page, expect
 
 from punto.baccarat.progressive.events import Adjust, OpenMeter
 from punto.baccarat.progressive.ledger import Cause
@@ -24,8 +23,8 @@ from tests.consoles.pages.parts import (
     headline,
     house,
 )
-from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
-from tools.screenshots.pictures import SCREENS, picture_file
+from tests.reports.house import Clock
+from tools.screenshots.camera import AT, SCREENS, STEP, Keep, Picture, picture_for
 
 WAGERS = (
     (1, "player", 2500),
@@ -49,27 +48,33 @@ COUPS = (
 WINS_A_QUARTER = "2H KC 3H JC 4H KD"
 
 
-class PlayedBefore(datetime):
-    """The clock of the record: behind by as much as hands of a usual pace would have taken, less with each hand."""
+HAND = timedelta(seconds=51)
+"""What a hand takes at a usual pace."""
+NAMES: Final = (
+    *(
+        f"console-{page}{screen}"
+        for page in ("dealer", "supervisor")
+        for screen in ("", *(f"-{each}" for each in SCREENS))
+    ),
+    *("console-sign-on", "console-not-live", "console-dealer-burn", "console-dealer-next-card"),
+    *("console-dealer-key-card", "console-dealer-call", "console-dealer-hands", "console-supervisor-void"),
+    *("console-supervisor-correction", "console-supervisor-hands", "console-supervisor-shift"),
+    *("console-supervisor-game", "console-aquarius-win", "console-nexus-win", "console-progressive-start"),
+    *("console-progressive-signature", "console-progressive-supervisor"),
+)
 
-    behind = timedelta(minutes=12)
 
-    @classmethod
-    def now(cls, tz: tzinfo | None = None) -> Self:
-        """The time, `behind` ago."""
-        return super().now(tz) - cls.behind
-
-
-async def make(folder: Path) -> None:
+async def take(browser: Browser, _chosen: Collection[str], keep: Keep) -> None:
     """Take the pictures of a table's day, and of a win of the progressive with either procedure."""
-    await make_day(folder)
+    picture = picture_for(keep)
+    with tempfile.TemporaryDirectory() as folder:
+        await make_day(browser, Path(folder), picture)
     for procedure in ("aquarius", "nexus"):
-        own = folder / procedure
-        own.mkdir()
-        await make_win(own, procedure)
+        with tempfile.TemporaryDirectory() as folder:
+            await make_win(browser, Path(folder), procedure, picture)
 
 
-async def make_win(folder: Path, procedure: str) -> None:
+async def make_win(browser: Browser, folder: Path, procedure: str, picture: Picture) -> None:
     """Two seats win a quarter of the meter; one is paid all of that its supervisor has verified."""
     own = table_settings(
         game_name="progressive-2",
@@ -77,9 +82,8 @@ async def make_win(folder: Path, procedure: str) -> None:
         name="Baccarat 8",
         next_coup="order",
     )
-    async with consoles(folder, own) as here, async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
-        async with console_of(browser) as page:
+    with Clock(AT, STEP).turned():
+        async with consoles(folder, own) as here, console_of(browser) as page:
             await here.load()
             await here.table.order(OpenMeter("ida", "omar"))
             await here.table.order(Adjust(Cause.INCREASE, 4_218_760, "carried over", "ida", "omar"))
@@ -102,11 +106,10 @@ async def make_win(folder: Path, procedure: str) -> None:
             await expect(page.locator("#todo")).to_contain_text("Call a supervisor")
             await picture(page, f"console-{procedure}-win")
             if procedure == "nexus":
-                await sign_and_verify(page, here)
-        await browser.close()
+                await sign_and_verify(page, here, picture)
 
 
-async def sign_and_verify(page: Page, here: TableWithConsoles) -> None:
+async def sign_and_verify(page: Page, here: TableWithConsoles, picture: Picture) -> None:
     """A supervisor's signature at the dealer's page, and the award at the supervisor's own."""
     await page.get_by_role("button", name="CONFIRM").click()
     dialog = page.get_by_role("dialog")
@@ -121,28 +124,22 @@ async def sign_and_verify(page: Page, here: TableWithConsoles) -> None:
     await picture(page, "console-progressive-supervisor")
 
 
-async def make_day(folder: Path) -> None:
+async def make_day(browser: Browser, folder: Path, picture: Picture) -> None:
     """Play a day at a table and take a picture at each of its steps."""
     own = house(name="Baccarat 8", burn="first_card", approval=("correct_round",))
-    async with consoles(folder, own) as here, async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
-        async with console_of(browser) as page:
+    clock = Clock(AT, STEP)
+    with clock.turned():
+        async with consoles(folder, own) as here, console_of(browser) as page:
             await page.goto(here.address)
             await page.wait_for_selector("#name:focus")
             await picture(page, "console-sign-on")
             await at_work(page, here, "mei")
-            await dealers_day(page, here)
+            await dealers_day(page, here, clock, picture)
             await at_work(page, here, "omar")
-            await supervisors_day(page, here)
-        await browser.close()
+            await supervisors_day(page, here, picture)
 
 
-async def picture(page: Page, name: str) -> None:
-    await page.wait_for_timeout(300)
-    await page.screenshot(path=picture_file(name))
-
-
-async def picture_on_every_screen(page: Page, name: str) -> None:
+async def picture_on_every_screen(page: Page, name: str, picture: Picture) -> None:
     """On a console's own screen, and on larger ones."""
     own = page.viewport_size
     assert own is not None
@@ -153,7 +150,7 @@ async def picture_on_every_screen(page: Page, name: str) -> None:
     await page.set_viewport_size(own)
 
 
-async def dealers_day(page: Page, here: TableWithConsoles) -> None:
+async def dealers_day(page: Page, here: TableWithConsoles, clock: Clock, picture: Picture) -> None:
     """From a new shoe to a card that could not be read and a supervisor who is called."""
     await here.table.begin_shoe()
     await here.draw("3D")
@@ -163,14 +160,13 @@ async def dealers_day(page: Page, here: TableWithConsoles) -> None:
     for coup in COUPS * 2:
         await here.wager(*WAGERS)
         await here.draw(coup)
-        PlayedBefore.behind -= timedelta(seconds=51)
-    PlayedBefore.behind = timedelta(0)
+        clock.now += HAND
     await here.wager(*WAGERS[:4])
     await expect(page.locator("#hand-strip button")).to_have_count(10)
     await expect(page.locator("#hands-an-hour")).to_have_text(
         re.compile(r"\d")
     )  # reckoned beside the path of a card
-    await picture_on_every_screen(page, "console-dealer")
+    await picture_on_every_screen(page, "console-dealer", picture)
     await page.keyboard.press("F9")
     await picture(page, "console-dealer-hands")
     await page.keyboard.press("Escape")
@@ -196,13 +192,13 @@ async def dealers_day(page: Page, here: TableWithConsoles) -> None:
     await page.wait_for_selector("#name:focus")  # its session ended with the service
 
 
-async def supervisors_day(page: Page, here: TableWithConsoles) -> None:
+async def supervisors_day(page: Page, here: TableWithConsoles, picture: Picture) -> None:
     """From a table that is stopped to the report of the shift."""
     await here.table.order(CallSupervisor("mei", "A dispute at the table"))
     await here.table.shoe(LidMoved(here.table.state.link.expected, open=True))
     await here.table.shoe(LidMoved(here.table.state.link.expected, open=False))
     await headline(page, "Stop: a supervisor is needed")
-    await picture_on_every_screen(page, "console-supervisor")
+    await picture_on_every_screen(page, "console-supervisor", picture)
     await here.table.order(ResumePlay("omar", "Lid closed, cards undisturbed"))
     await page.get_by_role("button", name="Void the hand").click()
     dialog = page.get_by_role("dialog")
@@ -237,11 +233,3 @@ async def supervisors_day(page: Page, here: TableWithConsoles) -> None:
     await page.get_by_role("table", name="Limits").wait_for()
     await expect(page.get_by_role("button", name="Change the game")).to_be_enabled()
     await picture(page, "console-supervisor-game")
-
-
-if __name__ == "__main__":
-    with (
-        tempfile.TemporaryDirectory() as temporary,
-        mock.patch("punto.runtime.clock.datetime", PlayedBefore),
-    ):
-        asyncio.run(make(Path(temporary)))

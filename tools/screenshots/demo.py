@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
 from tests.commands.demo.demos import demo
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
-from tools.screenshots.pictures import picture_file
+from tools.screenshots.pictures import IMAGES
 
 SIZE = ViewportSize(width=1920, height=1080)
 JACKPOT = "all diamonds; logged"
@@ -60,7 +60,7 @@ async def take() -> None:
                 "<style>body{margin:0;display:grid;grid-template-columns:1fr 1fr;gap:12px;background:#808080}"
                 f"img{{width:100%;display:block}}</style>{pictures}"
             )
-            await together.screenshot(path=picture_file("demo-progressive"))
+            await together.screenshot(path=IMAGES / "demo-progressive.png")
             await browser.close()
         process.send_signal(signal.SIGINT)
         await asyncio.to_thread(process.wait)

@@ -1,31 +1,50 @@
-"""Makes the Game Manager's pictures in docs/images from a weekend that is played: python -m tools.screenshots.game_manager."""
+"""The pictures of a table's Game Manager, from a weekend that is played."""
 
-import asyncio
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
+from typing import Final
 
-from playwright.async_api import Page, async_playwright, expect
+from playwright.async_api import Browser, Page, expect
 
 from tests.consoles.pages.parts import TableWithConsoles, console_of
-from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 from tests.reports.house import House, a_weekend
 from tests.reports.pages.office import EXECUTIVE, manage, office, show
-from tools.screenshots.pictures import picture_file
+from tools.screenshots.camera import Keep, Picture, picture_for
 
 SUNDAY = "2026-11-21"  # the gaming day in UTC, which this table's office goes by
 
 
-async def make(folder: Path) -> None:
+NAMES: Final = tuple(
+    f"game-manager-{part}"
+    for part in (
+        "opening",
+        "meters",
+        "adjustment",
+        "settings",
+        "awards",
+        "day",
+        "day-dark",
+        "week",
+        "reconcile",
+    )
+)
+
+
+async def take(browser: Browser, _chosen: Collection[str], keep: Keep) -> None:
     """Play a weekend and take a picture of each part."""
-    async with office(folder, "2026-11-20 20:00") as (home, here), async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
-        async with console_of(browser) as page:
+    taken = picture_for(keep)
+
+    async def picture(page: Page, part: str) -> None:
+        await taken(page, f"game-manager-{part}")
+
+    with tempfile.TemporaryDirectory() as folder:
+        async with office(Path(folder), "2026-11-20 20:00") as (home, here), console_of(browser) as page:
             await page.emulate_media(color_scheme="light")
-            await the_weekend(page, home, here)
-        await browser.close()
+            await the_weekend(page, home, here, picture)
 
 
-async def the_weekend(page: Page, home: House, here: TableWithConsoles) -> None:
+async def the_weekend(page: Page, home: House, here: TableWithConsoles, picture: Picture) -> None:
     """The meter is opened, and looked at when the weekend is over."""
     await manage(page, here, EXECUTIVE)
     await page.get_by_role("button", name="Open the meter").click()
@@ -36,7 +55,7 @@ async def the_weekend(page: Page, home: House, here: TableWithConsoles) -> None:
     await show(page, here, "meters")
     await expect(page.locator("#meter-list")).to_contain_text("The books balance.")
     await picture(page, "meters")
-    await the_orders(page)
+    await the_orders(page, picture)
     for part in ("awards", "day", "week", "reconcile"):
         await show(page, here, part)
         if part != "awards":
@@ -52,7 +71,7 @@ async def the_weekend(page: Page, home: House, here: TableWithConsoles) -> None:
     await picture(page, "day-dark")
 
 
-async def the_orders(page: Page) -> None:
+async def the_orders(page: Page, picture: Picture) -> None:
     """A manual adjustment and a change of settings, as they are looked over."""
     adjusting = page.locator("#adjust-form")
     await adjusting.get_by_label("Amount").fill("500")
@@ -69,13 +88,3 @@ async def the_orders(page: Page) -> None:
     await expect(page.locator("dialog")).to_contain_text("What the sheet advises")
     await picture(page, "settings")
     await page.keyboard.press("Escape")
-
-
-async def picture(page: Page, name: str) -> None:
-    await page.wait_for_timeout(300)
-    await page.screenshot(path=picture_file(f"game-manager-{name}"))
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(make(Path(folder)))
