@@ -199,7 +199,7 @@ async def served(
 
     def seen() -> FloorView:
         told = view()
-        return told.model_copy(update={"tables": standing.on(told.tables, datetime.now(UTC))})
+        return told.model_copy(update={"tables": standing.on(told.tables, clock.now())})
 
     server = Server(application(seen, store, doors, kept, sounds))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
