@@ -171,7 +171,7 @@ async def test_an_award_is_shown_within_a_second_for_ten_and_then_as_the_last_on
             ]
         )
         smaller = await celebration.locator("h2").evaluate(LAID_OUT)
-        await page.wait_for_function("moved.length > 0")  # it moves
+        await page.wait_for_function("() => moved.length > 0")  # it moves
         assert min(await page.evaluate("moved")) >= 500, (
             "above three flashes a second lies danger (WCAG 2.3.1)"
         )

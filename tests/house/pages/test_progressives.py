@@ -4,14 +4,14 @@ import csv
 import io
 import re
 from contextlib import asynccontextmanager
-from datetime import date
+from datetime import UTC, date
 
 import pytest
 from playwright.async_api import Page, expect
 
-from punto.house import web
 from punto.house.books import Kept
 from punto.house.store import Store, StoreAwayError
+from punto.runtime import clock
 from tests.axe import faults_of
 from tests.house.bookkeeping import A_DAY, CALENDAR, Keeper, taken
 from tests.house.pages.house import Floor, meters, served
@@ -38,12 +38,7 @@ class Meters:
 async def shown(page: Page, folder, monkeypatch, told: Meters, path: str = "progressives"):
     """The page on this Friday; gives the server's address."""
 
-    class Friday(web.datetime):  # type: ignore[misc, name-defined]
-        @classmethod
-        def now(cls, _=None):
-            return cls.fromisoformat(CALENDAR.begins(FRIDAY).isoformat())
-
-    monkeypatch.setattr(web, "datetime", Friday)
+    monkeypatch.setattr(clock, "now", lambda: CALENDAR.begins(FRIDAY).astimezone(UTC))
     async with served(folder, Floor().view, fill=told.fill, kept=lambda: told.kept) as address:
         await page.goto(f"{address}{path}")
         await page.wait_for_selector("body.live main[aria-busy=false]")
