@@ -1,6 +1,7 @@
 """The checks, and how they are run: all at the same time, each with a limit, and none can end the doctor."""
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -72,11 +73,12 @@ def examine(jobs: Sequence[Job]) -> list[Finding]:
     threads = [
         threading.Thread(target=run, args=each, name=each[1].name, daemon=True) for each in enumerate(jobs)
     ]
+    began = time.monotonic()
     for thread in threads:
         thread.start()
     found: list[Finding] = []
     for number, (job, thread) in enumerate(zip(jobs, threads, strict=True)):
-        thread.join(job.seconds)
+        thread.join(max(0.0, began + job.seconds - time.monotonic()))
         own = results[number]
         if own is None:
             own = [_not_checked(job, f"it took longer than {job.seconds:g} s")]
