@@ -27,6 +27,7 @@ from punto.messages.models import (
     Progressive,
     Round,
     ShoeStatus,
+    StandingCall,
     State,
     Timestamp,
     seconds_held,
@@ -124,13 +125,14 @@ class Taker(Part):
 
 
 class FloorAlarm(Part):
-    """What is wrong at a table now. `id` is the same as long as the alarm lasts, and `rank` is 0 for the worst kind.
+    """What is wrong at a table now. `id` is the same as long as the alarm lasts, and `rank` is 0 for the worst `kind`.
 
     An `urgent` alarm needs somebody at once. `label` and `text` say in words what is wrong. `since` is when the alarm began or was first
     seen. `acknowledged` is null until somebody has acknowledged it.
     """
 
     id: str
+    kind: str
     rank: int
     urgent: bool
     label: str
@@ -177,6 +179,7 @@ class TableView(Part):
     retire: str = ""
     records: tuple[HeldRecord, ...] = ()
     unread: str = ""
+    calls: tuple[StandingCall, ...] = ()
     alarms: tuple[FloorAlarm, ...] = ()
 
 
@@ -367,6 +370,7 @@ class Floor:
             **of_state,
             overlays=() if state is None else state.overlays,
             notices=() if state is None else state.notices,
+            calls=() if state is None else state.calls,
             hands_an_hour=_pace(table.played, now),
             devices_away=tuple(
                 sorted(each.device for each in table.devices.values() if each.state != "online")

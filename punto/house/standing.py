@@ -34,6 +34,7 @@ _URGENT: Final = {
     "order": "Cards in order",
     "deviation": "Deviation",
     "stop": "Waiting for a supervisor",
+    "call": "Supervisor called",
 }
 _OTHERS: Final = {
     "shoe": "Shoe offline",
@@ -46,7 +47,7 @@ _OTHERS: Final = {
 _LABELS: Final = _URGENT | _OTHERS
 _RANKS: Final = {kind: rank for rank, kind in enumerate(_LABELS)}
 """All kinds of alarms, the worst first."""
-_OF_THE_PRESENT: Final = frozenset({"edge", "stop", *_OTHERS})
+_OF_THE_PRESENT: Final = frozenset({"edge", "stop", "call", *_OTHERS})
 """What a table says of the present. If the table is not live, these alarms are not shown, and may not be over."""
 _STOPPED: Final = frozenset({"needs_supervisor", "shoe_error"})
 _ALARM: Final = schema.STANDING_ALARMS.c
@@ -121,6 +122,8 @@ def _of_the_present(view: TableView) -> Iterator[Found]:
         yield _found(kind, notice.text, f"{notice.code} {notice.text}")
     if not view.notices and kind != "notice":
         yield _found(kind, "")
+    for call in view.calls:
+        yield _found("call", call.text, str(call.number))
     if view.edge_alarms:
         wagers = [each.replace("_", " ") for each in view.edge_alarms]
         yield _found("edge", ", ".join(wagers), " ".join(view.edge_alarms))
@@ -177,6 +180,7 @@ class Standing:
         mark = self._marks.get((view.table, of.id)) or Mark(self._since(view, of, now))
         return FloorAlarm(
             id=of.id,
+            kind=of.kind,
             rank=_RANKS[of.kind],
             urgent=of.kind in _URGENT,
             label=of.label,

@@ -41,6 +41,7 @@ from punto.messages.models import (
     ScoreCounts,
     ScoreStreak,
     ShoeStatus,
+    StandingCall,
     State,
     WagerLimits,
 )
@@ -95,6 +96,11 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
         game_titles=settings.game.titles,
         wager_titles=wager_titles(settings.game),
         revealing_seat=state.revealing_seat,
+        calls=tuple(
+            StandingCall(number=each.number, text=each.text)
+            for each in state.alarms
+            if each.code == "supervisor_called"
+        ),
     )
 
 

@@ -283,6 +283,13 @@ class Notice(Payload):
     text: str
 
 
+class StandingCall(Payload):
+    """A call for a supervisor that nobody has acknowledged at the table."""
+
+    number: int = Field(description="the `seq` of its message on `event`")
+    text: str
+
+
 class ShoeStatus(Payload):
     """The shoe of cards in play, and the link to the device."""
 
@@ -343,6 +350,9 @@ class State(Message):
     revealing_seat: int | None = Field(
         default=None,
         description="the seat whose player turns the cards (sheet 004): the seat with the largest wager on Player or Banker. If several seats have this largest wager, the lowest of their numbers; null if the dealer turns the cards",
+    )
+    calls: tuple[StandingCall, ...] = Field(
+        default=(), description="the calls for a supervisor that nobody has acknowledged at the table"
     )
 
 

@@ -8,6 +8,7 @@ from punto.house.alarms import AlarmError
 from punto.house.live import TableView, Taker
 from punto.house.standing import Standing, acknowledge, found
 from punto.messages.building import timestamp
+from punto.messages.models import StandingCall
 from tests.house.behind_sign_on import house
 from tests.house.pages.house import AGO, DEVIATION, STOP, table
 
@@ -128,6 +129,13 @@ def test_only_the_game_manager_that_takes_in_ends_an_alarm(open_store):
     leader.look([stopped()], NOW, keeps=True)
     other.look([table(1)], LATER, keeps=False)
     acknowledge(store, key(stopped()), "Sue", LATER)
+
+
+def test_a_call_that_comes_again_is_a_new_alarm():
+    first, again = (table(1, calls=(StandingCall(number=number, text="a dispute"),)) for number in (41, 52))
+    (one,), (other,) = found(first), found(again)
+    assert (one.label, one.text) == ("Supervisor called", "A dispute")
+    assert one.id != other.id
 
 
 def test_an_amount_that_is_not_by_chance_is_in_the_tables_currency():

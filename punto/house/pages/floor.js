@@ -183,10 +183,9 @@ function showAlarms(all) {
     drawLine(line, card, alarm);
     if (!(first || before.has(key))) tellOf(`${card.view.name}: ${alarm.label} ${alarm.text}`);
   }
-  hear(
-    "alarm",
-    alarms.map(({ key }) => key),
-  );
+  const calls = alarms.filter(({ alarm }) => alarm.kind === "call");
+  hear("call", calls.map(keyOf));
+  hear("alarm", alarms.filter((each) => !calls.includes(each)).map(keyOf));
   const focus = document.activeElement;
   arrange(byId("alarm-list"), [...listed.values()]);
   if (focus instanceof HTMLElement && focus.isConnected) focus.focus({ preventScroll: true });
@@ -195,6 +194,9 @@ function showAlarms(all) {
   byId("no-alarms").hidden = alarms.length > 0;
   first = false;
 }
+
+/** @param {{ key: string }} listed */
+const keyOf = ({ key }) => key;
 
 /** @param {TableCard} card */
 const lineOf = (card) => element("li", {}, element("a", { href: `#${card.element.id}` }), element("div"));

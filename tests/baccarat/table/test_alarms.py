@@ -1,6 +1,7 @@
 """Alarms stand until somebody has acknowledged them; a supervisor who is called is one."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from punto.baccarat.table.events import (
 from punto.baccarat.table.order_kinds import AcknowledgeAlarm, CallSupervisor
 from punto.baccarat.table.shoe_events import MOST_REMEMBERED
 from punto.baccarat.table.turn import MOST_ALIKE, RefusedError
+from punto.messages.building import state_message
 from tests.baccarat.table.croupier import Croupier
 
 
@@ -35,6 +37,19 @@ def test_an_alarm_stands_until_it_is_acknowledged():
 
     assert croupier.state.alarms == ()
     assert croupier.said == [AlarmAcknowledged(alarm.number, "link_noise")]
+
+
+def test_the_public_state_has_the_calls_for_a_supervisor_and_no_other_alarm():
+    def calls(croupier: Croupier) -> list[tuple[int, str]]:
+        message = state_message(croupier.state, 1, datetime.now(UTC))
+        return [(each.number, each.text) for each in message.calls]
+
+    croupier = Croupier.at_betting("noise", "call a question")
+    (number,) = (each.number for each in croupier.state.alarms if each.code == "supervisor_called")
+    assert calls(croupier) == [(number, "a question")]
+
+    croupier.do("acknowledge supervisor_called")
+    assert calls(croupier) == []
 
 
 def test_the_same_alarm_again_is_counted_and_not_listed_twice():

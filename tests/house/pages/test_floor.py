@@ -12,7 +12,7 @@ from punto.baccarat.table.state import Phase
 from punto.house import web
 from punto.house.disputes import DISPUTED, Facts, held_records
 from punto.house.store import StoreAwayError
-from punto.messages.models import Notice
+from punto.messages.models import Notice, StandingCall
 from punto.runtime.gaming_days import Calendar
 from tests.axe import faults_of
 from tests.consoles.pages.test_reach import OUTLINE
@@ -502,6 +502,9 @@ async def test_a_new_alarm_is_heard_once_after_a_touch_and_not_while_it_is_muted
             await expect(card(page, f"Baccarat {name}")).to_contain_text("Device offline")
         await expect(listed).to_have_count(9)
         assert await heard(page) == ["alarm", "alarm"]
+        floor.tables[5] = table(6, calls=(StandingCall(number=41, text="a dispute"),))
+        await expect(card(page, "Baccarat 6")).to_contain_text("Supervisor called A dispute")
+        assert await heard(page) == ["call"]
         floor.tables[5] = table(6)
         await expect(listed).to_have_count(8)
         await button.click()

@@ -11,7 +11,7 @@ from playwright.async_api import expect
 
 from punto.baccarat.table.events import SessionBegun, SessionEnded
 from punto.baccarat.table.meters import of_game
-from punto.baccarat.table.order_kinds import CallSupervisor
+from punto.baccarat.table.order_kinds import AcknowledgeAlarm, CallSupervisor
 from punto.consoles.entrance import entrance_of
 from punto.controller.edge.live import LiveEdge
 from punto.house import following
@@ -81,6 +81,16 @@ async def surveyed(here, broker):
         await asyncio.wait(running)
 
 
+async def seen_to_on_the_floor(page, here) -> None:
+    """The call is on the floor until a supervisor acknowledges it at the table."""
+    await page.get_by_role("link", name="Floor").click()
+    call = page.locator("#alarm-list li", has_text="Supervisor called A dispute at the table")
+    await expect(call).to_have_count(1)
+    (called,) = here.state.alarms
+    await here.order(AcknowledgeAlarm("omar", called.number))
+    await expect(call).to_have_count(0)
+
+
 async def test_a_table_is_followed_from_its_first_hand_to_its_report(page, broker, tmp_path, monkeypatch):
     monkeypatch.setattr(following, "INCIDENTS_EVERY_SECONDS", 0.2)
     said: list[str] = []
@@ -113,9 +123,9 @@ async def test_a_table_is_followed_from_its_first_hand_to_its_report(page, broke
             await here.order(CallSupervisor("mei", "A dispute at the table"))
             await here.order(SessionEnded("mei", "signed off"))
             here.outbox.snapshot_due(HEALTH)  # as the service does every ten seconds
-            line = page.locator("#alarms li").first
-            await expect(line).to_contain_text("Pit 1 <b>Table</b> 1")
+            line = page.locator("#alarms li", has_text="Pit 1 <b>Table</b> 1").first
             await expect(line).to_contain_text("Called a supervisor: A dispute at the table")
+            await seen_to_on_the_floor(page, here)
 
             await page.get_by_role("link", name="People").click()
             figures = page.locator("#report > .scrolling tbody td")
