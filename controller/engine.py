@@ -143,11 +143,18 @@ class Engine:
         with readable(journal.path):
             record = journal.connection
             raised = {
-                each.number: Raised(*store.raised(record, each.code, each.text)) for each in before.alarms
+                each.number: Raised(*store.raised(record, "alarm", each.code, each.text))
+                for each in before.alarms
+            }
+            stopped = {
+                (each.code, each.text): Raised(*store.raised(record, "stop", each.code, each.text))
+                for each in before.waiting.stops
             }
             award_since = store.last_award_ts(record)
         journal.start(found.snapshot)
-        publication = Publication(outbox, topic, found.answers, raised, award_since, restricted=restricted)
+        publication = Publication(
+            outbox, topic, found.answers, raised, stopped, award_since, restricted=restricted
+        )
         await journal.append([step], None, lambda: publication.publish(before, [step]))
         engine = cls(execution, journal, publication, DayChange(house.calendar, now), await journal.name())
         if last is not None and last > now:

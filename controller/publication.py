@@ -48,7 +48,7 @@ _log = structlog.get_logger("punto.controller")
 
 
 class Raised(NamedTuple):
-    """When an open alarm was last raised, and the person whose input raised it.
+    """When an open alarm was last raised or a stop began, and the person whose input raised it.
 
     `who` is None if a device or the service raised it. Both are None if they are unknown.
     """
@@ -64,8 +64,8 @@ class Publication:
     """Fills the outbox, and keeps when the shown things happened.
 
     If `restricted`, cards that the public has not seen are published too; the broker must not give them to the public. `answers`
-    are those to the seats' last wagers, `raised` when each open alarm was raised, by its number, and `award_since` when the last
-    award of the meter was locked.
+    are those to the seats' last wagers, `raised` when each open alarm was raised, by its number, `stopped` when each stop began, by
+    its code and text, and `award_since` when the last award of the meter was locked.
     """
 
     def __init__(
@@ -74,12 +74,14 @@ class Publication:
         topic: topics.Topics,
         answers: Answers,
         raised: Mapping[int, Raised],
+        stopped: Mapping[tuple[str, str], Raised],
         award_since: str | None,
         *,
         restricted: bool,
     ) -> None:
         self.answers = answers
         self.raised = raised
+        self.stopped = stopped
         self.award_since = award_since
         self.restricted = restricted
         self.shoe_since = clock.now()
@@ -121,6 +123,8 @@ class Publication:
             self.answer(step.state.settings, answer)
         now = Raised(step.entry.ts, getattr(step.event, "who", None))
         self.raised = {each.number: self.raised.get(each.number, now) for each in step.state.alarms}
+        stops = [(stop.code, stop.text) for stop in step.state.waiting.stops]
+        self.stopped = {each: self.stopped.get(each, now) for each in stops}
         for effect in step.effects:
             self._publish_effect(step, effect)
             if isinstance(effect, Announced) and not isinstance(effect.happening, _NOT_LOGGED):

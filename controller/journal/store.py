@@ -140,12 +140,14 @@ def last_award_ts(connection: sqlite3.Connection) -> str | None:
     return ts
 
 
-def raised(connection: sqlite3.Connection, code: str, text: str) -> tuple[str | None, str | None]:
-    """When an alarm was last raised, and by whose input; see `publication.Raised`."""
+def raised(
+    connection: sqlite3.Connection, kind: Literal["alarm", "stop"], code: str, text: str
+) -> tuple[str | None, str | None]:
+    """When an alarm or a stop was last raised, and by whose input; see `publication.Raised`."""
     row = connection.execute(
         "SELECT ts, json_extract(payload, '$.who') FROM incidents JOIN inputs ON seq = input "
-        "WHERE kind = 'alarm' AND code = ? AND text = ? ORDER BY input DESC LIMIT 1",
-        (code, text),
+        "WHERE kind = ? AND code = ? AND text = ? ORDER BY input DESC LIMIT 1",
+        (kind, code, text),
     ).fetchone()
     return (None, None) if row is None else row
 

@@ -20,6 +20,7 @@ from punto.baccarat.table.state import (
     CommissionOwed,
     Phase,
     RoundRecord,
+    Stop,
     TableState,
 )
 from punto.baccarat.table.turn import RefusedError
@@ -165,10 +166,12 @@ class StandingAlarm(Part):
 
 
 class StandingStop(Part):
-    """A stop that waits for a supervisor."""
+    """A stop that waits for a supervisor; `ts` is when it began, and `who` held play. Both are null if not known."""
 
     code: str
     text: str
+    ts: Timestamp | None
+    who: str | None
 
 
 class WaitingOrder(Part):
@@ -219,10 +222,11 @@ class View(Part):
 
 
 class Moments(NamedTuple):
-    """Times that the table's state does not have: the shoe's last change, and the alarms by their numbers."""
+    """Times that the table's state does not have: the shoe's last change, the alarms by their numbers, and the stops."""
 
     shoe_since: datetime
     raised: Mapping[int, Raised]
+    stopped: Mapping[tuple[str, str], Raised]
 
 
 def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
@@ -244,7 +248,7 @@ def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
     refused = trials.refusals if refused is None else refused
     allowed = orders_of(reader.roles, state) - equipment.gives()
     game = game_view(trials, equipment, refused)
-    noted = moments or Moments(now, {})
+    noted = moments or Moments(now, {}, {})
     return View(
         seq=seq,
         ts=timestamp(now),
@@ -259,7 +263,7 @@ def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
         last=_last(state),
         progressive=game,
         alarms=tuple(_alarm(each, noted.raised.get(each.number, NOT_KNOWN)) for each in state.alarms),
-        stops=tuple(StandingStop(code=stop.code, text=stop.text) for stop in state.waiting.stops),
+        stops=tuple(_stop(each, noted) for each in state.waiting.stops),
         devices=tuple(console_devices(state, seq, noted.shoe_since, equipment.links(), now)),
         hands_an_hour=hands_an_hour,
     )
@@ -268,6 +272,12 @@ def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
 def _alarm(alarm: Alarm, raised: Raised) -> StandingAlarm:
     caller = raised.who if alarm.code == "supervisor_called" else None
     return StandingAlarm(**asdict(alarm), ts=raised.ts, who=caller)
+
+
+def _stop(stop: Stop, noted: Moments) -> StandingStop:
+    raised = noted.stopped.get((stop.code, stop.text), NOT_KNOWN)
+    who = raised.who if stop.code == "held" else None
+    return StandingStop(code=stop.code, text=stop.text, ts=raised.ts, who=who)
 
 
 def waiting_of(waiting: Countersigning, state: TableState, reader: Caller) -> tuple[WaitingOrder, ...]:

@@ -115,7 +115,8 @@ def _add_table(app: FastAPI, parts: Parts, callers: Callers) -> None:
 
     def view(session: Session) -> View:
         desk, engine, now = parts.desk, parts.desk.engine, clock.now()
-        moments = Moments(engine.publication.shoe_since, engine.publication.raised)
+        shown = engine.publication
+        moments = Moments(shown.shoe_since, shown.raised, shown.stopped)
         of = (desk.trials, engine.seq, now, session, parts.pace, desk.equipment)
         view = view_of(*of, refused=desk.refusals(), moments=moments)
         return view.model_copy(update={"waiting": waiting_of(desk.waiting, engine.state, session)})

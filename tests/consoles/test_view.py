@@ -10,7 +10,7 @@ import pytest
 from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import CardOverdrawn, LinkNoise, SetWager
-from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting, SignOn
+from punto.baccarat.table.order_kinds import CallSupervisor, HoldPlay, OpenBetting, SignOn
 from punto.baccarat.table.possible import Trials
 from punto.baccarat.table.state import CommissionOwed
 from punto.consoles.view import Moments, View, prompt_of, view_of
@@ -294,16 +294,17 @@ def test_a_device_is_shown_with_where_it_is_and_what_is_to_be_done_without_it():
     ]
 
 
-async def test_an_alarm_says_when_it_came_and_who_called_over_a_restart_too(tmp_path):
+async def test_an_alarm_and_a_stop_say_when_they_came_and_who_called_over_a_restart_too(tmp_path):
     async with table(tmp_path / "record.db") as here:
         await here.order(SignOn("mei"))
         await here.order(CallSupervisor("mei", "A dispute"))
         await here.shoe(LinkNoise(40, 10))
-        before = here.engine.publication.raised
+        await here.order(HoldPlay("ann", "A dispute"))
+        before = here.engine.publication.raised, here.engine.publication.stopped
     async with table(tmp_path / "record.db") as here:
         engine = here.engine
-        assert engine.publication.raised == before
-        moments = Moments(NOW, engine.publication.raised)
+        assert (engine.publication.raised, engine.publication.stopped) == before
+        moments = Moments(NOW, *before)
         view = view_of(Trials(engine.state), 7, NOW, Peer("Mei", (Role.DEALER,)), None, moments=moments)
         recorded = rows(tmp_path / "record.db", "SELECT ts FROM inputs ORDER BY seq")
 
@@ -312,6 +313,7 @@ async def test_an_alarm_says_when_it_came_and_who_called_over_a_restart_too(tmp_
         ("link_noise", None),
     ]
     assert [(each.ts,) for each in view.alarms] == recorded[2:4]
+    assert [(each.code, each.who, (each.ts,)) for each in view.stops] == [("held", "ann", recorded[4])]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from tests.consoles.pages.parts import (
     consoles,
     headline,
     house,
+    open_part,
 )
 from tests.reports.house import Clock
 from tools.screenshots.camera import AT, SCREENS, STEP, Keep, Picture, picture_for
@@ -220,16 +221,16 @@ async def supervisors_day(page: Page, here: TableWithConsoles, picture: Picture)
     await picture(page, "console-supervisor-correction")
     await dialog.get_by_role("button", name="Correct round").click()
     await expect(dialog).to_have_count(0)
-    await page.keyboard.press("F4")
+    await page.keyboard.press("F9")
     await page.locator("#hand-list a").nth(1).click()
     await page.get_by_role("table", name="Events").wait_for()
     await page.locator("#said-away").click()
     await picture(page, "console-supervisor-hands")
-    await page.keyboard.press("F8")
+    await open_part(page, "shift")
     await page.get_by_role("table", name="Wagers").wait_for()
     await picture(page, "console-supervisor-shift")
     await here.table.order(CloseTable("omar"))
-    await page.keyboard.press("F9")
+    await open_part(page, "games")
     await page.get_by_role("table", name="Limits").wait_for()
     await expect(page.get_by_role("button", name="Change the game")).to_be_enabled()
     await picture(page, "console-supervisor-game")

@@ -111,7 +111,15 @@ export function awardOrders(current) {
     else say(t("of_order", { order: labelOf(order), text: refused }), true);
   }
 
+  /** The order that comes next, if it is one of these. */
+  function pressNext() {
+    const { order } = current().progressive.todo;
+    const key = order === null ? undefined : keys.get(order);
+    if (key !== undefined && !key.hidden && !key.disabled) key.click();
+  }
+
   return {
+    pressNext,
     node: element(
       "div",
       { class: "award-orders", role: "group", "aria-label": t("section.award_orders") },

@@ -7,13 +7,15 @@ import { endOf } from "./award.js";
 import { cardKeys, chosenWords } from "./card-keys.js";
 import { card, cardWords } from "./cards.js";
 import { labelOf } from "./catalogue.js";
-import { askOrder } from "./dialogs.js";
+import { askOrder, DOUBLE_TAP_MILLISECONDS, give, say } from "./dialogs.js";
 import { counted, t, translated } from "./language.js";
 import { differences, HANDS } from "./rounds.js";
+import { ask } from "./service.js";
 import { headline, SIDES } from "./words.js";
 
 /** @import { CommissionOwed, Preview, RoundRecord, Side, StandingAlarm, View } from "#sent/consoles" */
 /** @import { Asked } from "./dialogs.js" */
+/** @import { Answer } from "./service.js" */
 /** @typedef {{ side: Side, at: number }} Place the place of a card in its hand */
 /** @typedef {(view: View) => Partial<Asked>} Dialog */
 /** @typedef {Record<Side, (string | null)[]>} Cards */
@@ -84,11 +86,42 @@ export function askFor(order, view) {
   askOrder({ order, view, preview: ({ round }) => [endOr(round, t("can_be_done"))], ...DIALOGS[order]?.(view) });
 }
 
+let pressedAt = 0;
+
+/**
+ * Give an order by one press, if nothing more is asked for; otherwise ask. The second half of a double tap gives nothing,
+ * because another alarm may have come under the finger.
+ * @param {string} order
+ * @param {Record<string, unknown>} fields
+ * @param {() => unknown} otherwise
+ */
+async function giveAtOnce(order, fields, otherwise) {
+  if (Date.now() - pressedAt < DOUBLE_TAP_MILLISECONDS) return;
+  pressedAt = Date.now();
+  /** @type {Answer<Preview>} */
+  const answer = await ask("POST", "/api/preview", { order, ...fields });
+  if (!(answer.ok && answer.body.accepted) || answer.body.second !== null) otherwise();
+  else if (await give(order, fields)) say(t("of_order", { order: labelOf(order), text: t("order.done") }));
+}
+
+/**
+ * @param {View} view
+ * @param {string} reason
+ */
+export const resume = (view, reason) => giveAtOnce("resume_play", { reason }, () => askFor("resume_play", view));
+
 /**
  * @param {View} view
  * @param {StandingAlarm} alarm
  */
-export function acknowledge(view, { number, text, times }) {
+export const acknowledge = (view, alarm) =>
+  giveAtOnce("acknowledge_alarm", { number: alarm.number }, () => askToAcknowledge(view, alarm));
+
+/**
+ * @param {View} view
+ * @param {StandingAlarm} alarm
+ */
+function askToAcknowledge(view, { number, text, times }) {
   askOrder({
     order: "acknowledge_alarm",
     view,

@@ -1,5 +1,7 @@
 // The parts of a page, of which one is shown: chosen by the address, by a link, or by the link's key.
 
+import { one } from "/shared/elements.js";
+
 const links = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll("#parts a")]);
 const parts = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("[data-part]")]);
 
@@ -12,9 +14,24 @@ export function showPart() {
   return { name: shown.hash.slice(1), which };
 }
 
-document.addEventListener("keydown", (event) => {
-  const link = links.find(({ ariaKeyShortcuts }) => ariaKeyShortcuts === event.key);
-  if (link === undefined || document.querySelector("dialog[open]") !== null) return;
+/**
+ * Which link the arrow keys go to from this one.
+ * @type {Record<string, (at: number, last: number) => number>}
+ */
+const STEPS = {
+  ArrowRight: (at, last) => (at === last ? 0 : at + 1),
+  ArrowLeft: (at, last) => (at === 0 ? last : at - 1),
+  Home: () => 0,
+  End: (_, last) => last,
+};
+
+one("#parts").addEventListener("keydown", (event) => {
+  const open = links.filter(({ hidden }) => !hidden);
+  const at = open.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
+  const step = STEPS[event.key];
+  if (step === undefined || at < 0) return;
   event.preventDefault();
+  const link = open[step(at, open.length - 1)];
+  link.focus();
   location.hash = link.hash;
 });

@@ -1,24 +1,25 @@
-// The supervisor's page: four parts, of which one is shown.
+// The supervisor's page: four parts, of which one is shown. The first says who needs the supervisor, what can be ordered now, and
+// what was paid.
 
 import { button, byId, element, one, put, refresh } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { hear } from "/shared/sounds.js";
 import { sentence } from "/shared/words.js";
 import { awardOrders, showProgressive } from "./award.js";
-import { groupOf, labelOf } from "./catalogue.js";
+import { groupOf, labelOf, orderOf } from "./catalogue.js";
 import { showGames } from "./games.js";
 import { showHandList } from "./hands.js";
 import { t, translated, wagerTitle } from "./language.js";
-import { acknowledge, askFor, askForCommission } from "./order-dialogs.js";
+import { acknowledge, askFor, askForCommission, resume } from "./order-dialogs.js";
 import { showPart } from "./parts.js";
 import { showPrompt } from "./prompt.js";
-import { showHands } from "./rounds.js";
+import { byWhom, showHands, titlesOf } from "./rounds.js";
 import { follow, live } from "./service.js";
 import { showShift } from "./shift.js";
 import { begin, isCall, pageLink, showTop } from "./top.js";
-import { dayAndClock } from "./words.js";
+import { dayAndClock, headline, remarks } from "./words.js";
 
-/** @import { CommissionOwed, OrderOnOffer, StandingAlarm, View } from "#sent/consoles" */
+/** @import { CommissionOwed, LastRound, OrderOnOffer, StandingAlarm, StandingStop, View } from "#sent/consoles" */
 /** @import { GameAtTable } from "./award.js" */
 
 const session = begin(
@@ -40,6 +41,14 @@ const GROUPS = [
   ["help", t("group.help")],
   ["mistakes", t("group.mistakes")],
 ];
+/** The orders of the hand, of which one at a time is possible: F2 gives it here as at the dealer's page. */
+const OF_THE_HAND = groupOf("play").flatMap(({ order, twice }) => (twice ? [order] : []));
+/** @type {Record<string, string>} */
+const SHORTCUTS = {
+  ...Object.fromEntries(OF_THE_HAND.map((order) => [order, "F2"])),
+  key_card: "F4",
+  hold_play: "F7",
+};
 /** @type {Map<string, HTMLButtonElement>} */
 const keys = new Map();
 byId("orders").append(
@@ -49,7 +58,11 @@ byId("orders").append(
       { class: "group", role: "group", "aria-label": title },
       element("h2", {}, title),
       ...groupOf(group).map(({ order, label }) => {
-        const made = button(label, () => askFor(order, view), { "data-order": order, disabled: true });
+        const made = button(label, () => askFor(order, view), {
+          key: SHORTCUTS[order] ?? null,
+          "data-order": order,
+          disabled: true,
+        });
         keys.set(order, made);
         return made;
       }),
@@ -57,12 +70,45 @@ byId("orders").append(
   ),
 );
 
+/**
+ * What comes next where the prompt alone says it.
+ * @type {Partial<Record<View["prompt"]["code"], string>>}
+ */
+const PROMPTED = {
+  locked: "sign_on",
+  key_card: "key_card",
+  turn_first_card: "key_card",
+  shoe_offline: "key_card",
+  shoe_over: "change_shoe",
+  closed: "change_shoe",
+};
+
+/** The order that comes next, and that alone is gold: never beside an order about an award, which is gold in its own section. */
+function nextOrder() {
+  const { code } = view.prompt;
+  if (code === "award") return;
+  const prompted = PROMPTED[code];
+  const following =
+    code === "stopped" ? ["accept_shoe", "resume_play"] : [...(prompted ? [prompted] : []), ...OF_THE_HAND];
+  return following.find((order) => view.orders.includes(order));
+}
+
 function showOrders() {
   const locked = view.state.phase === "locked";
+  const next = nextOrder();
   for (const [order, key] of keys) {
     key.disabled = !(live() && view.orders.includes(order));
     key.hidden = order === (locked ? "sign_off" : "sign_on");
+    key.classList.toggle("go", order === next);
   }
+  for (const group of document.querySelectorAll(".group"))
+    group.classList.toggle("idle", group.querySelector("button:enabled:not([hidden])") === null);
+}
+
+/** @param {string} order */
+function pressOrder(order) {
+  const key = keys.get(order);
+  if (key !== undefined && !key.disabled) key.click();
 }
 
 // --- the progressive: the award that waits for a supervisor
@@ -84,41 +130,68 @@ function showGame() {
   awardKeys.show();
 }
 
-// --- the table
+// --- who needs the supervisor
 
 function showTrouble() {
-  const may = live() && view.orders.includes("acknowledge_alarm");
+  const may = new Set(["acknowledge_alarm", "resume_play"].filter((order) => live() && view.orders.includes(order)));
   const away = view.devices.some(({ warning }) => warning !== null);
-  refresh(byId("trouble-list"), [view.stops, view.alarms, away, may], () => [
-    ...view.stops.map(({ text }) =>
-      element(
-        "div",
-        { class: "stop" },
-        element("strong", {}, t("stopped")),
-        element("p", {}, translated(sentence(text))),
-      ),
-    ),
-    ...view.alarms.map((alarm) =>
-      element(
-        "div",
-        { class: "alarm", "data-alarm": alarm.number },
-        element(
-          "p",
-          {},
-          alarm.times > 1 ? t("times", { text: translated(alarm.text), times: alarm.times }) : translated(alarm.text),
-        ),
-        element("small", {}, raisedBy(alarm)),
-        button(t("label.acknowledge_alarm"), () => acknowledge(view, alarm), { disabled: !may }),
-      ),
-    ),
-    ...(view.stops.length + view.alarms.length === 0
+  const { stops, alarms } = view;
+  byId("trouble").classList.toggle("calm", stops.length + alarms.length === 0);
+  refresh(byId("trouble-list"), [stops, alarms, away, [...may]], () => [
+    ...stops.map((stop, at) => stopped(stop, at === stops.length - 1 && may.has("resume_play"))),
+    ...alarms.map((alarm) => raised(alarm, may.has("acknowledge_alarm"))),
+    ...(stops.length + alarms.length === 0
       ? [element("p", { class: "quiet" }, away ? t("no_alarm") : t("no_stop_no_alarm"))]
       : []),
   ]);
 }
 
-/** @param {StandingAlarm} alarm */
-const raisedBy = ({ ts, who }) => [ts && dayAndClock(ts), who && t("called_by", { who })].filter(Boolean).join(", ");
+/**
+ * A stop; below the last one, the usual reasons to resume play, each of which resumes it by one press.
+ * @param {StandingStop} stop
+ * @param {boolean} last
+ */
+function stopped({ text, ts, who }, last) {
+  const made = element(
+    "div",
+    { class: "stop" },
+    element("strong", {}, t("stopped")),
+    element("small", {}, since(ts, who && t("held_by", { who }))),
+    element("p", {}, translated(sentence(text))),
+  );
+  if (!last) return made;
+  const reasons = orderOf("resume_play").usual.map((reason) =>
+    button(reason, () => resume(view, reason), { class: "usual" }),
+  );
+  const label = labelOf("resume_play");
+  made.append(
+    element("div", { class: "see-to", role: "group", "aria-label": label }, t("full_colon", { label }), ...reasons),
+  );
+  return made;
+}
+
+/**
+ * @param {StandingAlarm} alarm
+ * @param {boolean} may
+ */
+function raised(alarm, may) {
+  const { number, text, times, ts, who } = alarm;
+  return element(
+    "div",
+    { class: "alarm", "data-alarm": number },
+    element("p", {}, times > 1 ? t("times", { text: translated(text), times }) : translated(text)),
+    element("small", {}, since(ts, who && t("called_by", { who }))),
+    button(t("label.acknowledge_alarm"), () => acknowledge(view, alarm), { disabled: !may }),
+  );
+}
+
+/**
+ * @param {string | null} ts
+ * @param {string | null} by
+ */
+const since = (ts, by) => [ts && t("since", { time: dayAndClock(ts) }), by].filter(Boolean).join(", ");
+
+// --- what was paid
 
 /** @type {["collect_commission", "waive_commission"]} */
 const CLEARED_BY = ["collect_commission", "waive_commission"];
@@ -141,34 +214,64 @@ const account = (owed, may) =>
     ),
   );
 
-function showSeats() {
+/** The last hand until the next is dealt, and of each seat what it got, what stands and what it owes. */
+function showPaid() {
   const { seats, commissions, last, state } = view;
-  const settled = state.hands === null && last !== null ? last.seats : [];
+  const over = state.hands === null ? last : null;
+  const shown = over && (over.correction ?? over.round);
+  put("paid-title", over === null ? t("wagers") : t("last_hand"));
+  put("last", shown === null ? "" : [headline(shown), ...(shown.winner === null ? [] : remarks(shown))].join(" · "));
+  byId("last").className = shown?.winner ?? "";
+  put("last-why", shown?.who ? byWhom(shown) : "");
   const may = CLEARED_BY.filter((order) => live() && view.orders.includes(order));
-  refresh(byId("seat-list"), [seats, commissions, may, settled], () => {
+  refresh(byId("seat-list"), [seats, commissions, may, over], () => {
     const money = moneyIn(state.currency);
-    const signed = moneyIn(state.currency, { sign: true });
-    const all = [...new Set([...seats, ...commissions, ...settled].map(({ seat }) => seat))].sort(
+    const all = [...new Set([...seats, ...commissions, ...(over?.seats ?? [])].map(({ seat }) => seat))].sort(
       (first, second) => first - second,
     );
     if (all.length === 0) return element("p", { class: "quiet" }, t("no_wagers"));
     return all.map((seat) => {
-      const standing = seats.find((each) => each.seat === seat)?.wagers ?? [];
-      const net = settled.find((each) => each.seat === seat)?.net;
+      const wagers = seats.find((each) => each.seat === seat)?.wagers ?? [];
+      const standing = wagers.map((each) => `${wagerTitle(each.wager, each.title)} ${money(each.amount)}`);
       return element(
         "div",
         { class: "seat", "data-seat": seat },
         element("b", {}, t("seat", { seat })),
+        element("span", { class: "number" }, paidTo(seat, over)),
         element(
           "span",
           {},
-          standing.map((each) => `${wagerTitle(each.wager, each.title)} ${money(each.amount)}`).join(" · "),
+          ...wagersOf(seat, over),
+          standing.length === 0 ? "" : element("small", {}, standing.join(" · ")),
         ),
-        element("span", { class: "number" }, net === undefined ? "" : t("last_net", { net: signed(net) })),
         ...commissions.filter((each) => each.seat === seat).map((each) => account(each, may)),
       );
     });
   });
+}
+
+/**
+ * What was settled at a seat by the last hand; after a correction, the differences alone.
+ * @param {number} seat
+ * @param {LastRound | null} over
+ */
+const settledAt = (seat, over) =>
+  (over?.correction ? over.differences : over?.seats)?.find((each) => each.seat === seat);
+
+/** @type {(seat: number, over: LastRound | null) => string} */
+function paidTo(seat, over) {
+  const of = settledAt(seat, over);
+  if (of === undefined) return over?.correction ? t("no_change") : "";
+  const net = moneyIn(view.state.currency, { sign: true })(of.net);
+  return over?.correction ? t("difference", { net }) : t("last_net", { net });
+}
+
+/** @type {(seat: number, over: LastRound | null) => string[]} */
+function wagersOf(seat, over) {
+  const title = titlesOf(view.state);
+  const signed = moneyIn(view.state.currency, { sign: true });
+  const words = settledAt(seat, over)?.wagers.map(({ wager, net }) => `${title(wager)} ${signed(net)}`) ?? [];
+  return words.length === 0 ? [] : [words.join(" · ")];
 }
 
 // --- parts
@@ -185,6 +288,27 @@ function openPart() {
 
 addEventListener("hashchange", openPart);
 
+// --- keyboard: a key means the same as on the dealer's page
+
+/** @type {Record<string, () => unknown>} */
+const KEYS = {
+  F2: () => OF_THE_HAND.forEach(pressOrder),
+  F4: () => pressOrder("key_card"),
+  F6: () => view.progressive !== null && awardKeys.pressNext(),
+  F7: () => pressOrder("hold_play"),
+  F9: () => {
+    location.hash = "hands";
+  },
+};
+
+document.addEventListener("keydown", (event) => {
+  const act = KEYS[event.key];
+  if (act === undefined || view === undefined || event.repeat || document.querySelector("dialog[open]") !== null)
+    return;
+  event.preventDefault();
+  act();
+});
+
 follow((latest) => {
   const first = view === undefined;
   view = latest;
@@ -198,7 +322,7 @@ follow((latest) => {
   showGame();
   showHands(byId("coup"), view.state);
   showOrders();
-  showSeats();
+  showPaid();
   if (first) openPart();
   else PARTS[part](view, { opened: false });
 });

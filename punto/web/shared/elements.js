@@ -78,7 +78,7 @@ function dressed(made, attributes, children) {
 export function button(label, act, { key = null, ...attributes } = {}) {
   const words = typeof label === "string" ? element("span", {}, label) : label;
   const made = element("button", { type: "button", "aria-keyshortcuts": key, ...attributes }, words);
-  if (key) made.append(element("kbd", { "aria-hidden": true }, key));
+  if (key) made.append(element("kbd", { "aria-hidden": "true" }, key));
   made.addEventListener("click", act);
   return made;
 }

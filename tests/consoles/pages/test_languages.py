@@ -5,7 +5,15 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from tests.consoles.pages.parts import PASSWORD, PLAYER_NATURAL, console_of, consoles, headline, house
+from tests.consoles.pages.parts import (
+    PASSWORD,
+    PLAYER_NATURAL,
+    console_of,
+    consoles,
+    headline,
+    house,
+    open_part,
+)
 from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -120,8 +128,8 @@ async def test_the_supervisors_page_is_in_the_language_too(page, here):
     await page.wait_for_selector("body.live")
 
     await headline(page, "请下注")
-    for part in ("#orders", "#trouble", "#parts", "#seats"):
+    for part in ("#orders", "#trouble", "#parts", "#paid"):
         assert await latin(page, part) == set()
-    await page.keyboard.press("F8")
-    await expect(page.locator("#shift-report caption").first).to_have_text("警报、停顿与召唤")
+    await open_part(page, "shift")
+    await expect(page.locator("#shift-report caption").first).to_have_text("设备及系统")
     assert await latin(page, "#shift-hours") == set()

@@ -7,7 +7,15 @@ from punto.baccarat.table.events import LidMoved
 from punto.baccarat.table.order_kinds import CallSupervisor
 from punto.baccarat.table.state import Phase
 from tests.axe import faults_of
-from tests.consoles.pages.parts import PLAYER_NATURAL, at_work, console_of, consoles, headline, house
+from tests.consoles.pages.parts import (
+    PLAYER_NATURAL,
+    at_work,
+    console_of,
+    consoles,
+    headline,
+    house,
+    open_part,
+)
 from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -140,10 +148,10 @@ async def test_the_supervisors_page(browser, tmp_path, width, height, axe):
         await page.goto(f"{here.address}/supervisor#hands/6")
         await expect(page.get_by_role("table", name="Events")).to_be_visible()
         await hold_up(page, axe=axe)
-        await page.keyboard.press("F8")
+        await open_part(page, "shift")
         await expect(page.get_by_role("table", name="Wagers")).to_be_visible()
         await hold_up(page, axe=axe)
-        await page.keyboard.press("F9")
+        await open_part(page, "games")
         await expect(page.get_by_role("table", name="Limits")).to_be_visible()
         await hold_up(page, axe=axe)
 

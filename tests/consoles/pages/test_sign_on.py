@@ -9,7 +9,15 @@ from playwright.async_api import expect
 
 from punto.baccarat.table.state import Phase
 from punto.controller.accounts.roles import Role
-from tests.consoles.pages.parts import PASSWORD, PLAYER_NATURAL, consoles, house, sign_on, signed_on
+from tests.consoles.pages.parts import (
+    PASSWORD,
+    PLAYER_NATURAL,
+    consoles,
+    house,
+    open_part,
+    sign_on,
+    signed_on,
+)
 from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -276,7 +284,7 @@ async def test_a_session_that_ends_takes_the_page_back_to_the_sign_on_page(page,
 async def test_who_was_signed_off_at_the_supervisors_pages_comes_back_to_where_they_were(page, here):
     await page.clock.install()
     await signed_on(page, here, "omar")
-    await page.keyboard.press("F8")
+    await open_part(page, "shift")
 
     await page.clock.fast_forward("15:05")
 
@@ -324,7 +332,7 @@ async def test_dealing_is_the_dealers_work_and_watching_the_report_of_it_is_none
     await page.clock.install()
     await signed_on(page, here, name)
     await here.load()
-    await page.keyboard.press("F8")
+    await (page.keyboard.press("F8") if stays else open_part(page, "shift"))
     await page.keyboard.press("Escape")
     await page.clock.fast_forward("14:30")
     await expect(page.locator("#idle")).to_be_visible()

@@ -12,7 +12,7 @@ from playwright.async_api import Page, Route, expect
 from punto.baccarat.cards import Card
 from punto.baccarat.table.events import LidMoved
 from punto.baccarat.table.meters import every
-from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable, KeyCard
+from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable, CorrectRound, HoldPlay, KeyCard
 from punto.baccarat.table.state import Phase
 from punto.reports.shift import MOST_LISTED
 from tests.consoles.pages.parts import (
@@ -26,7 +26,7 @@ from tests.consoles.pages.parts import (
     house,
     open_part,
 )
-from tests.controller.table_in_this_process import edited
+from tests.controller.table_in_this_process import edited, rows
 from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -196,7 +196,7 @@ async def test_a_settled_round_is_corrected_only_after_its_pay_difference_is_sho
     assert here.table.state.round.number == 2
     await confirm(dialog, "Correct round 1")
 
-    await page.keyboard.press("F4")
+    await page.keyboard.press("F9")
     await page.get_by_role("link", name=re.compile("Round 1 corrected: Tie")).click()
     entry = page.locator("#hand-shown article")
     await expect(entry).to_contain_text("By omar: Misread by the shoe")
@@ -291,6 +291,118 @@ async def test_play_is_resumed_by_somebody_who_says_what_they_saw(page, here):
     await headline(page, "First card to Banker")
 
 
+async def test_a_stop_says_since_when_and_play_is_resumed_by_one_press_on_what_was_seen(page, here):
+    await here.load()
+    await at_work(page, here, "omar")
+    await here.table.order(HoldPlay("mei", "The last hand is disputed"))
+    stop = page.locator(".stop")
+    await expect(stop).to_contain_text(re.compile(r"since .*, held by mei"))
+    await expect(page.locator("main:not([hidden]) button.go")).to_have_text(["Resume play"])
+
+    await stop.get_by_role("button", name="Seen on surveillance").dblclick()
+
+    await expect(page.locator("#said-text")).to_have_text("Resume play: done")
+    await expect(stop).to_have_count(0)
+    assert here.table.state.waiting.stops == ()
+    (resumed,) = rows(
+        here.record,
+        "SELECT json_extract(payload, '$.reason') FROM inputs WHERE json_extract(payload, '$.kind') = 'resume_play'",
+    )
+    assert resumed == ("Seen on surveillance",)
+
+
+async def test_the_second_half_of_a_double_tap_does_not_acknowledge_the_next_alarm(page, here):
+    await here.load()
+    await at_work(page, here, "omar")
+    for reason in ("A dispute at the table", "A card is not known"):
+        await here.table.order(CallSupervisor("mei", reason))
+    await expect(page.locator(".alarm")).to_have_count(2)
+    await page.evaluate(
+        """() => {
+          const press = () => document.querySelector(".alarm button").click();
+          new MutationObserver(press).observe(document.querySelector("#trouble-list"), { childList: true });
+          press();
+        }"""
+    )
+
+    await expect(page.locator(".alarm")).to_have_count(1)
+    await caught_up(page)
+    assert [each.text for each in here.table.state.alarms] == ["A card is not known"]
+
+
+async def test_where_the_house_wants_a_second_person_one_press_asks_for_them(browser, tmp_path):
+    async with consoles(tmp_path, house(approval=("resume_play",))) as here, console_of(browser) as page:
+        await here.load()
+        await at_work(page, here, "omar")
+        await here.table.order(HoldPlay("mei", "The last hand is disputed"))
+
+        await page.locator(".stop").get_by_role("button", name="Seen on surveillance").click()
+
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Reason").fill("Seen on surveillance")
+        await expect(dialog.get_by_role("group", name="Second person's approval")).to_be_visible()
+        assert here.table.state.waiting.stops != ()
+
+
+async def test_keys_mean_what_they_mean_at_the_dealers_page(browser, tmp_path):
+    own = house(betting_closes="order", next_coup="order")
+    async with consoles(tmp_path, own) as here, console_of(browser) as page:
+        await at_work(page, here, "omar")
+        await here.table.begin_shoe()
+        dialog = page.get_by_role("dialog")
+        for title in ("Open betting", "Close betting"):
+            await headline(page, "Load the shoe" if title == "Open betting" else "Place your wagers")
+            await expect(page.locator("main:not([hidden]) button.go")).to_have_text([f"{title}F2"])
+            await caught_up(page)
+            await page.keyboard.press("F2")
+            await confirm(dialog, title)
+        await here.draw_unread()
+        await headline(page, "Key Player's first card")
+        for key, title in (("F4", "Key a card"), ("F7", "Hold play")):
+            await page.keyboard.press(key)
+            await expect(dialog.get_by_role("heading", level=2)).to_have_text(title)
+            await page.keyboard.press("Escape")
+        await page.keyboard.press("F8")  # which calls the supervisor, who is here
+        await expect(dialog).to_have_count(0)
+        await page.keyboard.press("F9")
+        await expect(page.locator('main[data-part="hands"]')).to_be_visible()
+
+
+async def test_the_parts_are_reached_by_tab_and_by_the_arrow_keys(page, here):
+    await at_work(page, here, "omar")
+    await page.get_by_role("link", name="Table").focus()
+    for key, part in (
+        ("ArrowRight", "hands"),
+        ("ArrowRight", "shift"),
+        ("End", "games"),
+        ("ArrowRight", "table"),
+        ("ArrowLeft", "games"),
+    ):
+        await page.keyboard.press(key)
+        await expect(page.locator(f'main[data-part="{part}"]')).to_be_visible()
+        await expect(page.locator(f'#parts [href="#{part}"]')).to_be_focused()
+        await expect(page.locator("#parts [aria-current]")).to_have_count(1)
+
+
+async def test_the_page_says_what_each_seat_got_by_the_last_hand_and_by_its_correction(page, here):
+    await here.load()
+    await here.wager(*WAGERS)
+    await here.draw(PLAYER_NATURAL)
+    await at_work(page, here, "omar")
+    await expect(page.locator("#last")).to_have_text("Player wins, 9 to 5 · Natural")
+    seats = page.locator("#seat-list .seat")
+    await expect(seats).to_have_text(
+        ["Seat 1last +$25Player +$25", "Seat 3last -$100Banker -$100", "Seat 4last -$5Tie -$5"]
+    )
+    await here.table.order(
+        CorrectRound("omar", 1, (Card("KS"), Card("9H")), (Card("2S"), Card("7D")), "Misread by the shoe")
+    )
+
+    await expect(page.locator("#last")).to_contain_text("Round 1 corrected: Tie, 9 all")
+    await expect(page.locator("#last-why")).to_contain_text("By omar: Misread by the shoe")
+    await expect(seats.first).to_have_text("Seat 1difference -$25Player -$25")
+
+
 async def test_an_alarm_stands_until_it_is_acknowledged(page, here):
     await here.load()
     await at_work(page, here, "omar")
@@ -298,9 +410,8 @@ async def test_an_alarm_stands_until_it_is_acknowledged(page, here):
         await here.table.order(CallSupervisor("mei", "A dispute at the table"))
     alarm = page.locator(".alarm")
     await expect(alarm).to_contain_text("A dispute at the table (2 times)")
+    await expect(alarm).to_contain_text(re.compile(r"since .*, called by mei"))
     await alarm.get_by_role("button", name="Acknowledge").click()
-
-    await confirm(page.get_by_role("dialog"), "Acknowledge")
 
     await expect(alarm).to_have_count(0)
     await expect(page.locator("#trouble-list")).to_have_text("Nothing stops play, and there is no alarm.")
@@ -387,7 +498,7 @@ async def test_a_press_while_the_service_says_anew_what_an_order_would_do_waits_
 async def test_game_and_limits_change_between_shoes_only(page, here):
     await here.load()
     await at_work(page, here, "omar")
-    await page.keyboard.press("F9")
+    await open_part(page, "games")
     change = page.get_by_role("button", name="Change the game")
     await expect(page.locator("#games-when")).to_contain_text("the table must be closed")
     await expect(change).to_be_disabled()
@@ -605,7 +716,7 @@ async def test_a_round_that_ends_while_the_list_is_fetched_is_in_it_once(page, h
             await route.continue_()
 
     await page.route("**/api/rounds?*", hold_up)
-    await page.keyboard.press("F4")
+    await page.keyboard.press("F9")
     await answered.wait()
     await caught_up(page)
 
@@ -619,7 +730,7 @@ async def test_any_round_is_shown_with_the_events_that_made_it(page, here):
     await here.draw("KS 9S")
     await here.draw_unread()
     await at_work(page, here, "omar")
-    await page.keyboard.press("F4")
+    await page.keyboard.press("F9")
     await expect(page.locator("#hand-list a")).to_have_count(20)
     await page.get_by_role("button", name="Older").click()
     await expect(page.locator("#hand-list a")).to_have_count(30)

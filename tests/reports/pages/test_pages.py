@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 from punto.baccarat.currency import DECIMALS, written
 from punto.consoles import console
 from tests.axe import faults_of
-from tests.consoles.pages.parts import at_work
+from tests.consoles.pages.parts import at_work, open_part
 from tests.consoles.pages.test_reach import OUTLINE, OUTSIDE, TARGETS
 from tests.controller.table_in_this_process import rows
 from tests.reports.house import CALENDAR, QUARTER, Books, a_change_of_meter, a_weekend, house
@@ -118,7 +118,7 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
         await expect(page.locator("#meter-list")).to_contain_text("The books balance.")
         await expect(page.get_by_role("button", name="Retire")).to_be_disabled()  # no supervisor's
 
-        await page.keyboard.press("F4")
+        await open_part(page, "awards")
         first, second = (page.locator("#award-list tbody tr").nth(at) for at in (0, 1))
         await expect(first).to_contain_text("10,126.05")
         await expect(second).to_contain_text("Backed out")
@@ -141,7 +141,7 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
         await confirm(page, "Back out the award")
         await expect(first).to_contain_text("Backed out")
 
-        await page.keyboard.press("F7")
+        await open_part(page, "day")
         await of_day(page, "day", "2026-11-22")  # 06:00 in UTC, where this service is: both are told so
         report = page.locator("#day-report")
         await expect(report).to_contain_text("Start and changes add up to the end")
@@ -150,12 +150,12 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
         await page.get_by_role("button", name="Day before").click()
         await expect(report).to_contain_text("“=a promotion”")
 
-        await page.keyboard.press("F8")
+        await open_part(page, "week")
         await of_day(page, "week", "2026-11-20")
         held = (by_hand.meter + by_hand.reserve + Decimal("10126.05")).quantize(Decimal("0.01"), "ROUND_DOWN")
         await expect(page.locator("#week-report .deposit")).to_have_text(f"Deposit {held:,}")
 
-        await page.keyboard.press("F9")
+        await open_part(page, "reconcile")
         await of_day(page, "reconcile", "2026-11-21")
         await expect(page.locator("#reconcile-report")).to_contain_text("The ledger agrees with the record.")
         await page.get_by_label("Coins counted").fill("7")
