@@ -14,6 +14,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Final
 
+from punto.configs.problems import cut
 from punto.doctor.findings import Finding, Level
 from punto.doctor.patient import Patient, Process, listening
 
@@ -231,29 +232,32 @@ def _socket(path: Path, patient: Patient) -> Finding:
 def units(patient: Patient) -> Iterator[Finding]:
     """The systemd unit of the table."""
     keys = ("LoadState", "ActiveState", "Result", "NRestarts", "WatchdogUSec", "UnitFileState")
-    try:
-        ran = subprocess.run(  # noqa: S603 - no shell
-            ["systemctl", "show", patient.unit, *(f"--property={key}" for key in keys)],  # noqa: S607 - of the system
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_ANSWER_SECONDS,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        ran = None
-    if ran is None or ran.returncode:
+    shown = _printed("systemctl", "show", patient.unit, *(f"--property={key}" for key in keys))
+    if shown is None:
         yield Finding(UNITS, "not checked", patient.unit, "systemd does not run here")
         return
-    yield judged_unit(
-        dict(line.split("=", 1) for line in ran.stdout.splitlines() if "=" in line), patient.unit
-    )
+    log = _printed("journalctl", "--unit", patient.unit, "--lines=1", "--output=cat", "--quiet") or ""
+    found = dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
+    yield judged_unit(found, patient.unit, log.strip())
 
 
-def judged_unit(shown: Mapping[str, str], unit: str) -> Finding:
-    """How a unit is, by what `systemctl show` prints."""
+def _printed(*command: str) -> str | None:
+    """What a command of systemd prints; None if it is not here, fails or does not end."""
+    try:
+        ran = subprocess.run(  # noqa: S603 - no shell
+            command, capture_output=True, text=True, errors="replace", check=False, timeout=_ANSWER_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return None if ran.returncode else ran.stdout
+
+
+def judged_unit(shown: Mapping[str, str], unit: str, log: str = "") -> Finding:
+    """How a unit is, by what `systemctl show` prints and the last line of its log."""
     state, restarts = shown.get("ActiveState", "unknown"), int(shown.get("NRestarts") or 0)
-    failed = f"it has failed ({shown.get('Result')}): `journalctl -u {unit} -n 20` says why"
-    often = f"systemd has restarted it {restarts} times: `journalctl -u {unit}` says why"
+    why = f"the last line of its log is {cut(log, 300)!r}" if log else f"`journalctl -u {unit}` says why"
+    failed = f"it has failed ({shown.get('Result')}): {why}"
+    often = f"systemd has restarted it {restarts} times: {why}"
     unwatched = (
         "it has no watchdog, so a service that hangs is not restarted: install the unit that ships with Punto"
     )

@@ -73,6 +73,14 @@ def test_a_unit(changes, level, command):
     assert (found.level, found.command) == (level, command)
 
 
+@pytest.mark.parametrize("changes", [{"ActiveState": "failed", "Result": "exit-code"}, {"NRestarts": "9"}])
+def test_a_unit_that_fails_is_named_with_the_last_line_of_its_log(changes):
+    last = "punto run: there is no group 'punto-operators' on this machine"
+
+    assert last in judged_unit({**RUNS, **changes}, "punto@t", last).how
+    assert "`journalctl -u punto@t` says why" in judged_unit({**RUNS, **changes}, "punto@t").how
+
+
 STRANGER, SERVICE = Process(7, "nginx", "nginx.service"), Process(8, "punto", None)
 
 
