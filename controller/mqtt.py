@@ -140,7 +140,7 @@ class Broker:
             topics.device("shoe"): lambda now: shoe_message(
                 engine.state, engine.seq, engine.publication.shoe_since, now
             ),
-            topics.STATE: lambda now: state_message(engine.state, engine.seq, now),
+            topics.STATE: lambda now: state_message(engine.state, engine.seq, now, engine.calendar.zone.key),
             topics.SCOREBOARD: lambda now: scoreboard_message(engine.state, now),
             topics.METERS: self._meters,
         }

@@ -239,10 +239,12 @@ def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
     *,
     refused: Mapping[str, RefusedError | None] | None = None,
     moments: Moments | None = None,
+    zone: str = "UTC",
 ) -> View:
     """The table after the input `seq`, for this reader.
 
-    `equipment` is what its devices do, `refused` the refusal of each order, and `moments` the times of changes.
+    `equipment` is what its devices do, `refused` the refusal of each order, `moments` the times of changes, and `zone`
+    the house's time zone.
     """
     state = trials.state
     refused = trials.refusals if refused is None else refused
@@ -252,7 +254,7 @@ def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
     return View(
         seq=seq,
         ts=timestamp(now),
-        state=state_message(state, seq, now),
+        state=state_message(state, seq, now, zone),
         operator=state.operator,
         you=reader.name,
         roles=reader.roles,

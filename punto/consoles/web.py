@@ -6,12 +6,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar, get_args
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi import Path as InPath
 from sse_starlette import ServerSentEvent
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from punto.consoles import api
@@ -36,6 +36,7 @@ from punto.reports.web import PDF, House, add_game_manager, report_file
 from punto.runtime import clock
 from punto.version import __version__
 from punto.web.answers import download, stream
+from punto.web.markup import spoken
 from punto.web.server import SHARED
 
 PAGES: Final = Path(__file__).parent / "pages"
@@ -118,7 +119,7 @@ def _add_table(app: FastAPI, parts: Parts, callers: Callers) -> None:
         shown = engine.publication
         moments = Moments(shown.shoe_since, shown.raised, shown.stopped)
         of = (desk.trials, engine.seq, now, session, parts.pace, desk.equipment)
-        view = view_of(*of, refused=desk.refusals(), moments=moments)
+        view = view_of(*of, refused=desk.refusals(), moments=moments, zone=engine.calendar.zone.key)
         return view.model_copy(update={"waiting": waiting_of(desk.waiting, engine.state, session)})
 
     async def views(session: Session) -> AsyncIterator[ServerSentEvent]:
@@ -401,7 +402,11 @@ def _add_pages(app: FastAPI, parts: Parts) -> None:
     @app.get("/dealer", include_in_schema=False)
     @app.get("/supervisor", include_in_schema=False)
     async def page(request: Request) -> Response:
-        return FileResponse(PAGES / f"{request.scope['path'][1:] or 'sign-on'}.html")
+        asked = request.query_params.get("lang", "")
+        lang = next((each for each in get_args(Language) if each == asked), parts.lang)
+        text = (PAGES / f"{request.scope['path'][1:] or 'sign-on'}.html").read_text(encoding="utf-8")
+        attributes = {"lang": lang, "data-zone": parts.house.calendar.zone.key}
+        return HTMLResponse(spoken(text, words_of(lang), attributes))
 
     @app.get("/settings.json", include_in_schema=False)
     async def settings() -> dict[str, str]:

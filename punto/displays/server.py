@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -22,8 +22,9 @@ from punto.displays.board import Board, follow
 from punto.displays.feed import Feed
 from punto.displays.house import LOGO_ADDRESS
 from punto.displays.options import DisplayOptions, PageOptions
-from punto.displays.words import CATALOGS, languages
+from punto.displays.words import CATALOGS, Words, languages
 from punto.web.answers import stream
+from punto.web.markup import spoken
 from punto.web.server import SHARED, Server, address_of, listen
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -122,7 +123,10 @@ class Pages:
         for key, known in choices.items():
             if request.query_params.get(key, next(iter(known))) not in known:
                 raise HTTPException(400, f"There is no such {key}: choose one of {', '.join(known)}")
-        return FileResponse(STATIC / name)
+        language = request.query_params.get("lang", self._options.lang)
+        theme = request.query_params.get("theme", self._options.theme)
+        page = (STATIC / name).read_text(encoding="utf-8")
+        return HTMLResponse(spoken(page, Words(language), {"lang": language, "data-theme": theme}))
 
     # --- its streams
 

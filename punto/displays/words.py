@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Final
+
+from punto.runtime.gaming_days import read_zone
 
 CATALOGS: Final = Path(__file__).parent / "catalogs"
 
@@ -12,6 +14,13 @@ CATALOGS: Final = Path(__file__).parent / "catalogs"
 def languages() -> tuple[str, ...]:
     """The languages of the displays: one per catalogue file."""
     return tuple(sorted(path.stem for path in CATALOGS.glob("*.json")))
+
+
+def _zone(name: str) -> tzinfo:
+    try:
+        return read_zone(name)
+    except ValueError:
+        return UTC  # this machine does not know the zone
 
 
 class Words:
@@ -33,12 +42,16 @@ class Words:
         """The name of a wager: in this language from its game file, or else from the catalogue, or else its title."""
         return self.title(titles, self._words.get(f"wager.{name}", title))
 
-    def reason(self, reason: str, seen: str | None, now: datetime) -> str:
-        """The reason why a board is not live, and when the table was seen last; its own text after a colon stays as it is."""
+    def reason(self, reason: str, seen: str | None, now: datetime, zone: str) -> str:
+        """The reason why a board is not live, and when the table was seen last by the clock of the house's zone, or of UTC.
+
+        Its own text after a colon stays as it is.
+        """
         said, colon, its_own = reason.partition(": ")
         words = f"{self._words.get(f'reason.{said}', said)}{colon}{its_own}"
         if seen is None:
             return words
-        then, here = datetime.fromisoformat(seen).astimezone(), now.astimezone()
+        house = _zone(zone)
+        then, here = datetime.fromisoformat(seen).astimezone(house), now.astimezone(house)
         form = "%H:%M" if then.date() == here.date() else "%Y-%m-%d %H:%M"
         return f"{words}. {self('seen').format(time=then.strftime(form))}"

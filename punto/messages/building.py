@@ -58,8 +58,8 @@ def timestamp(moment: datetime) -> str:
     return moment.isoformat(timespec="microseconds")
 
 
-def state_message(state: TableState, seq: int, now: datetime) -> State:
-    """The whole public table after the input `seq`."""
+def state_message(state: TableState, seq: int, now: datetime, zone: str = "UTC") -> State:
+    """The whole public table after the input `seq`; `zone` is the house's time zone."""
     settings = state.settings
     following = shoe_orders(state).lamps.next
     return State(
@@ -72,6 +72,7 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
         name=settings.title,
         game=settings.game.title,
         currency=settings.currency,
+        zone=zone,
         phase=state.phase,
         overlays=_overlays(state),
         notices=_notices(state),

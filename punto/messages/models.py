@@ -316,6 +316,10 @@ class State(Message):
     name: str
     game: str = Field(description="the game's title")
     currency: Currency
+    zone: str = Field(
+        default="UTC",
+        description="the house's time zone, such as Asia/Macau: screens show times by its clock",
+    )
     phase: Phase = Field(
         description="locked: no operator is signed on. closed: no coup may begin. shoe_change: cards are loaded and burned. betting: "
         "wagers are taken. dealing: cards leave the shoe. reveal: cards lie on the table face down. settled: the "

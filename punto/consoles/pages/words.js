@@ -26,11 +26,16 @@ export const PHASES = {
 export const plain = named;
 
 /**
- * The local day and time of a moment in UTC.
+ * The day and time of a moment in UTC by the house's clock.
  * @param {string} ts
  */
 export const dayAndClock = (ts) =>
-  new Date(ts).toLocaleString(t("locale"), { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
+  new Date(ts).toLocaleString(t("locale"), {
+    dateStyle: "medium",
+    timeStyle: "medium",
+    hourCycle: "h23",
+    timeZone: document.documentElement.dataset.zone,
+  });
 
 /**
  * How a round came out, in words.

@@ -1,6 +1,7 @@
 // A progressive's award and the winning hands, in words.
 
 import { orElse, t } from "/shared/catalogue.js";
+import { tellTimesBy } from "/shared/times.js";
 
 /** @import { MeterAward, MeterTier, Progressive } from "#sent/displays" */
 
@@ -31,25 +32,38 @@ export function pays(words) {
   return times ? t(`pays.${kind}`, { times }) : words;
 }
 
+/**
+ * Show times by the clock of the house.
+ * @param {string} zone
+ */
+export function keepTime(zone) {
+  const { dataset } = document.documentElement;
+  if (zone && zone !== dataset.zone) dataset.zone = tellTimesBy(zone);
+}
+
 /** @param {number[]} numbers */
 export const seats = (numbers) => t(numbers.length === 1 ? "award.seat" : "award.seats", { seats: numbers.join(", ") });
 
 /**
- * A time relative to the time `now`: "today 21:05", in the screen's own time zone.
+ * A time relative to the time `now`: "today 21:05", by the house's clock.
  * @param {Date} then
  * @param {Date} now
  */
 export function when(then, now) {
   const language = document.documentElement.lang;
-  const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(then);
-  const days = day(now) - day(then);
+  const { zone: timeZone } = document.documentElement.dataset;
+  /** @param {Intl.DateTimeFormatOptions} how */
+  const written = (how) => new Intl.DateTimeFormat(language, { ...how, timeZone }).format(then);
+  const time = written({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  const days = day(now, timeZone) - day(then, timeZone);
   if (days === 0) return t("when.today", { time });
   if (days === 1) return t("when.yesterday", { time });
-  return `${new Intl.DateTimeFormat(language, { dateStyle: "medium" }).format(then)} ${time}`;
+  return `${written({ dateStyle: "medium" })} ${time}`;
 }
 
 /**
- * The number of a time's day in the screen's time zone; a day of 23 hours counts as one.
+ * The number of a time's day in a zone; a day of 23 hours counts as one. The date is written as in ISO 8601, as in Sweden.
  * @param {Date} time
+ * @param {string | undefined} timeZone
  */
-const day = (time) => Date.UTC(time.getFullYear(), time.getMonth(), time.getDate()) / 86_400_000;
+const day = (time, timeZone) => Date.parse(new Intl.DateTimeFormat("sv", { timeZone }).format(time)) / 86_400_000;

@@ -3,7 +3,7 @@
 import { t, titled, titleOfWager } from "/shared/catalogue.js";
 import { element, one } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
-import { newAward } from "./award.js";
+import { keepTime, newAward } from "./award.js";
 import { card, place } from "./cards.js";
 import { fit } from "./fit.js";
 import { limitLines } from "./limits.js";
@@ -91,6 +91,7 @@ export class Board extends TableShown {
 
   /** @param {State} state */
   #showState(state) {
+    keepTime(state.zone);
     const { name, phase, overlays, shoe, hands, next, result, limits, currency, maximum_wagers, wager_titles } = state;
     const game = titled(state.game_titles, state.game);
     const turns = phase === "reveal" ? state.revealing_seat : null;

@@ -3,11 +3,11 @@
 import { t, titleOfWager } from "/shared/catalogue.js";
 import { element } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
-import { hand, newAward, pays, seats, when } from "./award.js";
+import { hand, keepTime, newAward, pays, seats, when } from "./award.js";
 import { Odometer } from "./odometer.js";
 import { TableShown } from "./table-shown.js";
 
-/** @import { MeterAward, Progressive } from "#sent/displays" */
+/** @import { MeterAward, Progressive, State } from "#sent/displays" */
 /** @typedef {{ id: string, name: string | null }} NamedTable a table of the display, by the name that it has told */
 /** @import { Settings } from "./layout.js" */
 /** @import { Liveness } from "./live.js" */
@@ -45,8 +45,14 @@ export class Sign extends TableShown {
     const message = JSON.parse(json);
     if (name === "progressive") this.#showProgressive(message);
     else if (name === "progressive_live") this.showLive(message);
-    else if (name === "state") this.#nameTables([{ id: this.table, name: message.name }]);
+    else if (name === "state") this.#showState(message);
     else if (name === "live" && this.#progressive === null) this.#showNone(message);
+  }
+
+  /** @param {State} state */
+  #showState({ name, zone }) {
+    keepTime(zone);
+    this.#nameTables([{ id: this.table, name }]);
   }
 
   /**

@@ -139,7 +139,8 @@ class TextDisplay(App[None]):
         return Text(GAP.join(said))
 
     def _why_not_live(self) -> str:
-        return self._words.reason(self.board.reason, self.board.seen, datetime.now(UTC))
+        zone = "UTC" if self.board.state is None else self.board.state.zone
+        return self._words.reason(self.board.reason, self.board.seen, datetime.now(UTC), zone)
 
     def _of_state(self, draw: Callable[[State, int], Text]) -> Callable[[int], Text]:
         return lambda width: Text() if self.board.state is None else draw(self.board.state, width)

@@ -21,6 +21,7 @@ from punto.consoles.console import Console
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
+from punto.controller.engine import HouseRules
 from punto.controller.orders.desk import Desk
 from punto.controller.orders.doors import NO_EQUIPMENT, Equipment
 from punto.controller.supervisor import gate_of
@@ -150,12 +151,13 @@ async def consoles(
     *,
     at_page: bool = True,
     lang: str = "en",
+    rules: HouseRules | None = None,
 ) -> AsyncIterator[TableWithConsoles]:
     """A table on its first day, its consoles open, with an account for each of `PEOPLE`."""
     record = folder / "record.db"
     accounts = folder / "accounts.db"
     accounts.write_bytes(known_people())
-    async with table(record, own) as here:
+    async with table(record, own, house=rules) as here:
         all_of_it = TableWithConsoles(here, accounts, record, free_port(), equipment, at_page, lang)
         await all_of_it.open()
         try:

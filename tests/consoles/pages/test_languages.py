@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.async_api import expect
 
+from punto.controller.engine import HouseRules
+from punto.runtime.gaming_days import Calendar
 from tests.consoles.pages.parts import (
     PASSWORD,
     PLAYER_NATURAL,
@@ -133,3 +135,29 @@ async def test_the_supervisors_page_is_in_the_language_too(page, here):
     await open_part(page, "shift")
     await expect(page.locator("#shift-report caption").first).to_have_text("设备及系统")
     assert await latin(page, "#shift-hours") == set()
+
+
+@pytest.mark.parametrize("path", ["", "/dealer", "/supervisor"])
+async def test_no_english_word_is_painted_while_a_chinese_page_is_on_its_way(browser, tmp_path, path):
+    async with consoles(tmp_path, lang="zh-Hans") as here, console_of(browser) as page:
+        for held in ("**/*.js", "**/catalog/*"):
+            await page.unroute_all()
+            await page.route(held, lambda route: route.abort())
+            await page.goto(here.address + path, wait_until="commit")
+
+            await expect(page.locator("main").first).to_be_attached()
+            await expect(page.locator("html")).to_have_attribute("lang", "zh-Hans")
+            assert await latin(page) == set()
+            assert await page.locator("[data-word]:empty").count() == 0
+
+
+async def test_times_are_those_of_the_houses_clock_wherever_the_screen_is(browser, tmp_path):
+    async with (
+        consoles(tmp_path, rules=HouseRules(Calendar.of(zone="Asia/Macau"))) as here,
+        console_of(browser) as page,
+    ):
+        await at_the_dealers_page(page, here.address)
+        told = """([from, name]) => import(from).then((module) => module[name]("2026-01-31T18:30:00.000000+00:00"))"""
+
+        assert await page.evaluate(told, ["/shared/words.js", "clock"]) == "02:30:00"
+        assert await page.evaluate(told, ["/static/words.js", "dayAndClock"]) == "1 Feb 2026, 02:30:00"

@@ -1,6 +1,8 @@
 """The page in each of its languages."""
 
 import re
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.async_api import expect
@@ -108,3 +110,34 @@ async def test_a_sign_has_the_title_of_its_progressive_in_its_language(page, bro
         own = {"titles": {"zh-Hant": "金鶴彩金"}, "seq": message.seq + 1}
         await out.send("progressive/dragon", message.model_copy(update=own))
         await expect(page.locator(".title")).to_have_text("金鶴彩金")
+
+
+@pytest.mark.parametrize("page_of", ["i-score", "progressive"])
+async def test_no_english_word_is_painted_before_the_script_of_a_chinese_page_runs(page, broker, page_of):
+    async with display(broker, page={"lang": "zh-Hant", "theme": "night"}) as address:
+        await page.route("**/*.js", lambda route: route.abort())
+        await page.goto(f"{address}tables/table-1/{page_of}", wait_until="commit")
+
+        await expect(page.locator(".not-live strong")).to_have_text("請稍候")
+        await expect(page.locator("html")).to_have_attribute("lang", "zh-Hant")
+        await expect(page.locator("html")).to_have_attribute("data-theme", "night")
+        assert re.findall("[A-Za-z]+", await page.locator("body").inner_text()) == []
+
+
+async def test_times_are_those_of_the_houses_clock_wherever_the_screen_is(page, broker):
+    table, meter = PlayedTable(), Meter()
+    meter.win(1_000_00, ago=timedelta(minutes=5))
+    state, message = table.state().model_copy(update={"zone": "Asia/Macau"}), meter.message()
+    assert message.award is not None
+    won = datetime.fromisoformat(message.award.won).astimezone(ZoneInfo("Asia/Macau"))
+    async with display(broker) as address, publisher(broker) as out:
+        await page.goto(f"{address}tables/table-1/progressive")
+        await out.send("state", state)
+        await out.send("progressive/dragon", message)
+        await expect(page.locator(".won-when")).to_have_text(re.compile(f"{won:%H:%M}$"))
+
+        await page.goto(f"{address}tables/table-1/i-score")
+        await expect(page.locator(".seen")).to_have_text(re.compile(r"\d\d:\d\d$"))
+        health = await (await page.request.get(f"{address}healthz")).json()
+        seen = datetime.fromisoformat(health["table-1"]["seen"]).astimezone(ZoneInfo("Asia/Macau"))
+        await expect(page.locator(".seen")).to_have_text(f"Last live today {seen:%H:%M}")
