@@ -23,7 +23,7 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import Event
 from punto.baccarat.table.possible import ANYBODY, Trials
 from punto.baccarat.table.progressive import named, unstarted
-from punto.baccarat.table.state import TablesProgressive
+from punto.baccarat.table.state import Phase, TablesProgressive
 from punto.baccarat.table.table import leads_to
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.words import words
@@ -110,7 +110,7 @@ class GameView(Part):
     - `seat_one`: the side of the dealer on which seat 1 is.
     - `sensors`: the state of the wager sensors; "none" if the seats with a wager are keyed.
     - `orders`: every order of the game for all roles, and why it cannot be given now; null if it can.
-    - `start_label`: this table's label for START GAME.
+    - `start_label`: this table's label for START GAME; `start_closes`: whether it also closes betting.
     - `unstarted`: the seats with a wager on their sensor that is in no game before START GAME is given.
     - `by_device`: the orders that a device of this table gives now.
     - `password_of`: the owner of a swiped card that waits for a password, or null.
@@ -136,6 +136,7 @@ class GameView(Part):
     todo: Todo
     orders: dict[str, str | None]
     start_label: str
+    start_closes: bool
     unstarted: tuple[int, ...]
     by_device: tuple[str, ...]
     password_of: str | None
@@ -211,6 +212,7 @@ class _Game:
             todo=Todo(code=code, text=text),
             orders=orders,
             start_label=self.equipment.start_label,
+            start_closes=settings.start_closes_betting and state.phase is Phase.BETTING,
             unstarted=unstarted(state),
             by_device=tuple(sorted(self.equipment.gives())),
             password_of=self.equipment.password_of(),

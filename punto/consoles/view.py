@@ -433,6 +433,8 @@ def _how_betting_closes(state: TableState, game: GameView | None) -> str:
     by_order = state.settings.betting_closes == "order"
     if game is not None and game.unstarted and game.orders["start_game"] is None:
         press = f"press {game.start_label}"
+        if game.start_closes:
+            return f"Place your wagers; when all are placed, {press}, which closes betting"
         if by_order:
             return f"Place your wagers; when all are placed, {press}, then close betting"
         return f"Place your wagers; {press} before the first card, which closes betting"

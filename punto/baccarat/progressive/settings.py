@@ -82,6 +82,12 @@ class Policies:
     """The dealer alone may confirm an award of less than this amount from the tray. With 0, a supervisor must confirm every
     award.
     """
+    start_closes_betting: bool = (
+        False  # sheet 000, 1-3: all wagers are placed before START GAME, and the hand is dealt after it
+    )
+    """Whether START GAME also closes betting. All wagers are placed before START GAME, so a dealer who presses it has nothing to
+    wait for, and saves an order in each hand.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

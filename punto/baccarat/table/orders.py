@@ -5,6 +5,7 @@ from typing import Final
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, SurplusCardError
+from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table import commission, dealing, events, progressive
 from punto.baccarat.table import order_kinds as kinds
 from punto.baccarat.table.after_settlement import correct_keyed, correct_round, replace_last, void_round
@@ -46,9 +47,7 @@ def on_order(turn: Turn, order: kinds.Order) -> None:  # noqa: C901, PLR0912 - f
         case kinds.OpenBetting():
             _open_betting(turn)
         case kinds.CloseBetting():
-            _refuse_while_stopped(turn)
-            progressive.refuse_before_award(turn.state)
-            dealing.begin_coup(turn)
+            _close_betting(turn)
         case kinds.CloseTable():
             dealing.return_wagers(turn)
             dealing.discard_waiting(turn, "outside_play")
@@ -88,6 +87,19 @@ def _refuse_while_stopped(turn: Turn) -> None:
     if turn.state.waiting.stops:
         reasons = "; ".join(stop.text for stop in turn.state.waiting.stops)
         raise RefusedError("needs_supervisor", f"play is stopped: {reasons}")
+
+
+def on_start(turn: Turn, start: StartGame) -> None:
+    """Start the game of the progressive; where the house wants it, this also closes betting."""
+    progressive.play(turn, start)
+    if progressive.of(turn).books.settings.start_closes_betting and turn.state.phase is Phase.BETTING:
+        _close_betting(turn)
+
+
+def _close_betting(turn: Turn) -> None:
+    _refuse_while_stopped(turn)
+    progressive.refuse_before_award(turn.state)
+    dealing.begin_coup(turn)
 
 
 def _call(turn: Turn, reason: str) -> None:

@@ -92,7 +92,7 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
         _SHOE: _INTO_A_COUP,
         _METER: frozenset({BETTING, DEALING}),  # the award that a dummy waited for is complete
         _GAME: frozenset({BETTING, DEALING}),
-        StartGame: frozenset({BETTING}),
+        StartGame: frozenset({BETTING, DEALING}),
         events.SetWager: frozenset({BETTING}),
         kinds.CloseBetting: frozenset({DEALING}),
         kinds.CloseTable: frozenset({CLOSED}),
@@ -161,7 +161,7 @@ _KINDS: Final[dict[type, tuple[type | str, _Handler]]] = {
     events.TableRefused: (_METER, meter_link.refuse),
     events.MeterClaimed: (_METER, meter_link.claimed),
     **_each(events.GameOrder, _GAME, progressive.play),
-    StartGame: (StartGame, progressive.play),
+    StartGame: (StartGame, orders.on_start),
 }
 """Event -> its listing in `TRANSITIONS`, and its handler; all others are the shoe's."""
 

@@ -377,6 +377,7 @@ function reasonField(order) {
       text,
       () => {
         words.value = text;
+        words.closest("dialog")?.focus(); // there is nothing more to fill in, so Enter gives the order
         changed(words);
       },
       { class: "usual" },

@@ -29,13 +29,22 @@ export function gameSection() {
   const twice = button("", () => undefined, { key: "F6", id: "game-order", disabled: true });
   const order = pressedTwice(
     twice,
-    () => (view === null ? null : nextOrder(view.progressive)),
-    (which) => give(which, which === "start_game" ? { round: current().state.round } : {}),
+    () => (view === null ? null : nextOrder(view)),
+    (which) => (which === "start_game" ? give(which, { round: current().state.round }) : end(which)),
   );
   const supervisors = awardOrders(current);
   const swipe = element("p", { class: "swipe-now", role: "status" });
   const password = button("", () => askPassword(current()), { id: "card-password", class: "go", hidden: true });
   byId("game-orders").append(supervisors.node, twice, swipe, password);
+
+  /**
+   * The end of the game resets the table for the next hand, so betting opens with it.
+   * @param {string} which
+   */
+  async function end(which) {
+    const opens = opensBetting(current());
+    if ((await give(which)) && opens) give("open_betting");
+  }
 
   /** @param {number} seat */
   function pressSeat(seat) {
@@ -119,21 +128,39 @@ export function gameSection() {
 }
 
 /**
+ * Whether the end of the game is followed by the opening of betting: not after the last hand, and not while something waits.
+ * @param {View} view
+ */
+const opensBetting = ({ state, stops, prompt }) =>
+  state.phase === "settled" &&
+  !state.overlays.includes("last_hand") &&
+  stops.length === 0 &&
+  prompt.code !== "pay_difference";
+
+/**
  * START GAME, or the end of the game that was started.
- * @param {GameView} progressive
+ * @param {GameAtTable} view
  * @returns {Meaning}
  */
-function nextOrder(progressive) {
+function nextOrder(view) {
+  const { progressive } = view;
   if (progressive.step === "betting") {
     const count = progressive.seats.filter(({ lit }) => lit).length;
-    const again = t("press_again", { what: count === 0 ? t("game.no_wager") : counted("game.wagers", count) });
-    return { order: "start_game", label: progressive.start_label, again, refused: progressive.orders.start_game };
+    const wagers = count === 0 ? t("game.no_wager") : counted("game.wagers", count);
+    const start = progressive.start_label;
+    return {
+      order: "start_game",
+      label: progressive.start_closes ? t("game.start_and_close", { start }) : start,
+      again: t("press_again", { what: progressive.start_closes ? t("game.and_close", { wagers }) : wagers }),
+      refused: progressive.orders.start_game,
+    };
   }
   const order = endOf(progressive);
+  const label = opensBetting(view) ? t("game.end_and_open", { end: labelOf(order) }) : labelOf(order);
   return {
     order,
-    label: labelOf(order),
-    again: t("press_again", { what: labelOf(order) }),
+    label,
+    again: t("press_again", { what: label }),
     refused: progressive.orders[order],
   };
 }
@@ -143,10 +170,11 @@ function nextOrder(progressive) {
  * can be given, though nothing waits for it.
  * @param {View} view
  */
-export function nextOfGame({ progressive, prompt }) {
-  if (progressive === null) return null;
+export function nextOfGame(view) {
+  if (!hasGame(view)) return null;
+  const { progressive, prompt } = view;
   if (prompt.code === "award" && !IDLE.has(progressive.todo.code)) return "award";
-  if (nextOrder(progressive).refused) return null;
+  if (nextOrder(view).refused) return null;
   return progressive.step !== "betting" || progressive.unstarted.length > 0 ? "game" : "possible";
 }
 

@@ -12,7 +12,7 @@ from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.progressive.state import Phase as BooksPhase
 from punto.baccarat.table.effects import AwardChanged, MeterMoved
 from punto.baccarat.table.events import ServiceStarted
-from punto.baccarat.table.state import TablesProgressive
+from punto.baccarat.table.state import Phase, TablesProgressive
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.settlement import Outcome, Settlement
@@ -557,3 +557,25 @@ def test_a_game_without_the_meters_pay_table_is_not_played():
 def test_settings_of_a_progressive_of_another_table_or_game_cannot_be(changes, says):
     with pytest.raises(ValueError, match=says):
         replace(settings(game_name="progressive-2", meter={}), **changes)
+
+
+def test_start_closes_betting_where_the_house_wants_it():
+    assert metered("start game 2").phase is Phase.BETTING
+
+    croupier = metered("start game 2", start_closes_betting=True)
+
+    assert (step(croupier), croupier.phase) == ("playing", Phase.DEALING)
+    assert croupier.do(f"draw {LOSES}").rounds[-1].winner is not None
+
+
+def test_a_start_that_comes_after_the_close_of_betting_closes_it_no_second_time():
+    croupier = metered("no more bets", "start game 2", start_closes_betting=True)
+
+    assert (step(croupier), croupier.phase, croupier.state.shoe.coups) == ("playing", Phase.DEALING, 1)
+
+
+def test_a_start_that_cannot_close_betting_is_not_carried_out():
+    croupier = metered("lid open", start_closes_betting=True)
+
+    assert croupier.refused("start game 2").code == "needs_supervisor"
+    assert step(croupier) == "betting"

@@ -211,6 +211,7 @@ SCENARIOS: list[tuple[House, list[str], str, str, str]] = [
         for command in ("turn jph", "count 100", "game over")
     ),
     (METER, ["meter", *BET], "start game", "betting", "betting"),
+    ({**METER, "meter": {"base_wagers": "unseen", "start_closes_betting": True}}, ["meter", *BET], "start game", "betting", "dealing"),
     (METER, ["meter", *BET, "no more bets"], "start game", "dealing", "dealing"),
     # an award that the next hand waits for
     *(
