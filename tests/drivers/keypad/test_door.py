@@ -61,7 +61,7 @@ async def test_a_key_is_an_order_in_the_name_of_who_is_signed_on(record):
         await at.type("F12")
         assert at.from_keypad()[-1] == {
             "who": "kofi",
-            "reason": "pressed at the keypad",
+            "reason": "A supervisor is called",
             "kind": "call_supervisor",
         }
         assert own.state.alarms[-1].code == "supervisor_called"
