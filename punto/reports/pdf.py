@@ -22,6 +22,9 @@ _LINE: Final = 4.6
 """The height of a line of a report's table, in millimetres."""
 _SIZE: Final = 8.5
 """The size of its letters, in points."""
+_LEAST_SIZE: Final = 6.0
+_GAP: Final = 2.5
+"""Between two columns, in millimetres."""
 
 
 def pdf(page: WinPage) -> bytes:
@@ -65,7 +68,7 @@ class _Paged(FPDF):
     """Numbers its pages."""
 
     def __init__(self, report: Report) -> None:
-        super().__init__(format="A4")
+        super().__init__(format="A4", orientation="L" if report.wide else "P")
         self._report = report
 
     def footer(self) -> None:
@@ -120,14 +123,17 @@ def _section(sheet: FPDF, section: Section) -> None:
         return
     if sheet.will_page_break(4 * _LINE + 10):
         sheet.add_page()
-    sheet.set_font("punto", "B", 12)
-    _line(sheet, 7, section.title)
+    if section.title:
+        sheet.set_font("punto", "B", 12)
+        _line(sheet, 7, section.title)
     sheet.set_font("punto", "", _SIZE)
     if section.note:
         _line(sheet, _LINE, section.note)
     last = len(section.rows) - 1
+    size, widths = _fit(sheet, section.columns, section.rows)
+    sheet.set_font("punto", "", size)
     with sheet.table(
-        col_widths=_widths(sheet, section.columns, section.rows),
+        col_widths=widths,
         text_align=tuple("RIGHT" if column.number else "LEFT" for column in section.columns),
         borders_layout="HORIZONTAL_LINES",
         line_height=_LINE,
@@ -135,27 +141,35 @@ def _section(sheet: FPDF, section: Section) -> None:
     ) as table:
         table.row([column.heading for column in section.columns])
         for at, cells in enumerate(section.rows):
-            sheet.set_font("punto", "B" if section.has_sum and at == last else "", _SIZE)
+            sheet.set_font("punto", "B" if section.has_sum and at == last else "", size)
             table.row(cells)
 
 
-def _widths(sheet: FPDF, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> tuple[float, ...]:
-    """The width that each column needs for its longest text; if the page is too narrow, texts get fewer and are broken into lines."""
-    sheet.set_font("punto", "B", _SIZE)  # of the headings
-    needed = [
-        max(sheet.get_string_width(text) for text in (column.heading, *(row[at] for row in rows))) + 2.5
-        for at, column in enumerate(columns)
+def _fit(
+    sheet: FPDF, columns: Sequence[Column], rows: Sequence[Sequence[str]], size: float = _SIZE
+) -> tuple[float, tuple[float, ...]]:
+    """The size of the letters, and the width that each column needs for its longest text.
+
+    If the page is too narrow for that, each column has room for its longest word, and the texts are broken into lines. If it is too
+    narrow for the words, the letters are smaller.
+    """
+    sheet.set_font("punto", "B", size)  # of the headings, which is the wider one
+    texts = [[column.heading, *(row[at] for row in rows)] for at, column in enumerate(columns)]
+    longest = [max(map(sheet.get_string_width, each)) + _GAP for each in texts]
+    words = [
+        max(sheet.get_string_width(word) for text in each for word in text.split() or [""]) for each in texts
     ]
-    sheet.set_font("punto", "", _SIZE)
-    most = sheet.epw
-    while sum(needed) > most:
-        widest = max(needed)
-        narrower = max((each for each in needed if each < widest), default=0.0)
-        too_wide = needed.count(widest)
-        less = max(narrower, widest - (sum(needed) - most) / too_wide)
-        needed = [min(each, less) for each in needed]
-    needed[-1] += most - sum(needed)
-    return tuple(needed)
+    least = [min(word + _GAP, whole) for word, whole in zip(words, longest, strict=True)]
+    spare = sheet.epw - sum(least)
+    wanted = sum(longest) - sum(least)
+    if spare < 0 and size > _LEAST_SIZE:
+        return _fit(sheet, columns, rows, size - 0.5)
+    if spare <= 0:  # some words are broken too
+        return size, tuple(each * sheet.epw / sum(least) for each in least)
+    part = 1.0 if wanted <= spare else spare / wanted
+    widths = [low + part * (high - low) for low, high in zip(least, longest, strict=True)]
+    widths[-1] += sheet.epw - sum(widths)
+    return size, tuple(widths)
 
 
 def _texts(page: WinPage) -> list[str]:

@@ -27,7 +27,7 @@ from punto.messages.models import Part
 from punto.reports import sheets
 from punto.reports.awards import AWARDS_A_PAGE, Award, award, awards
 from punto.reports.periods import Meter, day_report, meters, week_report
-from punto.reports.printed import Report
+from punto.reports.printed import Fact, Report, of_sheet
 from punto.reports.reconciliation import reconcile
 from punto.reports.record import Record, opened
 from punto.reports.slip import Encoding, PrinterError, reached, slip
@@ -106,6 +106,7 @@ class Overview(Part):
 
 _Day = Annotated[date, BeforeValidator(read_day), InPath()]
 _Award = Annotated[int, InPath(ge=1, le=_NUMBER)]
+_Form = Literal["csv", "pdf"]
 _WeekStarts = Annotated[Annotated[str, AfterValidator(read_weekday)] | None, Query()]
 
 
@@ -119,6 +120,7 @@ def add_game_manager(
     reads = APIRouter(prefix="/api/progressive", dependencies=[Depends(reader)], include_in_schema=False)
     _add_reports(reads, house)
     _add_downloads(reads, house)
+    _add_downloads_of_periods(reads, house)
     _add_win_pages(reads, house, own_page)
     app.include_router(reads)
     app.mount("/game-manager/static", StaticFiles(directory=PAGES))
@@ -253,53 +255,71 @@ async def _changes(
 # --- downloads
 
 
+async def _sheet(
+    house: House, form: _Form, title: str, name: str, rows: Callable[[Record], Iterable[Sequence[Cell]]]
+) -> Response:
+    """A sheet as a file to download: as CSV for further calculations, or as a PDF for paper."""
+    file = f"{house.now().settings.table}-{name}"
+    if form == "csv":
+        return await _read(house, lambda record: download(sheets.named(rows(record), record.title), file))
+
+    def report() -> Report:
+        with opened(house.record) as record:
+            zone = house.calendar.zone.key
+            about = [Fact(name="Table", value=record.title), Fact(name="Time zone", value=zone)]
+            return of_sheet(title, record.title, about, rows(record))
+
+    return await report_file(report, file)
+
+
 def _add_downloads(reads: APIRouter, house: House) -> None:
     zone = house.calendar.zone
 
-    async def sheet(name: str, rows: Callable[[Record], Iterable[Sequence[Cell]]]) -> Response:
-        def made(record: Record) -> Response:
-            return download(sheets.named(rows(record), record.title), f"{house.now().settings.table}-{name}")
+    @reads.get("/{form}/meters")
+    async def meters_file(form: _Form) -> Response:
+        def rows(record: Record) -> sheets.Rows:
+            return sheets.meters_sheet(record.currency, meters(record), zone)
 
-        return await _read(house, made)
+        return await _sheet(house, form, "Meters", "meters", rows)
 
-    @reads.get("/csv/meters")
-    async def meters_file() -> Response:
-        return await sheet(
-            "meters", lambda record: sheets.meters_sheet(record.currency, meters(record), zone)
-        )
+    @reads.get("/{form}/awards")
+    async def awards_file(form: _Form) -> Response:
+        def rows(record: Record) -> sheets.Rows:
+            return sheets.awards_sheet(record.currency, awards(record, limit=_NUMBER).awards, zone)
 
-    @reads.get("/csv/awards")
-    async def awards_file() -> Response:
-        return await sheet(
-            "awards",
-            lambda record: sheets.awards_sheet(record.currency, awards(record, limit=_NUMBER).awards, zone),
-        )
+        return await _sheet(house, form, "Awards", "awards", rows)
 
     @reads.get("/csv/postings")
     async def postings_file() -> Response:
-        return await sheet(
-            "postings", lambda record: sheets.postings_sheet(record.currency, record.postings(), zone)
-        )
+        def rows(record: Record) -> sheets.Rows:
+            return sheets.postings_sheet(record.currency, record.postings(), zone)
 
-    @reads.get("/csv/days/{day}")
-    async def day_file(day: _Day) -> Response:
-        return await sheet(
-            f"day-{day}", lambda record: sheets.day_sheet(record.currency, _day(record, house, day), zone)
-        )
+        return await _sheet(house, "csv", "Postings", "postings", rows)
 
-    @reads.get("/csv/weeks/{day}")
-    async def week_file(day: _Day, week_starts: _WeekStarts = None) -> Response:
-        return await sheet(
-            f"week-{day}",
-            lambda record: sheets.week_sheet(record.currency, _week(record, house, day, week_starts)),
-        )
 
-    @reads.get("/csv/reconciliations/{day}")
-    async def reconciliation_file(day: _Day) -> Response:
-        return await sheet(
-            f"reconciliation-{day}",
-            lambda record: sheets.reconciliation_sheet(record.currency, _reconciled(record, house, day)),
-        )
+def _add_downloads_of_periods(reads: APIRouter, house: House) -> None:
+    zone = house.calendar.zone
+
+    @reads.get("/{form}/days/{day}")
+    async def day_file(form: _Form, day: _Day) -> Response:
+        def rows(record: Record) -> sheets.Rows:
+            return sheets.day_sheet(record.currency, _day(record, house, day), zone)
+
+        return await _sheet(house, form, f"Daily accrual report, {day}", f"day-{day}", rows)
+
+    @reads.get("/{form}/weeks/{day}")
+    async def week_file(form: _Form, day: _Day, week_starts: _WeekStarts = None) -> Response:
+        def rows(record: Record) -> sheets.Rows:
+            return sheets.week_sheet(record.currency, _week(record, house, day, week_starts))
+
+        return await _sheet(house, form, f"Weekly deposit, week of {day}", f"week-{day}", rows)
+
+    @reads.get("/{form}/reconciliations/{day}")
+    async def reconciliation_file(form: _Form, day: _Day) -> Response:
+        def rows(record: Record) -> sheets.Rows:
+            return sheets.reconciliation_sheet(record.currency, _reconciled(record, house, day))
+
+        return await _sheet(house, form, f"Reconciliation, {day}", f"reconciliation-{day}", rows)
 
 
 # --- the win page

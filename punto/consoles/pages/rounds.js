@@ -1,6 +1,6 @@
 // Rounds as they are on the record: hands, result, and what became of every wager.
 
-import { element, refresh, table } from "/shared/elements.js";
+import { element, refresh, scrolling, table } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { groupedBy } from "/shared/newer.js";
 import { clock } from "/shared/words.js";
@@ -107,17 +107,20 @@ export function wholeRound({ ts, round }, state) {
     );
   } else {
     said.append(
-      table(
+      scrolling(
         t("wagers"),
-        [t("heading.seat"), t("wager"), t("outcome"), `>${t("staked")}`, `>${t("returned")}`, `>${t("net")}`],
-        round.settlements.map((each) => [
-          String(each.seat),
-          title(each.wager),
-          `${OUTCOMES[each.outcome]}${["lose", "void", "push"].includes(each.rule) ? "" : ` (${plain(each.rule)})`}`,
-          money(each.stake),
-          money(each.returned),
-          change(each.net),
-        ]),
+        table(
+          t("wagers"),
+          [t("heading.seat"), t("wager"), t("outcome"), `>${t("staked")}`, `>${t("returned")}`, `>${t("net")}`],
+          round.settlements.map((each) => [
+            String(each.seat),
+            title(each.wager),
+            `${OUTCOMES[each.outcome]}${["lose", "void", "push"].includes(each.rule) ? "" : ` (${plain(each.rule)})`}`,
+            money(each.stake),
+            money(each.returned),
+            change(each.net),
+          ]),
+        ),
       ),
     );
   }

@@ -5,7 +5,7 @@ import { button, byId, element, one, put, refresh, submitted, svg, table } from 
 import { exact, isZero, minor } from "/shared/exact.js";
 import { decimal, readMoney } from "/shared/money.js";
 import { lastOf } from "/shared/newer.js";
-import { tellTimesBy } from "/shared/times.js";
+import { dayAndClock, tellTimesBy } from "/shared/times.js";
 import { sentence } from "/shared/words.js";
 import { askOrder, say } from "/static/dialogs.js";
 import { showPart } from "/static/parts.js";
@@ -57,6 +57,7 @@ async function loadOverview() {
   const found = await get("");
   if (found === null) return;
   overview = found;
+  put("of-table", found.name);
   put("zone", `The house's clock: ${tellTimesBy(found.zone)}`);
   showOwn();
   refresh(byId("meter-list"), found.meters, metersTable);
@@ -409,7 +410,8 @@ async function loadReport(form) {
   const day = field(form, "day").value;
   if (!day) return;
   const path = `${form.dataset.of}/${day}`;
-  one("[download]", HTMLAnchorElement, form).href = `/api/progressive/csv/${path}`;
+  for (const file of form.querySelectorAll("[data-form]"))
+    file.setAttribute("href", `/api/progressive/${file.getAttribute("data-form")}/${path}`);
   if (form.dataset.of === "days") await drawReport("day", path, dayReport);
   else if (form.dataset.of === "weeks") await drawReport("week", path, weekReport);
   else offerCount(await drawReport("reconcile", path, reconciliation));
@@ -459,6 +461,15 @@ submitted(byId("coins-form", HTMLFormElement), (form) => {
     field(form, "amount").value = "";
     loadReport(when);
   });
+});
+
+// --- paper
+
+for (const key of document.querySelectorAll("[data-print]")) key.addEventListener("click", () => print());
+addEventListener("beforeprint", () => {
+  const day = forms.find((form) => form.closest(`[data-part="${part}"]`));
+  const shown = day === undefined ? "" : `${field(day, "day").value}. `;
+  put("printed", `${shown}Printed ${dayAndClock(new Date().toISOString())}`);
 });
 
 // --- parts

@@ -7,17 +7,16 @@ import { decimal } from "/shared/money.js";
 const DECIMALS = /^(-?)(\d+)(?:\.(\d{1,3})??(\d{6})?)?$/u;
 
 /**
- * "10000.24332900" as "10,000.24" with the fraction of a cent small beside it; negative with a minus.
+ * "10000.24332900" as "10,000.24" with the fraction of a cent, "3329", small beside it, and "10000.80000000" as "10,000.80" alone;
+ * negative with a minus.
  * @param {string} text
  */
 export function exact(text) {
   const [, sign, whole, part, rest] = DECIMALS.exec(text) ?? ["", "", text];
   const shown = `${sign && "−"}${grouped(whole)}${part ? `.${part}` : ""}`;
   const made = element("span", { class: "exact" }, shown);
-  if (rest) {
-    const small = part ? rest : `.${rest}`;
-    made.append(element("span", { class: /[1-9]/u.test(rest) ? "rest" : "rest nothing" }, small));
-  }
+  const fraction = (rest ?? "").replace(/0+$/u, "");
+  if (fraction) made.append(element("span", { class: "rest" }, part ? fraction : `.${fraction}`));
   return made;
 }
 

@@ -1,7 +1,7 @@
 """Whether everybody can use the pages: axe-core's rules, targets for fingers, and the keyboard alone."""
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from punto.baccarat.table.events import LidMoved
 from punto.baccarat.table.order_kinds import CallSupervisor
@@ -114,9 +114,18 @@ async def test_the_dealers_page(browser, tmp_path, width, height, axe):
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "axe"), [(800, 1280, True), *soaked((1280, 800, True), (1920, 1080, False))]
+    ("width", "height", "axe"),
+    [
+        (390, 844, True),
+        *soaked(
+            (800, 1280, True),
+            (1280, 800, True),
+            (1024, 768, False),
+            (1920, 1080, False),
+            (768, 1024, False),
+        ),
+    ],
 )
-@pytest.mark.soak
 async def test_the_supervisors_page(browser, tmp_path, width, height, axe):
     own = house(approval=("correct_round",))
     async with consoles(tmp_path, own) as here, console_of(browser, width, height) as page:
@@ -124,7 +133,9 @@ async def test_the_supervisors_page(browser, tmp_path, width, height, axe):
         await here.table.play(5, seats=[1, 3])
         await here.wager((1, "player", 2500), (3, "banker", 10_000))
         await here.draw(PLAYER_NATURAL)
+        await page.route("**/api/session", with_a_notice)
         await at_work(page, here, "omar")
+        await expect(page.locator("#notice")).to_be_visible()
         await expect(page.locator("#coup .card")).to_have_count(4)
         await hold_up(page, axe=axe)
 
@@ -144,6 +155,9 @@ async def test_the_supervisors_page(browser, tmp_path, width, height, axe):
         await headline(page, "Stop: a supervisor is needed")
         await expect(page.locator(".alarm")).to_have_count(1)
         await hold_up(page, axe=axe)
+        await page.get_by_role("button", name="Hold play").click()
+        await hold_up(page, axe=axe)
+        await page.keyboard.press("Escape")
 
         await page.goto(f"{here.address}/supervisor#hands/6")
         await expect(page.get_by_role("table", name="Events")).to_be_visible()
@@ -151,9 +165,19 @@ async def test_the_supervisors_page(browser, tmp_path, width, height, axe):
         await open_part(page, "shift")
         await expect(page.get_by_role("table", name="Wagers")).to_be_visible()
         await hold_up(page, axe=axe)
+        await page.evaluate("document.querySelector('#idle').hidden = false")
         await open_part(page, "games")
         await expect(page.get_by_role("table", name="Limits")).to_be_visible()
         await hold_up(page, axe=axe)
+
+
+async def with_a_notice(route: Route) -> None:
+    """The session at a table whose configuration has a notice."""
+    answer = await route.fetch()
+    told = await answer.json()
+    await route.fulfill(
+        response=answer, json={**told, "notice": "Practice table: nothing here is real money"}
+    )
 
 
 async def test_a_supervisor_voids_a_hand_by_keyboard_alone_and_sees_where_the_focus_is(page, here):

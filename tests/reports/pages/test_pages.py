@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 
+import pypdf
 import pytest
 from playwright.async_api import Page, expect
 
@@ -11,7 +12,7 @@ from punto.baccarat.currency import DECIMALS, written
 from punto.consoles import console
 from tests.axe import faults_of
 from tests.consoles.pages.parts import at_work, open_part
-from tests.consoles.pages.test_reach import OUTLINE, OUTSIDE, TARGETS
+from tests.consoles.pages.test_reach import OUTLINE, OUTSIDE, TARGETS, with_a_notice
 from tests.controller.table_in_this_process import rows
 from tests.reports.house import CALENDAR, QUARTER, Books, a_change_of_meter, a_weekend, house
 from tests.reports.pages.office import (
@@ -50,6 +51,12 @@ async ([codes, amounts]) => {
 }
 """
 PARTS = ("meters", "awards", "day", "week", "reconcile")
+
+
+def exactly(amount: Decimal) -> str:
+    """An amount with all decimals that are not nothing, and two at the least."""
+    whole, part = f"{amount:,.8f}".split(".")
+    return f"{whole}.{part[:2]}{part[2:].rstrip('0')}"
 
 
 async def of_day(page: Page, part: str, day: str) -> None:
@@ -114,7 +121,7 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
         by_hand = Books(here.record)
         await manage(page, here, "omar")
         await expect(page.locator("#shown")).to_have_text(f"USD {by_hand.meter:,.2f}")
-        await expect(page.locator("#meter-list")).to_contain_text(f"{by_hand.meter:,.8f}")
+        await expect(page.locator("#meter-list")).to_contain_text(exactly(by_hand.meter))
         await expect(page.locator("#meter-list")).to_contain_text("The books balance.")
         await expect(page.get_by_role("button", name="Retire")).to_be_disabled()  # no supervisor's
 
@@ -164,6 +171,64 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
         await confirm(page, "Enter the coins counted")
         await expect(page.locator("#reconcile-report")).to_contain_text("Counted by omar")
         await expect(page.locator("#reconcile-report")).to_contain_text("is still missing")
+
+
+@pytest.mark.parametrize("part", ["day", *soaked("week", "reconcile", "meters", "awards")])
+async def test_a_report_is_printed_and_saved_as_a_pdf_and_as_a_csv_file(page, part, tmp_path):
+    async with office(tmp_path, "2026-11-20 19:00") as (home, here):
+        await a_weekend(home)
+        await manage(page, here, "ike", part)
+        if part not in {"meters", "awards"}:
+            await of_day(page, part, "2026-11-21")
+        main = page.locator(f'main[data-part="{part}"]')
+        await expect(main.locator("tbody tr").first).to_be_visible()
+        for form in ("PDF", "CSV"):
+            async with page.expect_download() as saved:
+                await main.get_by_role("link", name=re.compile(f"Save (meters |all )?as {form}")).click()
+            file = await saved.value
+            assert file.suggested_filename.startswith("table-1-")
+            assert file.suggested_filename.endswith(f".{form.lower()}")
+        async with page.expect_download() as saved:
+            await main.get_by_role("link", name=re.compile("as PDF")).click()
+        sheets = pypdf.PdfReader(await (await saved.value).path()).pages
+        words = sheets[0].extract_text()
+        for text in ("Table 1", "Time zone", f"Page 1 of {len(sheets)}"):
+            assert text in words
+        assert "000000" not in words  # no amount has decimals that say nothing
+
+        await page.emulate_media(media="print")
+        await page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        await expect(page.locator("#of")).to_contain_text(re.compile(r"Table 1.*clock: UTC.*Printed "))
+        for hidden in (".bar", "#parts", "button", "form.when"):
+            await expect(page.locator(f"{hidden}:visible")).to_have_count(0)
+        colours = "each => [getComputedStyle(each).color, getComputedStyle(document.body).backgroundColor]"
+        assert await main.locator("td").first.evaluate(colours) == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+
+
+async def test_arrow_keys_open_the_parts_and_function_keys_open_none(page, tmp_path):
+    async with office(tmp_path, "2026-11-20 19:00") as (_, here):
+        await manage(page, here, "ike")
+        for key in ("F2", "F4", "F6", "F7", "F8", "F9"):
+            await page.keyboard.press(key)
+        await expect(page.locator('main[data-part="meters"]')).to_be_visible()
+        await page.get_by_role("link", name="Meters", exact=True).focus()
+        await page.keyboard.press("ArrowRight")
+        await expect(page.locator('main[data-part="awards"]')).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_a_long_name_and_a_notice_are_whole_and_can_be_read(page, scheme, tmp_path):
+    name = "High Limit Room, Baccarat Table Number Twenty-Seven (Simulation)"
+    own = replace(house(), name=name)
+    async with office(tmp_path, "2026-11-20 19:00", own) as (_, here):
+        await page.route("**/api/session", with_a_notice)
+        await page.emulate_media(color_scheme=scheme)
+        await manage(page, here, "ike")
+        title = page.locator("#table-name")
+        await expect(title).to_have_text(name)
+        assert await title.evaluate("each => each.scrollWidth <= each.clientWidth")
+        await expect(page.locator("#notice")).to_have_text("Practice table: nothing here is real money")
+        assert await faults_of(page) == []
 
 
 @pytest.mark.soak
@@ -343,7 +408,7 @@ async def test_a_table_of_yen_shows_and_reads_whole_yen(page, tmp_path):
         await expect(page.locator("#award-list tbody tr")).to_contain_text("Seat 2 250,010")
         await show(page, here, "day")
         await of_day(page, "day", "2026-11-20")
-        await expect(page.locator("#day-report tbody tr").last).to_contain_text("750,030.000000")
+        await expect(page.locator("#day-report tbody tr").last).to_contain_text("750,030")
 
 
 async def test_pages_know_the_decimals_of_each_currency_and_read_what_they_show(page, tmp_path):
