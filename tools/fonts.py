@@ -6,6 +6,7 @@ what a table itself says may have more, and those come from the screen's own fon
 """
 
 import json
+import string
 import subprocess
 import tarfile
 import tempfile
@@ -25,8 +26,8 @@ ROOT: Final = Path(__file__).parents[1]
 CONSOLES: Final = ROOT / "punto" / "consoles"
 DISPLAYS: Final = ROOT / "punto" / "displays"
 VERSION: Final = "5.3.0"
-FIGURES: Final = "0123456789.,:'+- $€£¥AKQJ"
-"""What is written in the font of amounts, totals and cards' corners."""
+FIGURES: Final = f"{string.digits}{string.ascii_letters}.,:'+- %$€£¥"
+"""What is written in the font of amounts, totals and cards' corners: pays too, such as 40 for 1, and currencies, such as HK$."""
 
 
 @dataclass(frozen=True)

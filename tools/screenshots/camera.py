@@ -57,3 +57,22 @@ async def still(page: Page) -> bytes:
     while shot != before:
         before, shot = shot, await page.screenshot()
     return shot
+
+
+async def fonts_of_the_machine(page: Page) -> dict[str, str]:
+    """The fonts that the page does not ship, each with a text that is drawn with it: on another machine it looks otherwise."""
+    devtools = await page.context.new_cdp_session(page)
+    for domain in ("DOM", "CSS"):
+        await devtools.send(f"{domain}.enable")
+    root = (await devtools.send("DOM.getDocument", {"depth": -1}))["root"]
+    found, nodes = {}, [root]
+    while nodes:
+        node = nodes.pop()
+        children = node.get("children", [])
+        nodes += children
+        text = "".join(each["nodeValue"] for each in children if each["nodeName"] == "#text").strip()
+        if text and node["nodeName"] not in {"STYLE", "SCRIPT", "TITLE"}:
+            answer = await devtools.send("CSS.getPlatformFontsForNode", {"nodeId": node["nodeId"]})
+            found |= {font["familyName"]: text for font in answer["fonts"] if not font["isCustomFont"]}
+    await devtools.detach()
+    return found

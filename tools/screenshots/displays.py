@@ -18,7 +18,7 @@ from tests.displays.meters import Meter
 from tests.displays.parts import Broker, Publisher, display, publisher
 from tests.displays.played import PlayedTable, availability
 from tests.reports.house import Clock
-from tools.screenshots.camera import AT, STEP, Keep, quiet, still
+from tools.screenshots.camera import AT, STEP, Keep, fonts_of_the_machine, quiet, still
 
 METER = "progressive/dragon"
 AGO = timedelta(hours=2)
@@ -248,10 +248,12 @@ SHOTS: Final = _shots()
 
 
 async def shoot(browser: Browser, folder: Path, shot: Shot) -> bytes:
-    """The picture of a display of its own, as PNG."""
+    """The picture of a display of its own, as PNG, and with the fonts of its page alone."""
     async with on_screen(browser, folder, shot) as pit:
         await shot.moment(pit)
-        return await still(pit.page)
+        shown = await still(pit.page)
+        assert await fonts_of_the_machine(pit.page) == {}
+        return shown
 
 
 @asynccontextmanager
