@@ -50,7 +50,7 @@ def measure(folder: Path) -> list[Line]:
             with closing(schema.open_for_writing(service.record)) as connection:
                 connection.execute("PRAGMA synchronous = OFF")
                 connection.execute("BEGIN")
-                _Record(connection, config.settings()).write(rounds)
+                Record(connection, config.settings()).write(rounds)
                 connection.execute("COMMIT")
             recovery = statistics.median([_recovery(service.record) for _ in range(STARTS)])
             seconds = statistics.median([_start(service) for _ in range(STARTS)])
@@ -84,7 +84,7 @@ def _loading() -> float:
     return time.perf_counter() - began
 
 
-class _Record:
+class Record:
     """A record without a service: what the table executes is written at once."""
 
     def __init__(self, connection: sqlite3.Connection, settings: Settings) -> None:
@@ -97,30 +97,30 @@ class _Record:
         self._do("bench", SignOn("ann"))
 
     @property
-    def _state(self) -> TableState:
+    def state(self) -> TableState:
+        """The table's state after the last input."""
         return self._execution.state
 
     def write(self, rounds: int) -> None:
         """Write at least so many rounds."""
         first = self._execution.head.seq + 1
-        self._play_shoe()
-        copies = (rounds - LAST_SHOES * self._state.round.number) // (
-            self._state.round.number - 1
-        ) + LAST_SHOES
+        self.play_shoe()
+        copies = (rounds - LAST_SHOES * self.state.round.number) // (self.state.round.number - 1) + LAST_SHOES
         self._copy(first, copies)
         self._snapshot = -SNAPSHOT_EVERY  # due: no snapshot is after a copy
         for _ in range(LAST_SHOES):
-            self._play_shoe()
-        store.set_cursor(self._connection, "rounds_sent", self._state.round.number - 1)
+            self.play_shoe()
+        store.set_cursor(self._connection, "rounds_sent", self.state.round.number - 1)
 
-    def _play_shoe(self) -> None:
+    def play_shoe(self) -> None:
+        """Deal a whole shoe."""
         self._do("bench", ChangeShoe("ann"))
-        cards = shuffled("bench", 1, self._state.settings.game.decks)
+        cards = shuffled("bench", 1, self.state.settings.game.decks)
         for card in cards[:-CUT_CARD]:
             self._draw(CardDrawn(0, card, 99))
         self._draw(CutCardSeen(0))
         for card in cards[-CUT_CARD:]:
-            if self._state.phase in {Phase.BETTING, Phase.DEALING}:
+            if self.state.phase in {Phase.BETTING, Phase.DEALING}:
                 self._draw(CardDrawn(0, card, 99))
 
     def _draw(self, record: CardDrawn | CutCardSeen) -> None:
@@ -139,7 +139,7 @@ class _Record:
 
     def _copy(self, first: int, copies: int) -> None:
         """Write the rows of the inputs from `first` again, so many times, and have the table go on after the last copy."""
-        inputs, rounds = self._execution.head.seq + 1 - first, self._state.round.number - 1
+        inputs, rounds = self._execution.head.seq + 1 - first, self.state.round.number - 1
         for table, key, every in (
             ("inputs", "seq", inputs),
             ("rounds", "round", rounds),
@@ -154,6 +154,6 @@ class _Record:
                 (copies, first if table == "inputs" else 1),
             )
         self._execution.head = store.last_head(self._connection)
-        self._execution.table.state = self._state.replace(
-            round=self._state.round.replace(number=self._state.round.number + copies * rounds)
+        self._execution.table.state = self.state.replace(
+            round=self.state.round.replace(number=self.state.round.number + copies * rounds)
         )

@@ -232,8 +232,10 @@ def try_extra(extra: str, wheel: Path, version: str, folder: Path) -> None:
     shutil.rmtree(environment)
 
 
-def locked(name: str, wheel: Path, lock: str) -> str:
+def locked(name: str, wheel: Path, lock: str, *platform: str) -> str:
     """The wheel and all that it needs with this extra, each with the hashes that the lock has for it.
+
+    `platform` has the options of uv for another Python or machine than this one.
 
     Raises:
         ReleaseError: If the lock lacks something that is needed.
@@ -247,13 +249,24 @@ def locked(name: str, wheel: Path, lock: str) -> str:
     uv = Path(sys.executable).with_name("uv")
     wanted = f"{name} @ {wheel.as_uri()}"
     needed = run(
-        *(uv, "pip", "compile", "-", "--quiet", "--python", sys.executable, "--constraint", pinned),
+        *(
+            uv,
+            "pip",
+            "compile",
+            "-",
+            "--quiet",
+            "--python",
+            sys.executable,
+            "--constraint",
+            pinned,
+            *platform,
+        ),
         *("--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"),
         typed=wanted,
     ).splitlines()
     pins = [line for line in needed if not line.startswith("punto @ ")]
     if absent := [pin for pin in pins if pin not in blocks]:
-        raise ReleaseError(f"requirements.lock lacks what {name} needs: {', '.join(absent)}: run `make lock`")
+        raise ReleaseError(f"the lock lacks what {name} needs: {', '.join(absent)}: run `make lock`")
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     return "".join([f"{wanted} --hash=sha256:{digest}\n", *(blocks[pin] for pin in pins)])
 

@@ -251,6 +251,12 @@ def _dispatch(arguments: list[str]) -> int:
             module = import_module(SUBCOMMANDS[name].module)
         status: int = module.main(parser_of(name, module).parse_args(rest))
     except ModuleNotFoundError as error:
+        if (error.name or "").startswith("punto."):  # tools/packages.py leaves it out of a package of Debian
+            print(
+                f"punto {name} is not in this package: the package punto or punto-house has it",
+                file=sys.stderr,
+            )
+            return 2
         extra = _EXTRAS.get((error.name or "").partition(".")[0])
         if extra is None:
             raise

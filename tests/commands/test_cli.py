@@ -145,6 +145,16 @@ def test_a_call_that_cannot_begin_ends_with_2_and_says_why(arguments, said):
     assert said in ran.stderr
 
 
+def test_a_command_that_a_package_leaves_out_is_reported(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys; sys.modules['punto.controller'] = None", encoding="utf-8"
+    )
+    ran = punto("replay", "table.db", PYTHONPATH=os.pathsep.join([str(tmp_path), str(REPOSITORY)]))
+
+    assert ran.returncode == 2
+    assert ran.stderr == "punto replay is not in this package: the package punto or punto-house has it\n"
+
+
 def test_a_missing_extra_is_named(tmp_path):
     (tmp_path / "starlette.py").write_text(
         "raise ModuleNotFoundError('gone', name='starlette')", encoding="utf-8"

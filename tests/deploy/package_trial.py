@@ -1,0 +1,461 @@
+"""`make test-package`: the packages in a clean Debian: installed, upgraded, taken back, removed and purged.
+
+    python -m tests.deploy.package_trial --debian 12 --rounds 3000
+
+Only root can run it. The Debian is made by mmdebstrap, from the mirror that apt uses here, and kept in build/ for the next run; the packages
+are installed without a network. No systemd runs in it, so a unit's ExecStart is started as the unit's user.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+from benchmarks.start import Record
+from punto.controller.config.tables import load_configs
+from punto.controller.journal import schema
+from tests.deadline import DEADLINE
+from tools.packages import PYTHONS, this_architecture, this_release
+from tools.release import ROOT, on_disk
+
+SUITES: Final = {"12": "bookworm", "13": "trixie"}
+BEFORE: Final = "0.0.9"
+"""The version of the package that is upgraded: this one with an earlier number."""
+TABLE: Final = "table-1"
+CONFIG: Final = f"/etc/punto/{TABLE}.toml"
+RECORD: Final = f"/var/lib/punto/{TABLE}/{TABLE}.db"
+SHOE: Final = f"/var/lib/punto/{TABLE}/shoe"
+OTHER: Final = "table-2"
+"""A table with a long record."""
+OTHER_CONFIG: Final = CONFIG.replace(TABLE, OTHER)
+OTHER_RECORD: Final = RECORD.replace(TABLE, OTHER)
+SOCKET: Final = f"/run/punto/{TABLE}/operator.sock"
+PASSWORD: Final = "a long password"  # noqa: S105 - of an account that this trial makes
+EDITOR: Final = f"""#!/bin/sh
+# What a person changes in the example of a table: the port of the shoe, which is virtual here.
+sed -i 's|^port = "/dev/serial.*|port = "{SHOE}"|; s|^seats = |simulation = true\\n&|' "$@"
+"""
+SYSTEMCTL: Final = """#!/bin/sh
+# A systemd on which a table runs.
+case $* in *list-units*) echo "punto@table-1.service loaded active running Punto table table-1" ;; esac
+"""
+TOUCHED: Final = ("etc", "opt", "root", "run", "srv", "usr", "var/lib", "var/log")
+"""Where a package could leave something."""
+OF_THE_SYSTEM: Final = re.compile(
+    r"/(var/lib/(dpkg|apt|systemd)|var/log|run/(lock|shm)|etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$)"
+)
+
+
+class Trial:
+    """A clean Debian in a folder, and what is measured in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def command(self, *command: str, user: str | None = None) -> list[str]:
+        """A command line that runs a command in it."""
+        enter = 'mount --rbind /dev "$0/dev" && mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
+        whose = ("setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups") if user else ()
+        return [
+            *(
+                "unshare",
+                "--mount",
+                "--net",
+                "--pid",
+                "--fork",
+                "--kill-child",
+                "sh",
+                "-c",
+                enter,
+                str(self.root),
+            ),
+            *("env", "-i", "PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LC_ALL=C.UTF-8"),
+            *("DEBIAN_FRONTEND=noninteractive", *whose, *command),
+        ]
+
+    def run(self, *command: str, user: str | None = None, typed: str = "", fails: bool = False) -> str:
+        """Run a command to its end, and return what it says."""
+        done = subprocess.run(
+            self.command(*command, user=user),
+            input=typed,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=3600,
+        )
+        if (done.returncode != 0) != fails:
+            raise AssertionError(f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout}")
+        return done.stdout
+
+    @contextmanager
+    def running(self, *command: str, user: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Have a program run until the end of the block."""
+        log = self.root.parent / f"{command[0].rpartition('/')[2]}.log"
+        with log.open("wb") as said:
+            process = subprocess.Popen(
+                self.command(*command, user=user), stdout=said, stderr=said, start_new_session=True
+            )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                first = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii")
+                os.kill(int(first), signal.SIGTERM)
+            process.wait(DEADLINE)
+
+    def said(self) -> str:
+        """What the programs that run have said."""
+        return "".join(each.read_text(encoding="utf-8")[-3000:] for each in self.root.parent.glob("*.log"))
+
+    def files(self) -> set[str]:
+        """All paths that a package could leave behind."""
+        found = (each for top in TOUCHED for each in (self.root / top).rglob("*"))
+        paths = {f"/{each.relative_to(self.root)}" for each in found}
+        return {each for each in paths if not OF_THE_SYSTEM.match(each)}
+
+    def accounts(self) -> set[str]:
+        """The names of its users and groups."""
+        return {
+            f"{base} {line.partition(':')[0]}"
+            for base in ("passwd", "group")
+            for line in (self.root / "etc" / base).read_text(encoding="utf-8").splitlines()
+        }
+
+    def place(self, path: str, text: str) -> None:
+        """Write a program of this trial into it."""
+        file = self.root / path.lstrip("/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        file.chmod(0o755)
+
+    def install(self, package: Path) -> str:
+        """Install a package as docs/how-to/install.md says, without a network."""
+        shutil.copy(package, self.root / "root")
+        return self.run(
+            *(
+                "apt-get",
+                "install",
+                "--yes",
+                "--no-install-recommends",
+                "--allow-downgrades",
+            ),
+            f"/root/{package.name}",
+        )
+
+    def starts(self, unit: str, instance: str) -> list[str]:
+        """The command of a unit that is installed."""
+        text = (self.root / f"usr/lib/systemd/system/{unit}").read_text(encoding="utf-8")
+        (line,) = re.findall(r"^ExecStart=(.*)$", text, re.MULTILINE)
+        return str(line).replace("%i", instance).split()
+
+    def version(self) -> str:
+        """The version that `punto` is."""
+        return self.run("punto", "--version").split()[1]
+
+
+@contextmanager
+def step(name: str, folder: Path) -> Iterator[None]:
+    """Print how long a step takes, and by how much it grows a folder."""
+    before, began = on_disk(folder), time.monotonic()
+    yield
+    taken, grown = time.monotonic() - began, on_disk(folder) - before
+    print(f"{name}: {taken:.1f} s, {grown / 1e6:+.1f} MB", flush=True)
+
+
+def debian(release: str) -> Path:
+    """An archive with a clean Debian that has what the packages depend on."""
+    archive = ROOT / "build" / f"debian-{release}.tar"
+    if not archive.exists():
+        archive.parent.mkdir(exist_ok=True)
+        listed = subprocess.run(
+            ["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages", "Component: main"],
+            check=True, capture_output=True, text=True,
+        ).stdout.splitlines()  # fmt: skip
+        mirror = next(each for each in listed if "security" not in each)
+        acquired = subprocess.run(
+            ["apt-config", "dump", "Acquire"], check=True, capture_output=True, text=True
+        ).stdout.splitlines()
+        options = [f"--aptopt={each}" for each in acquired if re.match(r"Acquire::(Check|http|https)", each)]
+        needs = f"systemd,tzdata,passwd,util-linux,python{PYTHONS[release]}"
+        unfinished = archive.with_suffix(".new.tar")
+        subprocess.run(
+            ["mmdebstrap", "--quiet", "--variant=apt", f"--include={needs}", *options, SUITES[release], unfinished, mirror],
+            check=True,
+        )  # fmt: skip
+        unfinished.rename(archive)
+    return archive
+
+
+def try_table(trial: Trial, before: Path, after: Path, rounds: int) -> None:
+    """Everything that a table's PC goes through."""
+    had, accounts = trial.files(), trial.accounts()
+    with step(f"install {before.name}", trial.root):
+        said = trial.install(before)
+    assert "nothing runs until it is configured" in said, said
+    with step("configure by README.Debian", trial.root):
+        configure(trial)
+    with step("deal hands as the unit's user", trial.root):
+        deal(trial)
+    with step(f"record {rounds} rounds", trial.root):
+        write_record(trial, rounds)
+    with step(f"upgrade to {after.name}, with proofs of old and new", trial.root):
+        said = trial.install(after)
+    new = after.name.split("_")[1]
+    old = before.name.split("_")[1]
+    proofs = [
+        f"punto: version {each} proves {record}" for each in (old, new) for record in (RECORD, OTHER_RECORD)
+    ]
+    assert re.findall("^punto: version .* proves .*$", said, re.MULTILINE) == proofs, said
+    assert trial.version() == new.partition("+")[0]
+    with step("take it back: punto rollback", trial.root):
+        said = trial.run("punto", "rollback")
+    assert trial.version() == BEFORE, said
+    deal(trial)
+    refuse_a_changed_record(trial, old)
+    keep_what_runs(trial, old)
+    with step("take it again: punto upgrade", trial.root):
+        trial.run("punto", "upgrade")
+    assert trial.run("punto", "versions").splitlines() == [f"{old} former", f"{new} current"]
+    deal(trial)
+    with step("remove", trial.root):
+        trial.run("apt-get", "remove", "--yes", "punto")
+    assert {CONFIG, RECORD, "/etc/udev/rules.d/60-punto.rules"} < trial.files() - had
+    assert not (trial.root / "usr/lib/punto").exists()
+    trial.install(after)
+    assert trial.version() == new.partition("+")[0]
+    deal(trial)
+    with step("purge", trial.root):
+        said = trial.run("apt-get", "purge", "--yes", "punto")
+    left = trial.files() - had - {f"/root/{each.name}" for each in (before, after)}
+    print("left after the purge:", *sorted(left), sep="\n  ", flush=True)
+    assert all(each.startswith("/var/lib/punto") for each in left), left
+    assert {RECORD, OTHER_RECORD} <= left
+    assert trial.accounts() == accounts, trial.accounts() ^ accounts
+    assert {each.stat().st_uid for each in (trial.root / "var/lib/punto").rglob("*")} == {0}
+    assert "/var/lib/punto" in said, said
+
+
+def try_display(trial: Trial, package: Path) -> None:
+    """The PC of a display: no table, no controller, and the board is served."""
+    with step(f"install {package.name}", trial.root):
+        trial.install(package)
+    has = trial.run("find", "/usr/lib/punto-display/current/", "-path", "*/punto/*", "-type", "d")
+    assert "/punto/displays" in has
+    assert not re.search(r"/punto/(controller|drivers|house|simulators)\b", has)
+    assert "not in this package" in trial.run("punto", "run", "--config", CONFIG, fails=True)
+    trial.run(
+        "sh",
+        "-ec",
+        f"cp /usr/share/doc/punto-display/examples/display.toml /etc/punto-display/{TABLE}.toml; chmod 755 /etc/punto-display",
+    )
+    with trial.running(*trial.starts("punto-display@.service", TABLE), user="nobody"):
+        wait_for(trial, "http://127.0.0.1:8080", "the board is served")
+    with step("purge", trial.root):
+        trial.run("apt-get", "purge", "--yes", package.name.split("_")[0])
+    assert not [each for each in trial.files() if "punto" in each and not each.startswith("/root/")]
+
+
+def try_house(trial: Trial, package: Path) -> None:
+    """The PC of a house: the Game Manager starts with its own store."""
+    with step(f"install {package.name}", trial.root):
+        trial.install(package)
+    config = "/etc/punto-game-manager/game-manager.toml"
+    trial.run("sh", "-ec", f"cp /usr/share/doc/punto-house/examples/game-manager.toml {config}")
+    trial.run(
+        "sh",
+        "-ec",
+        f"sed -i 's|^path = .*|path = \"/tmp/store.db\"|' {config}; chmod 755 /etc/punto-game-manager",
+    )
+    trial.run("punto", "check-config", config)
+    with trial.running(*trial.starts("punto-game-manager.service", ""), user="nobody"):
+        wait_for(trial, "http://127.0.0.1:8070", "the floor's page is served")
+    trial.run("apt-get", "purge", "--yes", package.name.split("_")[0])
+
+
+def wait_for(trial: Trial, text: str, what: str) -> None:
+    """Wait until a program that runs has said something."""
+    until = time.monotonic() + DEADLINE
+    while text not in trial.said():
+        assert time.monotonic() < until, f"{what}: not so\n{trial.said()}"
+        time.sleep(0.1)
+
+
+def configure(trial: Trial) -> None:
+    """Follow /usr/share/doc/punto/README.Debian, and what docs/how-to/install.md has of keys and accounts."""
+    trial.place("/usr/local/bin/editor", EDITOR)
+    readme = (trial.root / "usr/share/doc/punto/README.Debian").read_text(encoding="utf-8")
+    *first, check = re.findall(r"^    (\S.*)$", readme, re.MULTILINE)
+    key = "/etc/punto/shoe.key"
+    for line in (*first, f"punto device-key {key}; chgrp punto-{TABLE} {key}; chmod 0640 {key}", check):
+        trial.run("sh", "-ec", line)
+    trial.run(
+        *("punto", "operators", "--config", CONFIG, "add", "Mei", "--role", "supervisor"),
+        user=f"punto-{TABLE}",
+        typed=f"{PASSWORD}\n",
+    )
+    (trial.root / "usr/local/bin/editor").unlink()
+
+
+def deal(trial: Trial) -> None:
+    """Have the unit's program deal hands from a virtual shoe, and prove them."""
+    user = f"punto-{TABLE}"
+
+    def order(name: str) -> None:
+        trial.run(
+            *("punto", "operator", "--wait", "--config", CONFIG, "--as", "Mei", name),
+            user=user,
+            typed=f"{PASSWORD}\n",
+        )
+
+    first = rounds_of(trial)
+    (trial.root / SOCKET.lstrip("/")).unlink(missing_ok=True)  # of a service that was killed
+    shoe = (
+        "punto",
+        "shoe",
+        "--link",
+        SHOE,
+        "--key-file",
+        "/etc/punto/shoe.key",
+        "--between",
+        "0.1",
+        "--quiet",
+    )
+    with (
+        trial.running(*shoe, user=user),
+        trial.running(*trial.starts("punto@.service", TABLE), user=user) as table,
+    ):
+        until = time.monotonic() + DEADLINE
+        while not (trial.root / SOCKET.lstrip("/")).exists() or '"shoe connected"' not in trial.said():
+            assert time.monotonic() < until, f"no shoe\n{trial.said()}"
+            assert table.poll() is None, f"the service has ended\n{trial.said()}"
+            time.sleep(0.1)
+        order("sign-on")
+        order("change-shoe")
+        while rounds_of(trial) < first + 2:
+            assert time.monotonic() < until, f"no hand was dealt\n{trial.said()}"
+            assert table.poll() is None, f"the service has ended\n{trial.said()}"
+            time.sleep(0.2)
+    trial.run("punto", "replay", RECORD, user=user)
+
+
+def rounds_of(trial: Trial) -> int:
+    """The number of rounds that are recorded."""
+    record = trial.root / RECORD.lstrip("/")
+    if not record.exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{record}?mode=ro", uri=True)) as connection:
+        try:
+            return int(connection.execute("SELECT count(*) FROM rounds").fetchone()[0])
+        except sqlite3.OperationalError:  # it is being made
+            return 0
+
+
+def write_record(trial: Trial, rounds: int) -> None:
+    """Make a second table, and a record of it with many rounds, each of them executed."""
+    config = OTHER_CONFIG.lstrip("/")
+    trial.run(
+        "sh", "-ec", f"sed 's/TABLE/{OTHER}/g' /usr/share/punto/sysusers-table.conf | systemd-sysusers -"
+    )
+    trial.run(
+        "sh",
+        "-ec",
+        f"sed 's/TABLE/{OTHER}/g' /usr/share/punto/tmpfiles-table.conf > /etc/tmpfiles.d/punto-{OTHER}.conf",
+    )
+    trial.run("systemd-tmpfiles", "--create", f"punto-{OTHER}.conf")
+    trial.run("sh", "-ec", f"sed 's/{TABLE}/{OTHER}/g; /^simulation/d' {CONFIG} > {OTHER_CONFIG}")
+    (settings,) = load_configs(trial.root / config)
+    with closing(schema.open_for_writing(trial.root / OTHER_RECORD.lstrip("/"))) as connection:
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("BEGIN")
+        written = Record(connection, settings.settings())
+        while written.state.round.number <= rounds:
+            written.play_shoe()
+        connection.execute("COMMIT")
+    trial.run("chown", "-R", f"punto-{OTHER}:punto-{OTHER}", str(Path(OTHER_RECORD).parent))
+
+
+def refuse_a_changed_record(trial: Trial, old: str) -> None:
+    """A record that somebody has changed is not proven, so the version stays."""
+    record = trial.root / OTHER_RECORD.lstrip("/")
+    kept = record.read_bytes()
+    with closing(sqlite3.connect(record)) as connection:
+        triggers = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for (name,) in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute("UPDATE rounds SET player_total = 9 - player_total WHERE round = 1")
+        connection.commit()
+    said = trial.run("punto", "upgrade", fails=True)
+    assert f"version {old} stays in use" in said, said
+    assert f"does not prove the record {OTHER_RECORD}" in said, said
+    assert trial.version() == BEFORE
+    for each in record.parent.glob(f"{record.name}-*"):
+        each.unlink()
+    record.write_bytes(kept)
+
+
+def keep_what_runs(trial: Trial, old: str) -> None:
+    """A package that is installed while a table runs takes nothing over."""
+    trial.place("/usr/local/bin/systemctl", SYSTEMCTL)
+    (trial.root / "run/systemd/system").mkdir(parents=True)
+    said = trial.run("/usr/lib/punto/versions", "install")
+    assert f"tables are running, so version {old} stays in use" in said, said
+    assert trial.version() == BEFORE
+    shutil.rmtree(trial.root / "run/systemd/system")
+    (trial.root / "usr/local/bin/systemctl").unlink()
+
+
+def built(release: str, out: Path, *names: str, version: str | None = None) -> list[Path]:
+    """The packages with these names, built now if they are not there."""
+    found = [
+        next(out.glob(f"{name}_{version or '[0-9]'}*+deb{release}_{this_architecture()}.deb"), None)
+        for name in names
+    ]
+    if None not in found:
+        return [each for each in found if each is not None]
+    other = ("--as-version", version) if version else ()
+    subprocess.run(
+        [sys.executable, "-m", "tools.packages", "--debian", release, "--out", out, *other, *names],
+        check=True, cwd=ROOT,
+    )  # fmt: skip
+    return built(release, out, *names, version=version)
+
+
+def main() -> int:
+    """Try the packages of one release of Debian."""
+    parser = argparse.ArgumentParser(prog="python -m tests.deploy.package_trial", description=__doc__)
+    parser.add_argument("--debian", choices=PYTHONS, default=this_release())
+    parser.add_argument("--rounds", type=int, default=3000, help="rounds of the record that is upgraded")
+    parser.add_argument(
+        "--packages", type=Path, help="a folder with packages that are built, for another run"
+    )
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="punto-package-") as folder:
+        out = args.packages or Path(folder) / "packages"
+        (before,) = built(args.debian, Path(out) / "before", "punto", version=BEFORE)
+        (after,) = built(args.debian, out, "punto")
+        display, house = built(args.debian, out, "punto-display", "punto-house")
+        root = Path(folder) / "pc"
+        root.mkdir()
+        with step(f"a clean Debian {args.debian}", root):
+            subprocess.run(["tar", "-xf", debian(args.debian), "-C", root, "--exclude=./dev/*"], check=True)
+        trial = Trial(root)
+        try_display(trial, display)
+        try_house(trial, house)
+        try_table(trial, before, after, args.rounds)
+    print("the packages hold what they promise")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
