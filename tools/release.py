@@ -248,20 +248,24 @@ def locked(name: str, wheel: Path, lock: str, *platform: str) -> str:
     pinned.write_text("\n".join(re.findall(r"^\S.*?(?= \\$)", lock, re.MULTILINE)), encoding="utf-8")
     uv = Path(sys.executable).with_name("uv")
     wanted = f"{name} @ {wheel.as_uri()}"
+    options = (
+        "--quiet",
+        "--no-header",
+        "--no-annotate",
+        "--no-emit-index-url",
+        "--no-emit-find-links",
+        *platform,
+    )
     needed = run(
-        *(
-            uv,
-            "pip",
-            "compile",
-            "-",
-            "--quiet",
-            "--python",
-            sys.executable,
-            "--constraint",
-            pinned,
-            *platform,
-        ),
-        *("--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"),
+        uv,
+        "pip",
+        "compile",
+        "-",
+        "--python",
+        sys.executable,
+        "--constraint",
+        pinned,
+        *options,
         typed=wanted,
     ).splitlines()
     pins = [line for line in needed if not line.startswith("punto @ ")]

@@ -65,7 +65,8 @@ async def fonts_of_the_machine(page: Page) -> dict[str, str]:
     for domain in ("DOM", "CSS"):
         await devtools.send(f"{domain}.enable")
     root = (await devtools.send("DOM.getDocument", {"depth": -1}))["root"]
-    found, nodes = {}, [root]
+    found: dict[str, str] = {}
+    nodes = [root]
     while nodes:
         node = nodes.pop()
         children = node.get("children", [])

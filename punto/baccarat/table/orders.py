@@ -11,6 +11,7 @@ from punto.baccarat.table import order_kinds as kinds
 from punto.baccarat.table.after_settlement import correct_keyed, correct_round, replace_last, void_round
 from punto.baccarat.table.devices import accept_device
 from punto.baccarat.table.effects import AlarmAcknowledged, CardCorrected, CardHeld, GameChanged, PlayResumed
+from punto.baccarat.table.meter_link import of
 from punto.baccarat.table.meters import together
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.shoe_events import NOT_RESUMED, OTHER_DECKS, accept, compare_decks, put_aside
@@ -92,7 +93,7 @@ def _refuse_while_stopped(turn: Turn) -> None:
 def on_start(turn: Turn, start: StartGame) -> None:
     """Start the game of the progressive; where the house wants it, this also closes betting."""
     progressive.play(turn, start)
-    if progressive.of(turn).books.settings.start_closes_betting and turn.state.phase is Phase.BETTING:
+    if of(turn).books.settings.start_closes_betting and turn.state.phase is Phase.BETTING:
         _close_betting(turn)
 
 

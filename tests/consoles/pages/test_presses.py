@@ -90,13 +90,18 @@ async def at_a_progressive(
         yield here, Presses(page)
 
 
+def step(here: TableWithConsoles) -> str:
+    """The step of the progressive's game."""
+    progressive = here.table.state.progressive
+    assert progressive is not None
+    return progressive.procedure.step.value
+
+
 async def play(here: TableWithConsoles, dealer: Presses, *, closes: bool) -> None:
     """The dealer's orders of a hand that wins no award, from its wagers to the next ones."""
     await dealer.twice("F6", "#game-order")
     if not closes:
-        await eventually(
-            lambda: here.table.state.progressive.procedure.step == "playing", "the game is started"
-        )
+        await eventually(lambda: step(here) == "playing", "the game is started")
         await dealer.twice("F2", "#main-order")
     await headline(dealer.page, "First card to Player")
     await here.draw(NOTHING_WON)
