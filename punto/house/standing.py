@@ -167,17 +167,25 @@ class Standing:
         self._marks: Mapping[Key, Mark] = {}
         self._seen: dict[Key, datetime] = {}
         """When this program saw an alarm first that is not in the store yet."""
+        self._over: set[Key] = set()
+        """Alarms that are over, and may stand again, since the store was read last."""
 
     def on(self, tables: Iterable[TableView], now: datetime) -> tuple[TableView, ...]:
-        """The tables with their alarms."""
-        return tuple(self._on(each, now) for each in tables)
+        """The tables with their alarms. What they do not have any more is over, even if it comes again before the next look."""
+        views = {each.table: each for each in tables}
+        alarms = {name: found(view) for name, view in views.items()}
+        present = {(name, each.id) for name, of in alarms.items() for each in of}
+        self._over |= {key for key in self._marks if key not in present and _is_over(key, views)}
+        return tuple(self._on(view, alarms[name], now) for name, view in views.items())
 
-    def _on(self, view: TableView, now: datetime) -> TableView:
-        alarms = tuple(self._alarm(view, each, now) for each in found(view))
+    def _on(self, view: TableView, of: Iterable[Found], now: datetime) -> TableView:
+        alarms = tuple(self._alarm(view, each, now) for each in of)
         return view.model_copy(update={"alarms": alarms}) if alarms else view
 
     def _alarm(self, view: TableView, of: Found, now: datetime) -> FloorAlarm:
-        mark = self._marks.get((view.table, of.id)) or Mark(self._since(view, of, now))
+        key = view.table, of.id
+        mark = None if key in self._over else self._marks.get(key)
+        mark = mark or Mark(self._since(view, of, now))
         return FloorAlarm(
             id=of.id,
             kind=of.kind,
@@ -222,14 +230,16 @@ class Standing:
             for view in views.values()
             for each in found(view)
         }
+        seen_over = frozenset(self._over)
         marks = self._read()
         if keeps:
-            new = {key: since for key, since in present.items() if key not in marks}
-            over = [key for key in marks if key not in present and _is_over(key, views)]
+            over = [key for key in marks if key in seen_over or (key not in present and _is_over(key, views))]
+            new = {key: since for key, since in present.items() if key in over or key not in marks}
             if new or over:
                 self._keep(new, over)
                 marks = self._read()
         self._marks = marks
+        self._over -= seen_over
         self._seen = {key: at for key, at in self._seen.items() if key in present and key not in marks}
 
     def _read(self) -> dict[Key, Mark]:

@@ -83,6 +83,20 @@ def test_the_first_who_acknowledges_an_alarm_is_shown_until_it_ends(open_store):
     assert refused.value.status == 404
 
 
+def test_an_alarm_that_ends_and_comes_again_between_two_looks_is_not_acknowledged(open_store):
+    store = open_store()
+    standing = Standing(store)
+    standing.look([stopped()], NOW, keeps=True)
+    acknowledge(store, key(stopped()), "Sue", LATER)
+    standing.look([stopped()], LATER, keeps=True)
+    assert shown(standing, table(1)) == []
+    new = [("Waiting for a supervisor", timestamp(MUCH_LATER), None)]
+    assert shown(standing, stopped()) == new
+    standing.look([stopped()], MUCH_LATER, keeps=True)
+    assert shown(standing, stopped()) == new
+    acknowledge(store, key(stopped()), "Omar", MUCH_LATER)
+
+
 def test_another_alarm_of_the_same_kind_is_not_acknowledged(open_store):
     store = open_store()
     standing = Standing(store)

@@ -163,7 +163,7 @@ function measure() {
   const wide = byId("ruler").offsetWidth / Number.parseFloat(getComputedStyle(root).fontSize);
   root.style.setProperty("--name", `${Math.ceil(10 * wide) / 10}rem`);
 }
-document.fonts.ready.then(measure);
+document.fonts.addEventListener("loadingdone", measure);
 
 // --- the alarms
 

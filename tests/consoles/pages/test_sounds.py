@@ -96,6 +96,21 @@ async def test_a_page_is_silent_until_it_was_touched_and_while_it_is_muted(brows
         assert await heard_of_a_call("When it is on again") == ["call"]
 
 
+async def test_what_a_page_finds_when_it_is_opened_is_not_heard(browser, tmp_path):
+    async with consoles(tmp_path) as here, console_of(browser) as page:
+        await touched(page, here, "mei")  # whose page hears of no calls
+
+        async def heard_of_calls(*calls: str) -> list[str]:
+            script = "calls => import('/shared/sounds.js').then(({ hear }) => hear('call', calls))"
+            await page.evaluate(script, list(calls))
+            return await heard(page)
+
+        assert await heard_of_calls("1") == []
+        assert await heard_of_calls("1", "2", "3") == ["call"]
+        assert await heard_of_calls("3") == []
+        assert await heard_of_calls("3", "1") == ["call"]
+
+
 async def test_only_the_sounds_of_the_configuration_are_heard(browser, tmp_path):
     allowed = ["alarm"]
 
