@@ -43,7 +43,7 @@ class PageOptions(BaseModel):
     theme: Literal["lacquer", "jade", "night"] = "lacquer"
     """The material of the pages: red lacquer, dark green jade, or near black for a studio."""
     lang: str = "en"
-    """The language of the pages: `en`, `zh-Hant`, `zh-Hans`, or another [catalogue](i-score.md#languages)."""
+    """The language of the pages: `en`, `pt`, `zh-Hant`, `zh-Hans`, or another [catalogue](i-score.md#languages)."""
     house: FromFolder | None = None
     """The file of the [house's theme](#a-houses-theme): colours, logo and names."""
     origins: tuple[str, ...] = ()

@@ -49,7 +49,7 @@ CASES = [
     (["shoe", "--pace", "fast"], "argument --pace: 'fast' is not a number: write one such as 0.5"),
     (["coin-spot", "--link", "x", "--fault", "drop=often"], "drop=often is not a number: write it such as drop=0.1"),
     (["display", "--table", "t", "--host", "198.51.100.1", "--port", "9"], "cannot listen on 198.51.100.1 port 9: Cannot assign requested address; choose another with --host and --port"),
-    (["display", "--table", "t", "--lang", "tlh"], "there is no catalogue for 'tlh': choose one of en, zh-Hans, zh-Hant"),
+    (["display", "--table", "t", "--lang", "tlh"], "there is no catalogue for 'tlh': choose one of en, pt, zh-Hans, zh-Hant"),
     (["check-config", "words"], "words:1: this is not TOML"),
     (["check-config", "/dev/null"], "/dev/null: cannot be read: it is a device: name a file"),
     (["score", "--game", "folder"], "folder: cannot be read: Is a directory"),

@@ -261,7 +261,7 @@ def _arrive(url: str) -> tuple[str, bytes]:
         ("theme/logo", 404, b"The house has no logo"),
         ("tables/a/i-score?layout=bed", 400, b"There is no such layout: choose one of landscape, portrait, roads"),
         ("wall?tables=a&theme=blue", 400, b"There is no such theme: choose one of lacquer, jade, night"),
-        ("tables/a/progressive?lang=../../etc/passwd", 400, b"There is no such lang: choose one of en, zh-Hans"),
+        ("tables/a/progressive?lang=../../etc/passwd", 400, b"There is no such lang: choose one of en, pt, zh-Hans"),
     ],
 )  # fmt: skip
 async def test_what_is_not_there_is_answered_with_its_status(broker, asked, status, says):

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
     sampled(
         [
             ("en", "Banker", "Place your wagers", "B"),
+            ("pt", "Banca", "Façam as vossas apostas", "B"),
             ("zh-Hant", "莊", "請下注", "莊"),
             ("zh-Hans", "庄", "请下注", "庄"),
         ],
@@ -43,7 +44,7 @@ async def test_a_board_speaks_the_language_that_its_address_names(
         loaded = await page.evaluate(
             "document.fonts.ready.then(all => [...all].filter(({status}) => status === 'loaded').map(({family}) => family))"
         )
-        own = {"en": set(), "zh-Hant": {"Punto Serif TC"}, "zh-Hans": {"Punto Serif SC"}}[language]
+        own = {"en": set(), "pt": set(), "zh-Hant": {"Punto Serif TC"}, "zh-Hans": {"Punto Serif SC"}}[language]
         assert {family.strip('"') for family in loaded} == {
             "Punto Label",
             "Punto Heading",
