@@ -13,6 +13,7 @@ import shutil
 import stat
 import sys
 import tempfile
+from email.utils import formatdate
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -201,7 +202,7 @@ def build_all(args: argparse.Namespace, folder: Path) -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     if not args.packages or "punto-kiosk" in args.packages:
         tree = folder / "punto-kiosk"
-        stage_kiosk(tree, commit_time)
+        stage_kiosk(target, tree, commit_time)
         pack(tree, args.out, kiosk_control(target), KIOSK_SCRIPTS, commit_time)
     for package in PACKAGES:
         if not args.packages or package.name in args.packages:
@@ -255,11 +256,11 @@ def stage(package: Package, target: Target, wheel: Path, tree: Path, commit_time
     write(tree / f"usr/lib/sysusers.d/{package.name}.conf", package.groups or "# It has no users.\n")
     write(tree / f"usr/lib/tmpfiles.d/{package.name}.conf", package.tmpfiles)
     for name, page in manual_pages(package.commands, target.version).items():
-        compressed(tree / "usr/share/man/man1" / f"{name}.gz", page, commit_time)
+        compressed(tree / "usr/share/man/man1" / f"{name}.gz", page)
     completion = completions(package.commands)
     write(tree / "usr/share/bash-completion/completions/punto", completion["bash"])
     write(tree / "usr/share/zsh/vendor-completions/_punto", completion["zsh"])
-    document(package.name, tree, commit_time)
+    document(package.name, target.full_version, tree, commit_time)
     for example in package.examples:
         write(
             tree / f"usr/share/doc/{package.name}/examples" / example,
@@ -340,13 +341,15 @@ def install(packages: Path, wanted: str, *options: str) -> None:
     listed.unlink()
 
 
-def document(name: str, tree: Path, commit_time: int) -> None:
+def document(name: str, full_version: str, tree: Path, commit_time: int) -> None:
     """Write what each package of Debian has in /usr/share/doc."""
     about = tree / "usr/share/doc" / name
-    write(about / "copyright", (SHIPPED / "copyright").read_text(encoding="utf-8"))
-    readme = SHIPPED / f"{name}.README.Debian"
-    write(about / "README.Debian", readme.read_text(encoding="utf-8"))
-    compressed(about / "changelog.gz", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), commit_time)
+    for source in (SHIPPED / "copyright", SHIPPED / f"{name}.README.Debian"):
+        write(about / source.name.removeprefix(f"{name}."), source.read_text(encoding="utf-8"))
+    when = formatdate(commit_time)
+    entry = f"{name} ({full_version}) stable; urgency=medium\n\n  * CHANGELOG.md.gz has the changes.\n\n -- {MAINTAINER}  {when}\n"
+    compressed(about / "changelog.gz", entry)
+    compressed(about / "CHANGELOG.md.gz", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
 
 
 def control(package: Package, target: Target) -> dict[str, str]:
@@ -376,7 +379,7 @@ def maintainer_scripts(package: Package) -> dict[str, str]:
     return scripts
 
 
-def stage_kiosk(tree: Path, commit_time: int) -> None:
+def stage_kiosk(target: Target, tree: Path, commit_time: int) -> None:
     """Put all files of punto-kiosk where it installs them: the session of a screen, and the page that it begins with."""
     kiosk = SHIPPED / "kiosk"
     for source, where in (
@@ -387,7 +390,7 @@ def stage_kiosk(tree: Path, commit_time: int) -> None:
     ):
         write(tree / where, source.read_text(encoding="utf-8"))
     write(tree / "usr/lib/punto-kiosk/browser", (kiosk / "browser").read_text(encoding="utf-8"), 0o755)
-    document("punto-kiosk", tree, commit_time)
+    document("punto-kiosk", target.version, tree, commit_time)
 
 
 def kiosk_control(target: Target) -> dict[str, str]:
@@ -418,10 +421,10 @@ def filled(name: str, package: Package) -> str:
     return re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], text)
 
 
-def compressed(path: Path, text: str, commit_time: int) -> None:
+def compressed(path: Path, text: str) -> None:
     """Write a file that Debian keeps compressed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(text.encode(), 9, mtime=commit_time))
+    path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
 
 
 def write(path: Path, text: str, mode: int = 0o644) -> None:

@@ -52,7 +52,7 @@ case $* in *list-units*) echo "punto@table-1.service loaded active running Punto
 TOUCHED: Final = ("etc", "opt", "root", "run", "srv", "usr", "var/lib", "var/log")
 """Where a package could leave something."""
 OF_THE_SYSTEM: Final = re.compile(
-    r"/(var/lib/(dpkg|apt|systemd)|var/log|run/(lock|shm)|etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$)"
+    r"/(var/lib/(dpkg|apt|systemd)|var/log|run/(lock|shm|systemd)|etc/(\.pwd\.lock|passwd|group|shadow|gshadow|subuid|subgid)-?$)"
 )
 
 
