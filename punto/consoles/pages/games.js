@@ -1,7 +1,7 @@
 // Another game, or other limits: between shoes only.
 
 import { titled } from "/shared/catalogue.js";
-import { byId, element, one, submitted, table } from "/shared/elements.js";
+import { byId, element, one, scrolling, submitted, table } from "/shared/elements.js";
 import { decimal, moneyIn, readMoney } from "/shared/money.js";
 import { askOrder } from "./dialogs.js";
 import { t, wagerTitle } from "./language.js";
@@ -62,27 +62,30 @@ function showLimits() {
   const { title, wagers, wager_titles: titles } = chosen();
   const inForce = new Map(title === view.state.game ? view.state.limits.map((each) => [each.wager, each]) : []);
   byId("game-limits").replaceChildren(
-    table(
+    scrolling(
       t("limits"),
-      [t("wager"), ...LIMITS.map(([, word]) => word), t("maximum_of_base")],
-      wagers.map((wager) => {
-        const shown = inForce.get(wager.wager) ?? wager;
-        /** @type {(limit: string, word: string, value: string) => HTMLElement} */
-        const field = (limit, word, value) =>
-          element("input", {
-            name: `${wager.wager}.${limit}`,
-            "aria-label": t("of_order", { order: wagerTitle(wager.wager, wager.title, titles), text: word }),
-            inputmode: "decimal",
-            autocomplete: "off",
-            placeholder: t("none"),
-            value,
-          });
-        return [
-          wagerTitle(wager.wager, wager.title, titles),
-          ...LIMITS.map(([limit, word]) => field(limit, word, amount(shown[limit]))),
-          field("maximum_of_base", t("maximum_of_base"), shown.maximum_of_base ?? ""),
-        ];
-      }),
+      table(
+        t("limits"),
+        [t("wager"), ...LIMITS.map(([, word]) => word), t("maximum_of_base")],
+        wagers.map((wager) => {
+          const shown = inForce.get(wager.wager) ?? wager;
+          /** @type {(limit: string, word: string, value: string) => HTMLElement} */
+          const field = (limit, word, value) =>
+            element("input", {
+              name: `${wager.wager}.${limit}`,
+              "aria-label": t("of_order", { order: wagerTitle(wager.wager, wager.title, titles), text: word }),
+              inputmode: "decimal",
+              autocomplete: "off",
+              placeholder: t("none"),
+              value,
+            });
+          return [
+            wagerTitle(wager.wager, wager.title, titles),
+            ...LIMITS.map(([limit, word]) => field(limit, word, amount(shown[limit]))),
+            field("maximum_of_base", t("maximum_of_base"), shown.maximum_of_base ?? ""),
+          ];
+        }),
+      ),
     ),
   );
 }
