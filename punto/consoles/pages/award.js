@@ -62,7 +62,7 @@ function awardShown(award, currency) {
  * @param {View} view
  */
 export function showProgressive({ progressive, state }) {
-  byId("progressive").hidden = progressive === null;
+  for (const part of ["progressive", "award"]) byId(part).hidden = progressive === null;
   if (progressive === null) return null;
   put("progressive-title", wagerTitle("progressive", progressive.title));
   put("todo", translated(sentence(progressive.todo.text)));

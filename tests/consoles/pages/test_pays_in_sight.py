@@ -33,7 +33,7 @@ BANNER = "The message broker is offline: displays do not follow the table. Play 
 
 # Feeds each view, and finds the seats of which something cannot be seen: it is out of the window, cut off, or covered.
 UNSEEN = """
-cases => cases.flatMap(({ name, view, seats }) => {
+json => JSON.parse(json).flatMap(({ name, view, seats }) => {
   feed(view);
   const within = (part, of) =>
     part.left > of.left - 1 && part.right < of.right + 1 && part.top > of.top - 1 && part.bottom < of.bottom + 1;
@@ -54,16 +54,15 @@ cases => cases.flatMap(({ name, view, seats }) => {
 """
 
 
-def settled(*, award: bool) -> dict[str, Any]:
-    """The view of a settled hand, with an award that waits for a supervisor or without one."""
-    croupier = Croupier.at_betting("meter", game_name="progressive-2", meter={}, seats=9, next_coup="order")
-    croupier.do("wager 2 player 500", "spot 2", "start game", f"draw {SUITED if award else SEVEN_TO_SIX}")
-    if award:
-        croupier.do("hand 2")
-    reader = Peer("mei", (Role.DEALER,))
-    found: dict[str, Any] = json.loads(
-        view_of(Trials(croupier.state), 1, NOW, reader, 71.0).model_dump_json()
-    )
+def dealt(cards: str, *then: str, **changes: Any) -> dict[str, Any]:
+    """The view of a hand of these cards, in which seat 2 has wagers."""
+    own = {"game_name": "progressive-2", "meter": {}, "seats": 9, "next_coup": "order"} | changes
+    croupier = Croupier.at_betting("wager 2 player 500", **own)
+    if own["meter"] is not None:
+        croupier.do("meter", "spot 2", "start game")
+    croupier.do(f"draw {cards}", *then)
+    view = view_of(Trials(croupier.state), 1, NOW, Peer("mei", (Role.DEALER,)), 71.0)
+    found: dict[str, Any] = json.loads(view.model_dump_json())
     return found
 
 
@@ -113,12 +112,13 @@ def case(seats: int, *, award: bool, corrected: bool, banner: bool) -> dict[str,
     return {"name": name, "view": view, "seats": [*range(1, seats + 1)]}
 
 
-SETTLED = {award: settled(award=award) for award in (False, True)}
+SETTLED = {False: dealt(SEVEN_TO_SIX), True: dealt(SUITED, "hand 2")}
 CASES = [
     case(seats, award=award, corrected=corrected, banner=banner)
     for seats in range(1, 10)
     for award, corrected, banner in product((False, True), repeat=3)
 ]
+AS_JSON = json.dumps(CASES)
 
 
 async def test_every_seat_that_is_paid_or_gives_back_is_whole_in_sight(browser, here):
@@ -128,6 +128,39 @@ async def test_every_seat_that_is_paid_or_gives_back_is_whole_in_sight(browser, 
         unseen = {}
         for width, height in SCREENS:
             await page.set_viewport_size({"width": width, "height": height})
-            unseen[f"{width}x{height}"] = await page.evaluate(UNSEEN, CASES)
+            unseen[f"{width}x{height}"] = await page.evaluate(UNSEEN, AS_JSON)
 
         assert unseen == {f"{width}x{height}": [] for width, height in SCREENS}
+
+
+# What moves on the page while it shows one view after the other, as the browser itself counts it.
+MOVED = """
+async views => {
+  const frames = async () => { for (let n = 0; n < 3; n += 1) await new Promise(requestAnimationFrame); };
+  feed(views[0]);
+  await frames();
+  const seen = [];
+  const observer = new PerformanceObserver(list => seen.push(...list.getEntries()));
+  observer.observe({ type: "layout-shift" });
+  for (const view of views.slice(1)) {
+    feed(view);
+    await frames();
+  }
+  await new Promise(done => setTimeout(done));
+  seen.push(...observer.takeRecords());
+  return seen.flatMap(({ value, sources }) => [value, ...sources.map(({ node }) => node?.id || node?.className || node?.nodeName)]);
+}
+"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1024, 768), (1920, 1080)])
+async def test_nothing_moves_when_a_hand_is_settled(browser, here, width, height):
+    plain = {"game_name": "dragon-bonus-1", "meter": None}
+    before = SUITED.rpartition(" ")[0]
+    async with console_of(browser, width, height) as page:
+        await page.add_init_script(FED)
+        await at_work(page, here, "mei")
+        moved = await page.evaluate(MOVED, [dealt(before), dealt(SUITED), dealt(SUITED, "hand 2")])
+        plainly = await page.evaluate(MOVED, [dealt(before, **plain), dealt(SUITED, **plain)])
+
+        assert (moved, plainly) == ([], [])
