@@ -14,7 +14,7 @@ interface Element {
 }
 
 interface Document {
-  readonly fonts: { readonly ready: Promise<object>; load(font: string, text?: string): Promise<object[]> };
+  readonly fonts: EventTarget & { readonly ready: Promise<object>; load(font: string, text?: string): Promise<object[]> };
 }
 
 // Newer ones: `keysHere` of punto/consoles/pages/security-keys.js is false without them.

@@ -44,7 +44,9 @@ async def test_a_board_speaks_the_language_that_its_address_names(
         loaded = await page.evaluate(
             "document.fonts.ready.then(all => [...all].filter(({status}) => status === 'loaded').map(({family}) => family))"
         )
-        own = {"en": set(), "pt": set(), "zh-Hant": {"Punto Serif TC"}, "zh-Hans": {"Punto Serif SC"}}[language]
+        own = {"en": set(), "pt": set(), "zh-Hant": {"Punto Serif TC"}, "zh-Hans": {"Punto Serif SC"}}[
+            language
+        ]
         assert {family.strip('"') for family in loaded} == {
             "Punto Label",
             "Punto Heading",
