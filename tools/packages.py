@@ -362,7 +362,7 @@ def control(package: Package, target: Target) -> dict[str, str]:
         "Maintainer": MAINTAINER,
         "Section": "misc",
         "Priority": "optional",
-        "Depends": f"python{target.python}, libc6 (>= 2.36), passwd, systemd, tzdata, util-linux",
+        "Depends": f"python{target.python}, libc6 (>= 2.36), passwd, systemd, tzdata",
         "Recommends": package.recommends,
         "Suggests": "openssl",
         "Conflicts": others,

@@ -259,7 +259,7 @@ def try_display(trial: Trial, package: Path) -> None:
         "-ec",
         f"cp /usr/share/doc/punto-display/examples/display.toml /etc/punto-display/{TABLE}.toml; chmod 755 /etc/punto-display",
     )
-    with trial.running(*trial.starts("punto-display@.service", TABLE), user="nobody"):
+    with trial.running(*trial.starts("punto-display@.service", TABLE), user="daemon"):
         wait_for(trial, "http://127.0.0.1:8080", "the board is served")
     with step("purge", trial.root):
         trial.run("apt-get", "purge", "--yes", package.name.split("_")[0])
@@ -278,7 +278,7 @@ def try_house(trial: Trial, package: Path) -> None:
         f"sed -i 's|^path = .*|path = \"/tmp/store.db\"|' {config}; chmod 755 /etc/punto-game-manager",
     )
     trial.run("punto", "check-config", config)
-    with trial.running(*trial.starts("punto-game-manager.service", ""), user="nobody"):
+    with trial.running(*trial.starts("punto-game-manager.service", ""), user="daemon"):
         wait_for(trial, "http://127.0.0.1:8070", "the floor's page is served")
     trial.run("apt-get", "purge", "--yes", package.name.split("_")[0])
 
