@@ -164,3 +164,31 @@ async def test_nothing_moves_when_a_hand_is_settled(browser, here, width, height
         plainly = await page.evaluate(MOVED, [dealt(before, **plain), dealt(SUITED, **plain)])
 
         assert (moved, plainly) == ([], [])
+
+
+# What stands out of the window at its side, or of the line that it is in.
+CUT_OFF = """
+[...document.querySelectorAll("#keying button, #due-list li, #due-list p, #award")].filter(each => each.checkVisibility())
+  .filter(each => {
+    const own = each.getBoundingClientRect();
+    const around = (each.closest("article") ?? document.querySelector("#now")).getBoundingClientRect();
+    const beside = each.matches("li") && own.right > each.closest("article").querySelector("p").getBoundingClientRect().left + 1;
+    const out = each.matches("li, p, #award") && (own.bottom > around.bottom + 1 || own.top < around.top - 1);
+    return own.right > innerWidth || beside || out;
+  }).map(each => each.textContent)
+"""
+
+
+async def test_a_phone_cuts_off_no_key_and_no_pay(browser, here):
+    async with console_of(browser, 390, 844, touch=True) as page:
+        await page.add_init_script(FED)
+        await at_work(page, here, "mei")
+        for view in (
+            dealt("KS 2S 5H", "unread"),
+            case(4, award=True, corrected=False, banner=False)["view"],
+            case(9, award=True, corrected=True, banner=True)["view"],
+        ):
+            await page.evaluate("view => feed(view)", view)
+
+            assert await page.evaluate(CUT_OFF) == []
+            assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
