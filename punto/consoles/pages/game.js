@@ -156,7 +156,8 @@ function nextOrder(view) {
     };
   }
   const order = endOf(progressive);
-  const label = opensBetting(view) ? t("game.end_and_open", { end: labelOf(order) }) : labelOf(order);
+  const opens = progressive.orders[order] === null && opensBetting(view);
+  const label = opens ? t("game.end_and_open", { end: labelOf(order) }) : labelOf(order);
   return {
     order,
     label,

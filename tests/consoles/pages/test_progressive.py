@@ -291,7 +291,7 @@ async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tm
         await here.table.order(TurnKey(Key.RUN, "omar"))
 
         await headline(page, "Pay seat 2 $1,250.05, then seat 5 $1,250.05")
-        assert await page.evaluate(GOLD) == ["GAME OVER"]
+        assert await page.evaluate(GOLD) == ["GAME OVER and open betting"]
         await hold_up(page, axe=width == 1280)
         await here.table.order(GameOver("mei"))
         await headline(page, "Player wins, 9 to 0")
@@ -357,7 +357,7 @@ async def test_the_game_ends_without_an_award_once_a_supervisor_confirms_that_no
 
         await headline(page, "Player wins, 9 to 0")
         await todo(page, "press GAME OVER")
-        assert await page.evaluate(GOLD) == ["GAME OVER"]
+        assert await page.evaluate(GOLD) == ["GAME OVER and open betting"]
         await press_twice(page)
         await todo(page, "The next game can be started once betting is open")
         assert books(here).awards == ()
