@@ -7,11 +7,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sqlalchemy import Connection, text
+
 from tests.deadline import DEADLINE
 
 _VERSIONS = Path("/usr/lib/postgresql")
 _OPTIONS = "-c listen_addresses= -c max_connections=100 -c shared_buffers=32MB -c fsync=off -c autovacuum=off"
 """Without fsync, because a kill of the server loses no page that it has written; and with nothing that works by itself."""
+
+
+def waits(connection: Connection) -> bool:
+    """Whether a transaction of this database waits for another one."""
+    database = "(SELECT oid FROM pg_database WHERE datname = current_database())"
+    asked = text(f"SELECT count(*) FROM pg_locks WHERE NOT granted AND database = {database}")  # noqa: S608 - literals
+    return bool(connection.execute(asked).scalar_one())
 
 
 class Cluster:

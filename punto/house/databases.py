@@ -22,7 +22,7 @@ class Lead:
     """A lock that one program has: in PostgreSQL for a connection, beside a file of SQLite for a process."""
 
     def __init__(self, engine: Engine) -> None:
-        self._held = False
+        self.is_held = False
         self._connection: Connection | None = None
         self._file: int | None = None
         if engine.dialect.name == "postgresql":
@@ -35,13 +35,13 @@ class Lead:
     def held(self) -> bool:
         """Take it if nobody has it. In PostgreSQL, this raises an error if the connection that has it was lost."""
         if self._connection is not None:
-            asked = "SELECT true" if self._held else f"SELECT pg_try_advisory_lock({_LEADING})"
-            self._held = bool(self._connection.execute(text(asked)).scalar_one())
-        elif self._file is not None and not self._held:
+            asked = "SELECT true" if self.is_held else f"SELECT pg_try_advisory_lock({_LEADING})"
+            self.is_held = bool(self._connection.execute(text(asked)).scalar_one())
+        elif self._file is not None and not self.is_held:
             with suppress(BlockingIOError):
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                self._held = True
-        return self._held
+                self.is_held = True
+        return self.is_held
 
     def close(self) -> None:
         """Give it back."""

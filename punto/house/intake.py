@@ -95,7 +95,7 @@ class Intake:
         self._disputed: list[Disputed] = []
         self._review_at = self._note_at = 0.0
         self._edges = Heard()
-        self._known: set[tuple[str, str]] = set()
+        self._known: dict[tuple[str, str], Game] = {}
         self._new: dict[tuple[str, str], Bucket] = {}
         self._tables: set[str] = set()
         self._wake = asyncio.Event()
@@ -200,7 +200,7 @@ class Intake:
         if (game.name, game.rules_digest) not in self._known and self._has_turn(
             table, "games", GAMES_AT_ONCE
         ):
-            self._known.add((game.name, game.rules_digest))
+            self._known[game.name, game.rules_digest] = game
             self._games.append(game)
             self._wake.set()
 
@@ -255,8 +255,9 @@ class Intake:
         self._following = Following(*await self._known_records(), last)
         for table in self._tables:
             self._following.meet(table)
+        self._games = [*self._known.values()]  # a store that was restored may have lost some
         self.reason = ""
-        self._wake.set()  # alarms of edges may wait
+        self._wake.set()  # games and alarms of edges may wait
         _log.info("taking in")
 
     async def _write(self) -> None:

@@ -97,9 +97,8 @@ def read_counted(connection: Connection, record_id: int, number: int) -> Counted
     )
     if played is None:
         return None
-    corrections = connection.execute(
-        of_record.where(columns.round > number, columns.corrects == number).order_by(columns.round)
-    ).mappings()
+    later = columns.round > number, columns.corrects == number, columns.status == "correction"
+    corrections = connection.execute(of_record.where(*later).order_by(columns.round)).mappings()
     last = as_settled(
         _read_record(connection, played), [_read_record(connection, each) for each in corrections]
     )

@@ -94,6 +94,8 @@ class _Stored:
         watch, card_order = Watch(self._store), CardOrderWatch(self._store)
         while True:
             now = datetime.now(UTC)
+            with _going_on("games"):
+                await asyncio.to_thread(self._store.read_games)
             with _going_on("deviations"):
                 self._deviations = await asyncio.to_thread(watch.look, now, floor.told())
                 self._unwatched = watch.unwatched

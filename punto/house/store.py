@@ -5,10 +5,10 @@ program, each row is there once: what the cursor has not passed is asked for aga
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -106,7 +106,6 @@ class Store:
         """
         self.calendar = calendar
         self._lead: Lead | None = None
-        self._counted: dict[int, Counted | None] = {}
         self._games: dict[tuple[str, str], Game] = {}
         try:
             address = make_url(url)
@@ -136,16 +135,24 @@ class Store:
     # --- one of several programs takes in
 
     def leads(self) -> bool:
-        """Whether this program is the one that takes in, which it becomes if no other is."""
+        """Whether this program is the one that takes in, which it becomes if no other is.
+
+        It then reads again what it remembers of the store, because another program may have taken in, or the store was restored.
+        """
         with self._reached():
             if self._lead is None:
                 self._lead = Lead(self.engine)
             try:
-                return self._lead.held()
+                led, leads = self._lead.is_held, self._lead.held()
+                if leads and not led:
+                    with self.engine.connect() as connection:
+                        self._read_games(connection)
             except DBAPIError:
                 self._lead.close()
                 self._lead = None
                 raise
+            else:
+                return leads
 
     def _prepare(self) -> None:
         config = Config()
@@ -159,8 +166,7 @@ class Store:
             except CommandError as error:
                 message = f"the store was made by another version of the program ({error}): use the version of the program that made it"
                 raise StoreError(message) from None
-            for game, rules, definition in connection.execute(select(schema.GAMES)):
-                self._games[game, rules] = DEFINITIONS.validate_json(definition)
+            self._read_games(connection)
 
     # --- cursors
 
@@ -212,13 +218,13 @@ class Store:
         by_record: defaultdict[tuple[str, str], list[Taken]] = defaultdict(list)
         for each in rounds:
             by_record[each.table, each.record].append(each)
-        new: dict[int, Counted | None] = {}
         with self.taking_in() as connection:
             sums = Sums()
+            games = cache(partial(self._game_in, connection))
             added: list[tuple[Place, Taken]] = []
             moved: list[dict[str, Any]] = []
             for key, cursor in self.cursors_of(connection, rounds).items():
-                of_record = list(self._take_of(connection, cursor, by_record[key], sums, new))
+                of_record = list(self._take_of(connection, cursor, by_record[key], sums, games))
                 if of_record:
                     _, last = of_record[-1]
                     moved.append(
@@ -237,7 +243,6 @@ class Store:
                 connection, schema.SETTLEMENTS, [row for each in added for row in settlement_rows(*each)]
             )
             self._add_sums(connection, sums)
-        self._counted |= new
 
     def _take_of(
         self,
@@ -245,10 +250,12 @@ class Store:
         cursor: Cursor,
         rounds: list[Taken],
         sums: Sums,
-        new: dict[int, Counted | None],
+        games: Callable[[str, str], Game | None],
     ) -> Iterator[tuple[Place, Taken]]:
         """Count the rounds of a record that are new."""
         last = cursor.rounds
+        # Only of this transaction: another program may take in the next rounds.
+        settled: dict[int, Counted | None] = {}
         for each in rounds:
             number = each.round.round
             if number <= last:
@@ -258,21 +265,17 @@ class Store:
             last = number
             place = Place(self.calendar.day_of(each.ts), cursor.id, each.game, each.rules)
             before = None
-            if each.round.corrects is not None:
-                before = new.get(cursor.id, self._counted.get(cursor.id))
-                if before is None or before.record.round != each.round.corrects:
-                    before = read_counted(connection, cursor.id, each.round.corrects)
-            game = self.game(
-                each.game if before is None else before.place.game,
-                each.rules if before is None else before.place.rules,
-            )
+            if each.round.status == "correction" and each.round.corrects is not None:
+                number = each.round.corrects
+                if number not in settled:
+                    settled[number] = read_counted(connection, cursor.id, number)
+                before = settled[number]
+            game = games(*(place if before is None else before.place)[2:])
             if game is not None:
                 _check_wagers(game, each.round)
-            counted = count(sums, place, each.round, before, game)
+            settled[number] = count(sums, place, each.round, before, game)
             if each.round.status == "correction" and before is None:
                 sums.add_differences(place, each.round)
-            if each.round.status in {"played", "correction"}:
-                new[cursor.id] = counted
             yield place, each
 
     def take_incidents(self, told: Sequence[TakenIncidents]) -> None:
@@ -436,6 +439,26 @@ class Store:
         ):
             self._games[name, rules] = _shipped_game(name)
         return self._games.get((name, rules))
+
+    def read_games(self) -> None:
+        """Read which games are known: another program may have learned some."""
+        with self.reading() as connection:
+            self._read_games(connection)
+
+    def _read_games(self, connection: Connection) -> None:
+        self._games = {
+            (name, rules): self._games.get((name, rules)) or DEFINITIONS.validate_json(definition)
+            for name, rules, definition in connection.execute(select(schema.GAMES))
+        }
+
+    def _game_in(self, connection: Connection, name: str, rules: str) -> Game | None:
+        """The game of a round that is taken in. If it is not known, no program learns it until the transaction ends."""
+        if (game := self.game(name, rules)) is not None:
+            return game
+        if self.is_postgresql:  # in SQLite, nothing else writes
+            connection.execute(text(f"LOCK TABLE {schema.GAMES.name} IN SHARE MODE"))
+        self._read_games(connection)
+        return self.game(name, rules)
 
     def learn(self, game: Game) -> None:
         """Keep a game, and count what its rounds hit, and what was rounded, that were taken in before it was known.

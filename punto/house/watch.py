@@ -131,9 +131,15 @@ class Watch:
 def _figures(
     key: Key, since: date, meters: Meters, game: Game, told: Expectations
 ) -> Iterator[tuple[_Figure, _Found]]:
-    """The figures of one game at a table."""
+    """The figures of one game at a table.
+
+    Raises:
+        ValueError: a rule cannot have so many hits.
+    """
     read = metered(meters, game, {**told, **shipped(game)})
     for count in read.counts:
+        if not 0 <= count.hits <= read.hands:
+            raise ValueError(f"{count.rule} has {count.hits} hits in {read.hands} hands")
         if count.expected is not None and count.evidence is not None:
             beside = count.hits, read.hands, count.expected, count.evidence
             yield _Figure(key, count.wager, count.rule), _Found(game, since, *beside)

@@ -50,7 +50,7 @@ def told(readings: MeterReadings) -> Expectations:
 
 
 def _evidence_of_count(hits: int, of: Expectation | None, hands: int) -> float | None:
-    if of is None or not 0 < of.mean < 1:
+    if of is None or not 0 < of.mean < 1 or not 0 <= hits <= hands:
         return None
     return _in_digits(evidence.of_count(hits, hands, of.mean), 3)
 

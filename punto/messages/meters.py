@@ -24,7 +24,8 @@ class CountReading(Payload):
     )
     evidence: float | None = Field(
         description="how strongly hits speaks against expected: by chance, this figure ever reaches E with a probability of at "
-        "most 1/E, however often it is read. Evidence of 10 and less is given as 1"
+        "most 1/E, however often it is read. Evidence of 10 and less is given as 1. Null if hits cannot be right, because it is below "
+        "zero or above hands"
     )
 
 

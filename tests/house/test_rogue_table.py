@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 
 from punto.baccarat.wagers.settlement import Outcome, Settlement
 from punto.configs.game_files import load_game
@@ -26,7 +26,7 @@ from punto.house.feed import Feed
 from punto.house.following import Ask
 from punto.house.intake import Intake
 from punto.house.live import CardOrder, Floor, Known
-from punto.house.store import RefusedError, Store
+from punto.house.store import RefusedError, Store, StoreAwayError
 from punto.house.taken import Taken, TakenIncidents
 from punto.messages.bounds import MOST_PAYMENT, rounds_in_bounds
 from punto.messages.building import timestamp
@@ -259,6 +259,30 @@ def test_a_game_that_the_store_refuses_is_left_out(store):
     if store.is_postgresql:
         with pytest.raises(RefusedError):
             store.learn(game)
+
+
+async def test_a_game_that_a_restored_store_has_lost_is_learned_again(house, store, monkeypatch):
+    own = replace(load_game("dragon-bonus-1"), name="own_game")
+
+    def known() -> int:
+        with store.reading() as connection:
+            return int(connection.scalar(select(func.count()).select_from(schema.GAMES)) or 0)
+
+    house.intake.learn("table-1", own)
+    await eventually(lambda: known() == 1, "it is learned")
+    led, away = store.leads, [True]
+
+    def leads() -> bool:
+        if away:
+            with store.writing() as connection:
+                connection.execute(delete(schema.GAMES))
+            store._games.clear()  # as after each lead that is won
+            away.pop()
+            raise StoreAwayError("away")
+        return bool(led())
+
+    monkeypatch.setattr(store, "leads", leads)
+    await eventually(lambda: not away and known() == 1, "it is learned again")
 
 
 def test_a_table_has_a_share_of_what_is_stored_and_of_what_waits(tmp_path):

@@ -15,6 +15,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import func, select, text
 
 from punto.baccarat.table.meters import of_game
+from punto.configs.game_files import load_game
 from punto.house import databases, reports, schema
 from punto.house.people import signed_on
 from punto.house.reports import FloorReport, ShiftReport, floor_report, shift_report
@@ -22,10 +23,14 @@ from punto.house.rows import TooManyRoundsError
 from punto.house.store import GapError, Store, StoreError
 from punto.house.taken import TakenIncidents
 from punto.house.tally import as_settled
+from punto.house.watch import Watch
 from punto.messages.building import timestamp
 from punto.messages.requests import RecordedIncident
+from tests.baccarat.table.croupier import Croupier
+from tests.deadline import DEADLINE, pauses
 from tests.house.conftest import CALENDAR
 from tests.house.tables import BEGAN, played, told
+from tests.postgresql import waits
 from tests.share import soaked
 
 
@@ -165,6 +170,146 @@ def test_a_correction_after_a_start_finds_its_round(open_store):
         store.take([each])
         store.close()
     assert_is_what_the_table_counted(open_store(), at)
+
+
+def test_programs_that_take_in_by_turns_count_as_one(open_store):
+    at = played(5, 40)
+    programs = [open_store(), open_store()]
+    for number, each in enumerate(told(at.rounds, at)):
+        programs[number % 2].take([each])
+
+    for each in programs:
+        assert_is_what_the_table_counted(each, at)
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_round_that_is_taken_back_twice_is_taken_out_once(open_store, at_once):
+    """No table tells this, but a program with a table's password can."""
+    at = Croupier.at_betting(game_name="dragon-bonus-1")
+    at.do("wager 1 player 1000", "draw KS 2S 9H 3S", "void round")
+    (hand, back) = at.rounds
+    again = told([hand, back, replace(back, round=3), replace(back, round=4)], at)
+    store = open_store()
+    store.take(again[:at_once])
+    store.take(again[at_once:])
+
+    assert summed(store, schema.HITS, "wager", "rule") == {}
+    assert summed(store, schema.HANDLES, "wager")["player",][:2] == (0, 0)
+
+
+@pytest.mark.parametrize("at_once", [1, 9])
+def test_only_a_correction_changes_what_a_round_counts(open_store, at_once):
+    at = Croupier.at_betting(game_name="dragon-bonus-1")
+    at.do("wager 1 player 1000", "draw KS 2S 9H 3S", "void round")
+    (hand, back) = at.rounds
+    other = replace(hand, round=2, corrects=1)
+    store, rounds = (
+        open_store(),
+        told([hand, other, replace(back, round=3), replace(back, round=4, corrects=2)], at),
+    )
+    while rounds:
+        store.take(rounds[:at_once])
+        rounds = rounds[at_once:]
+
+    assert summed(store, schema.HITS, "wager", "rule") == {}
+    assert summed(store, schema.HANDLES, "wager") == {}
+
+
+def test_a_game_that_another_program_learned_is_known_to_the_one_that_takes_in(open_store):
+    at = played(3, 60)
+    own = replace(at.settings.game, name="own_game")
+    rounds = [each._replace(game="own_game") for each in told(at.rounds, at)]
+    store, other = open_store(), open_store()
+    other.take(rounds[:10])
+    other.learn(own)
+
+    store.take(rounds[10:])
+    store.learn(own)
+
+    assert_is_what_the_table_counted(store, at)
+
+
+def test_rounds_that_come_while_their_game_is_learned_are_counted(url, open_store):
+    """The lead was lost during the hour in which many rounds are counted, and another program has it."""
+    if url.startswith("sqlite"):
+        pytest.skip("one transaction at a time writes")
+    at, reached, go_on = played(3, 60), threading.Event(), threading.Event()
+    own = replace(at.settings.game, name="own_game")
+    rounds = [each._replace(game="own_game") for each in told(at.rounds, at)]
+
+    class Slow(Store):
+        def _add_sums(self, connection, sums):
+            reached.set()
+            assert go_on.wait(DEADLINE)
+            super()._add_sums(connection, sums)
+
+    store, slow = open_store(), Slow(url, CALENDAR)
+    store.take(rounds[:10])
+    learning = threading.Thread(target=slow.learn, args=[own])
+    learning.start()
+    assert reached.wait(DEADLINE)
+    taking = threading.Thread(target=store.take, args=[rounds[10:]])
+    taking.start()
+    for _ in pauses():
+        with store.reading() as connection:
+            if waits(connection) or not taking.is_alive():
+                break
+    go_on.set()
+    taking.join()
+    learning.join()
+    slow.close()
+
+    assert_is_what_the_table_counted(store, at)
+
+
+def test_what_a_program_remembers_is_read_again_when_it_wins_the_lead(open_store):
+    own = replace(load_game("dragon-bonus-1"), name="own_game")
+    key = own.name, own.rules_digest
+    store, other = open_store(), open_store()
+    store.learn(own)
+    assert other.game(*key) is None
+
+    assert other.leads()
+    assert other.game(*key) == own
+
+    if not store.is_postgresql:
+        return
+    with store.writing() as connection:  # a backup is restored, and all connections are lost
+        connection.execute(text("DELETE FROM games"))
+    lead: Any = other._lead
+    pid = lead._connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
+    with store.reading() as connection:
+        connection.execute(text(f"SELECT pg_terminate_backend({pid})"))
+    with pytest.raises(StoreError):
+        other.leads()
+    for _ in pauses():  # the server takes the lock back when its process has ended
+        if other.leads():
+            break
+    assert other.game(*key) is None
+
+
+def test_a_figure_that_cannot_be_does_not_hide_the_others(open_store):
+    at, other = played(4, 60), played(5, 60)
+    store = open_store()
+    store.take(told(at.rounds, at) + told(other.rounds, other, "table-2"))
+    with store.writing() as connection:
+        connection.execute(
+            text("UPDATE hits SET hits = -1 WHERE wager = '' AND rule = 'natural' AND record_id = :id"),
+            {"id": store.cursors()["table-2", "aa"].id},
+        )
+    watch = Watch(store)
+
+    report = floor_report(store, date(2026, 11, 1), date(2026, 12, 1))
+    watch.look(BEGAN + timedelta(hours=12), {})
+
+    wrong = [
+        (table.table, each.rule)
+        for table in report.tables
+        for each in table.meters.counts
+        if each.evidence is None
+    ]
+    assert wrong == [("table-2", "natural")]
+    assert [*watch.unwatched] == ["table-2"]
 
 
 def test_the_migrations_make_the_tables_that_the_program_knows(open_store):

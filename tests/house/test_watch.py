@@ -410,6 +410,22 @@ async def test_a_look_that_fails_does_not_end_the_watch(store, monkeypatch):
     await asyncio.wait([watching])
 
 
+async def test_the_watch_knows_the_games_that_another_game_manager_has_learned(store, take):
+    unknown = replace(GAME, name="unknown")
+    take([replace(each, settlements=()) for each in HANDS[:5]], datetime.now(UTC), game=unknown)
+    stored = service._Stored(store, CALENDAR)
+    other = Store(str(store.engine.url), CALENDAR)
+    other.learn(unknown)
+    other.close()
+    watching = asyncio.create_task(stored.watch(Floor()))
+    await eventually(lambda: stored.watched, "it has looked")
+    watching.cancel()
+    await asyncio.wait([watching])
+
+    assert stored._unwatched == {}
+    assert store.game(unknown.name, unknown.rules_digest) == unknown
+
+
 def test_the_win_of_a_wager_is_not_taken_from_a_tables_meters():
     """They have no variance of a win, and a rule has a name."""
     count = CountReading(wager="own", rule="", hits=0, expected=0.5, errors=None, evidence=None)

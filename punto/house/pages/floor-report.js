@@ -148,6 +148,7 @@ function marked(made, caption, figures, markedAt) {
 function differenceOf(figure, markedAt) {
   const { errors, evidence } = figure;
   if (errors === null) return ["–", ""];
-  const text = evidence === null || evidence <= NO_EVIDENCE ? "" : `at most once in ${whole.format(evidence)}`;
+  if (evidence === null) return [signed.format(errors), "not computable"];
+  const text = evidence <= NO_EVIDENCE ? "" : `at most once in ${whole.format(evidence)}`;
   return [signed.format(errors), isMarked(figure, markedAt) ? element("b", {}, text) : text];
 }

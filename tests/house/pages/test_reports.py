@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from playwright.async_api import Page, expect
+from sqlalchemy import text
 
 from punto.house.store import Store, StoreAwayError
 from tests.axe import faults_of
@@ -89,6 +90,20 @@ async def test_a_table_that_is_not_by_chance_is_marked_and_first(page, tmp_path)
         await closed.locator("summary").press("Enter")
         await expect(closed.locator("table")).to_have_count(2)
         assert await page.evaluate(OUTLINE) == "solid"
+
+
+async def test_a_figure_that_cannot_be_is_shown_as_not_computable(page, tmp_path):
+    def spoil(store: Store) -> None:
+        fill(store)
+        with store.writing() as connection:
+            connection.execute(text("UPDATE hits SET hits = -1 WHERE wager = '' AND rule = 'natural'"))
+
+    async with reports(page, tmp_path, fill=spoil):
+        closed = page.locator("details").last
+        await closed.locator("summary").press("Enter")
+        natural = closed.locator("tr", has_text="Hand").filter(has_text="natural")
+        await expect(natural).to_contain_text("not computable")
+        await expect(closed.locator("tr", has_text="not computable")).to_have_count(1)
 
 
 def signed(cents: int) -> str:
