@@ -3,12 +3,14 @@
 import csv
 import re
 import subprocess
+import threading
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -21,8 +23,11 @@ from punto.messages.building import timestamp
 from punto.messages.requests import RecordedIncident
 from tests.bitflips.flips import FOUND, bits_of, flip_each
 from tests.command import punto
+from tests.deadline import DEADLINE, pauses
+from tests.house.conftest import CALENDAR
 from tests.house.house import stored
 from tests.house.tables import played, told
+from tests.postgresql import waits
 
 NOVEMBER, OCTOBER = date(2026, 11, 1), date(2026, 10, 1)
 LATER = date(2027, 1, 1)
@@ -104,6 +109,8 @@ def test_what_was_not_exported_is_not_dropped(filled, tmp_path, url):
 
 
 def test_a_month_that_grew_since_is_exported_again_first(filled, tmp_path):
+    export_month(filled, OCTOBER, tmp_path, "parquet")
+    drop_month(filled, OCTOBER, LATER)
     export_month(filled, NOVEMBER, tmp_path, "parquet")
     at = played(9, 80)
     filled.take(told(at.rounds, at))
@@ -111,6 +118,78 @@ def test_a_month_that_grew_since_is_exported_again_first(filled, tmp_path):
         drop_month(filled, NOVEMBER, LATER)
     export_month(filled, NOVEMBER, tmp_path, "parquet")
     assert drop_month(filled, NOVEMBER, LATER)
+
+
+def test_a_month_is_dropped_after_the_earlier_ones(filled, tmp_path, url):
+    """A round without its correction would count as it was before, if it were taken back later."""
+    rounds = len(stored(url))
+    export_month(filled, NOVEMBER, tmp_path, "parquet")
+    with pytest.raises(StoreError, match=r"2026-10 still has rows.*with --month 2026-10$"):
+        drop_month(filled, NOVEMBER, LATER)
+    assert len(stored(url)) == rounds
+
+    export_month(filled, OCTOBER, tmp_path, "parquet")
+    drop_month(filled, OCTOBER, LATER)
+    drop_month(filled, NOVEMBER, LATER)
+    assert stored(url) == []
+
+
+def test_rounds_that_are_being_taken_in_are_not_dropped(url, open_store, tmp_path):
+    if url.startswith("sqlite"):
+        pytest.skip("one transaction at a time writes")
+    at, reached, go_on = played(9, 60), threading.Event(), threading.Event()
+    rounds = [each._replace(ts=each.ts - timedelta(days=30)) for each in told(at.rounds, at)]
+
+    class Slow(Store):
+        def _add_sums(self, connection, sums):
+            super()._add_sums(connection, sums)
+            reached.set()
+            assert go_on.wait(DEADLINE)
+
+    store, slow = open_store(), Slow(url, CALENDAR)
+    store.take(rounds[:40])
+    export_month(store, OCTOBER, tmp_path, "csv")
+    refused: list[StoreError] = []
+
+    def drop() -> None:
+        try:
+            drop_month(store, OCTOBER, LATER)
+        except StoreError as error:
+            refused.append(error)
+
+    taking = threading.Thread(target=slow.take, args=[rounds[40:]])
+    taking.start()
+    assert reached.wait(DEADLINE)
+    dropping = threading.Thread(target=drop)
+    dropping.start()
+    for _ in pauses():
+        with slow.reading() as connection:
+            if waits(connection) or not dropping.is_alive():
+                break
+    go_on.set()
+    taking.join()
+    dropping.join()
+    slow.close()
+
+    assert [number for _, number, _ in stored(url)] == [each.round.round for each in rounds]
+    assert "export the month again" in str(*refused)
+
+
+def test_a_month_that_is_dropped_while_it_is_exported_again_stays_dropped(filled, tmp_path, monkeypatch):
+    export_month(filled, OCTOBER, tmp_path, "csv")
+    writing = filled.writing
+
+    def writing_after_the_drop() -> Any:
+        monkeypatch.setattr(filled, "writing", writing)
+        drop_month(filled, OCTOBER, LATER)
+        return writing()
+
+    monkeypatch.setattr(filled, "writing", writing_after_the_drop)
+    export_month(filled, OCTOBER, tmp_path, "csv")
+
+    with pytest.raises(StoreError, match="2026-10 was dropped: it is in the files"):
+        export_month(filled, OCTOBER, tmp_path, "csv")
+    assert total(tmp_path / "rounds-2026-10.csv", "count(*)") == 30
 
 
 def test_what_comes_after_its_month_was_dropped_is_exported_to_further_files_and_dropped(filled, tmp_path):
