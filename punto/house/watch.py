@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 import structlog
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from punto.baccarat.coup import Winner
 from punto.baccarat.evidence import alarm_at
@@ -20,6 +20,8 @@ from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.words import words
 from punto.configs.expectations import Expectations, shipped
 from punto.configs.problems import cut
+from punto.house import schema
+from punto.house.disputes import REJECTED
 from punto.house.live import Deviation
 from punto.house.reports import Key, are_simulated, counts_between, meters_between
 from punto.house.store import Store
@@ -72,7 +74,7 @@ class Watch:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._read: tuple[date, int] | None = None
+        self._read: tuple[date, int, frozenset[int]] | None = None
         self._before: dict[date, dict[Key, Meters]] = {}
         self.unwatched: dict[str, str] = {}
         """The tables with figures that the last look could not judge, and why."""
@@ -81,16 +83,17 @@ class Watch:
         """The deviations of each table now (UTC), the strongest first, and each thing once.
 
         `told` is needed for the wagers that no game ships with. The days before today are read once an hour, so a correction of
-        a hand of these days counts within an hour.
+        a hand of these days counts within an hour, and at once when a person has chosen a table's record.
 
         Raises:
             StoreAwayError: the store cannot be reached.
         """
         today = self._store.calendar.day_of(now)
         with self._store.reading() as connection:
-            if self._read != (today, now.hour):
+            read = today, now.hour, _rejected(connection)
+            if self._read != read:
                 self._before = _before(connection, today)
-                self._read = today, now.hour
+                self._read = read
             # What a person has rejected is not the table's.
             new = meters_between(connection, today, today, rejected=False)
             played = counts_between(connection, today, today, rejected=False)
@@ -147,6 +150,11 @@ def _figures(
         if each.expected is not None and each.evidence is not None:
             kept = each.win, each.handle, each.expected, each.evidence
             yield _Figure(key, each.wager, None), _Found(game, since, *kept)
+
+
+def _rejected(connection: Connection) -> frozenset[int]:
+    """The records that a person has rejected."""
+    return frozenset(connection.scalars(select(schema.RECORDS.c.id).filter_by(held_back=REJECTED)))
 
 
 def _before(connection: Connection, today: date) -> dict[date, dict[Key, Meters]]:

@@ -281,6 +281,19 @@ def test_the_hands_of_a_record_that_a_person_rejected_are_not_those_of_the_table
         assert look(store, DAY + later) == {}
 
 
+def test_a_choice_of_a_record_counts_at_the_next_look(store, take):
+    take(HANDS, DAY - A_DAY)
+    take(TOO_MANY_TIES, DAY, record="of a stranger")
+    watch, now = Watch(store), DAY + timedelta(days=1, hours=20)
+    assert things(watch.look(now, {}))[0] == TIE_ALARM
+
+    for at, (right, wrong) in enumerate((("aa", "of a stranger"), ("of a stranger", "aa")), 1):
+        dispute(store, [Disputed("table-1", each, False) for each in (right, wrong)])
+        choose(store, "table-1", right, {wrong}, "eve", now)
+        found = watch.look(now + timedelta(minutes=at), {})
+        assert things(found)[:1] == ([] if right == "aa" else [TIE_ALARM])
+
+
 def test_the_amounts_of_a_rehearsal_are_a_report_of_their_own(store, take):
     take(HANDS[:10], DAY, simulation=True)
     take(HANDS[:20], DAY)
