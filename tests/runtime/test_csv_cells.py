@@ -16,7 +16,7 @@ from punto.house.store import Store
 from punto.house.taken import TakenIncidents
 from punto.messages.building import timestamp
 from punto.messages.requests import RecordedIncident
-from punto.runtime.csv_cells import as_text, csv_lines
+from punto.runtime.csv_cells import Cell, as_text, csv_lines
 from tests.consoles.consoles import Browser
 from tests.house.pages.house import Floor, served
 from tests.house.tables import BEGAN, played, told
@@ -37,9 +37,34 @@ def test_a_text_in_any_place_is_never_a_formula(begins):
     assert as_text("an award of 1+1") == "an award of 1+1"
 
 
-@pytest.mark.parametrize("number", ["-12.50", "0", "10000.00400000", "-0.000001", "-7/20"])
-def test_an_amount_or_a_remainder_stays_a_number(number):
+@pytest.mark.parametrize("number", ["-12.50", "0", "10000.00400000", "-0.000001"])
+def test_an_amount_stays_a_number(number):
     assert as_text(number) == number
+
+
+@pytest.mark.parametrize("fraction", ["7/20", "-1/2"])
+def test_a_fraction_is_no_date(fraction):
+    assert as_text(fraction) == f"'{fraction}"
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize(
+    "text", ["b{}=1+1", 'b{} "=1+1"', '"{}\uff1d1+1', "b\n=1+1{}", "b{0}c{0}@SUM(A1)", "b{}7/20"]
+)
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_spreadsheet_with_another_separator_finds_no_formula(separator, text, place):
+    cells: list[Cell] = ["a", "c"]
+    cells.insert(place, text.format(separator))
+    (line,) = csv_lines([cells])
+
+    rows = csv.reader(io.StringIO(line, newline=""), delimiter=separator)
+    found = [cell.lstrip(' "') for row in rows for cell in row]
+    assert len(found) > place
+    assert [cell for cell in found if cell.startswith(("=", "@", "\uff1d", "7/20"))] == []
+
+
+def test_a_text_with_semicolons_stays_as_it_is():
+    assert as_text("moved; -3;0.50; by eve") == "moved; -3;0.50; by eve"
 
 
 def test_commas_quotes_and_lines_within_a_cell_come_back_as_they_were():
@@ -103,7 +128,7 @@ WRITERS: Final = {
     "punto/runtime/csv_cells.py": "csv.writer",
     "punto/house/export.py": "CSVWriter",
     "punto/odds/simulation/rounds_file.py": "CSVWriter",
-    "punto/web/answers.py": "text/csv",
+    "punto/web/answers.py": 'media_type="text/csv"',
 }
 
 
@@ -111,7 +136,7 @@ def test_the_program_writes_csv_in_one_way():
     """What writes by itself must have its texts from `as_text` or its lines from `csv_lines`."""
     found = {
         str(path.relative_to(ROOT)): set(
-            re.findall(r"csv\.writer|DictWriter|CSVWriter|text/csv|writerow", text)
+            re.findall(r'csv\.writer|DictWriter|CSVWriter|media_type="text/csv"|writerow', text)
         )
         for room in ("punto", "controller", "drivers", "simulators", "configs")
         for path in (ROOT / room).rglob("*.py")
