@@ -108,7 +108,7 @@ export function wholeRound({ ts, round }, state) {
   } else {
     said.append(
       scrolling(
-        t("wagers"),
+        t("of_order", { order: `${t("round")} ${round.round}`, text: t("wagers") }),
         table(
           t("wagers"),
           [t("heading.seat"), t("wager"), t("outcome"), `>${t("staked")}`, `>${t("returned")}`, `>${t("net")}`],

@@ -227,7 +227,7 @@ async def test_an_award_with_aquarius_goes_by_the_dealers_page_to_game_over(brow
         await headline(page, "Pay seat 2 $1,250.08, then seat 5 $1,250.07")
         await expect(page.locator("#meter")).to_have_text("$7,500.45")
         await press_twice(page)
-        await todo(page, "The next game can be started once betting is open")
+        await todo(page, "Touch each seat that has a progressive wager, then press START GAME")
         await expect(page.locator(".hand-button.lit")).to_have_count(0)
         assert [(each.who, each.amount) for each in books(here).awards] == [("omar", 250_015)]
 
@@ -359,7 +359,7 @@ async def test_the_game_ends_without_an_award_once_a_supervisor_confirms_that_no
         await todo(page, "press GAME OVER")
         assert await page.evaluate(GOLD) == ["GAME OVER and open betting"]
         await press_twice(page)
-        await todo(page, "The next game can be started once betting is open")
+        await todo(page, "Touch each seat that has a progressive wager, then press START GAME")
         assert books(here).awards == ()
 
 
