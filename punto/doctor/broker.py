@@ -15,6 +15,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Final, NamedTuple, Self
 
+from punto.configs.given_files import read_given
 from punto.configs.problems import ConfigError
 from punto.doctor.findings import Finding
 from punto.doctor.patient import Patient, Process, listening, secret_of
@@ -34,6 +35,8 @@ SLOW_SECONDS: Final = 0.2
 _OWN: Final = "doctor"
 """The topic of the doctor's own message, below the table's. It is not retained, and no program reads it."""
 _PASSWORDS: Final = Path("/etc/punto-broker/passwords")
+_MOST_BYTES: Final = 4_000_000
+"""Of a file of the broker: the passwords of a house with many thousand users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +245,7 @@ def local(login: BrokerConfig) -> LocalBroker | None:
 def files_of(config: Path) -> Mapping[str, Path]:
     """The files of passwords and rights in a configuration of Mosquitto and the folders that it includes."""
     found: dict[str, Path] = {}
-    for line in config.read_text(encoding="utf-8").splitlines():
+    for line in read_given(config, _MOST_BYTES).decode().splitlines():
         match line.split(maxsplit=1):
             case [("password_file" | "acl_file") as key, path]:
                 found[key] = Path(path.strip())
@@ -257,14 +260,14 @@ def _users(broker: LocalBroker | None) -> set[str] | None:
     if broker is None or broker.passwords is None:
         return None
     try:
-        lines = broker.passwords.read_text(encoding="utf-8").splitlines()
-    except OSError:
+        lines = read_given(broker.passwords, _MOST_BYTES).decode().splitlines()
+    except (OSError, UnicodeDecodeError):
         return None
     return {line.partition(":")[0] for line in lines}
 
 
 def _differ(one: Path, other: Path) -> bool:
     try:
-        return one.read_bytes() != other.read_bytes()
+        return read_given(one, _MOST_BYTES) != read_given(other, _MOST_BYTES)
     except OSError:
         return False

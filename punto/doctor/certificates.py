@@ -6,6 +6,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Final
 
+from punto.configs.given_files import read_given
 from punto.configs.problems import ConfigError
 from punto.doctor.findings import Finding
 from punto.doctor.patient import Patient
@@ -13,6 +14,7 @@ from punto.runtime.tls import client_tls, server_tls
 
 CHECK: Final = "certificates"
 SOON: Final = timedelta(days=30)
+_MOST_BYTES: Final = 1_000_000
 
 
 def check(patient: Patient) -> Iterator[Finding]:
@@ -59,7 +61,7 @@ def _dated(path: Path, command: str | None) -> Finding:
     except ImportError:
         return Finding(CHECK, "not checked", str(path), "its dates cannot be read: install punto[console]")
     try:
-        found = load_pem_x509_certificate(path.read_bytes())
+        found = load_pem_x509_certificate(read_given(path, _MOST_BYTES))
     except (OSError, ValueError) as error:
         return Finding(CHECK, "wrong", str(path), f"it cannot be read: {error}", command)
     times = found.not_valid_before_utc, found.not_valid_after_utc

@@ -354,7 +354,7 @@ def test_a_fault_in_a_game_file_is_reported_with_its_own_line(config_file):
     path.write_text(own, encoding="utf-8")
     changed(config_file, '"dragon-bonus-1"', '"own.toml"')
 
-    assert problems(config_file) == [f"{path}:9: deks: no such key (did you mean decks?)"]
+    assert problems(config_file) == [f"{path}:10: deks: no such key (did you mean decks?)"]
 
 
 def test_live_edges_need_a_broker_with_restricted_topics(config_file):
