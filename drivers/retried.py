@@ -117,8 +117,8 @@ class Postponed(Retried[AnyUser]):
         self._made = self._make()
         await self._made.run(user)
 
-    def _serial(self) -> str | None:
-        return None
+    def _serial(self) -> None:
+        """The device's serial number is asked of its driver."""
 
     def _counters(self) -> Mapping[str, int]:
         return {}

@@ -339,3 +339,8 @@ def test_a_natural_nine_counts_for_a_win_by_nine_alone_if_the_house_says_so():
     assert plain.with_rule("natural_nine", value=True).deciding_rule(natural) == replace(
         BY_NINE, when=Condition(margin=(9,))
     )
+
+
+def test_a_narrow_place_has_the_short_name_or_else_the_title():
+    assert BONUS.short_title == BONUS.title
+    assert replace(BONUS, short="DB").short_title == "DB"
