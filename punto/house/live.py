@@ -12,6 +12,7 @@ from punto.baccarat.table.state import Phase
 from punto.configs.expectations import Expectations
 from punto.configs.problems import cut
 from punto.house.disputes import HeldRecord
+from punto.messages.building import timestamp
 from punto.messages.metering import told
 from punto.messages.meters import TableMeters
 from punto.messages.models import (
@@ -34,6 +35,7 @@ from punto.messages.models import (
 )
 from punto.messages.requests import BooksResponse
 from punto.messages.restricted import Edge
+from punto.reports.shift import pace
 
 _M = TypeVar("_M", bound=Payload)
 LONGEST_HOLD: Final = 60.0
@@ -418,12 +420,10 @@ def _behind(has: int | None, house: int) -> str:
 
 
 def _pace(played: deque[datetime], now: datetime) -> float | None:
-    """The hands an hour over the last hour, from the first of them to now; None if there were fewer than two."""
+    """The hands an hour over the last hour, as the table's own reports count them."""
     while played and played[0] < now - _AN_HOUR:
         played.popleft()
-    if len(played) < 2 or now <= played[0]:
-        return None
-    return round(len(played) / ((now - played[0]) / _AN_HOUR), 1)
+    return pace(len(played), timestamp(played[0]), now) if played else None
 
 
 def _as_people_count(name: str) -> list[tuple[int, str]]:

@@ -30,11 +30,11 @@ _URGENT: Final = {
     "unread": "Messages are not read",
     "accounts": "Old accounts of the house",
     "away": "NOT LIVE",
+    "stop": "Waiting for a supervisor",
+    "call": "Supervisor called",
     "edge": "Favours the players",
     "order": "Cards in order",
     "deviation": "Deviation",
-    "stop": "Waiting for a supervisor",
-    "call": "Supervisor called",
 }
 _OTHERS: Final = {
     "shoe": "Shoe offline",
@@ -46,7 +46,7 @@ _OTHERS: Final = {
 }
 _LABELS: Final = _URGENT | _OTHERS
 _RANKS: Final = {kind: rank for rank, kind in enumerate(_LABELS)}
-"""All kinds of alarms, the worst first."""
+"""All kinds of alarms, the worst first: a table that stands still comes before a figure that somebody looks into."""
 _OF_THE_PRESENT: Final = frozenset({"edge", "stop", "call", *_OTHERS})
 """What a table says of the present. If the table is not live, these alarms are not shown, and may not be over."""
 _STOPPED: Final = frozenset({"needs_supervisor", "shoe_error"})

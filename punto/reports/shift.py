@@ -323,7 +323,7 @@ class Reports:
             since = timestamp(now - _AN_HOUR)
             first = store.first_since(connection, "rounds", since)
             hands, began = connection.execute(_PLAYED, {"first": first, "since": since}).fetchone()
-        return _pace(hands, began, now)
+        return pace(hands, began, now)
 
     def shift(self, hours: int, now: datetime, state: TableState) -> Shift:
         """The report of the last `hours` hours; `state` has the meters of the table's life."""
@@ -371,7 +371,7 @@ class Reports:
             since=since,
             until=timestamp(now),
             rounds=dict(counts),
-            hands_an_hour=_pace(hands, first, now),
+            hands_an_hour=pace(hands, first, now),
             meters=tuple(
                 GameMeters(
                     game=game.name,
@@ -504,7 +504,8 @@ def _as_it_came(shown: RoundRecord) -> tuple[str, ...]:
     return tuple(map(str, cards))
 
 
-def _pace(hands: int, first: str | None, now: datetime) -> float | None:
+def pace(hands: int, first: str | None, now: datetime) -> float | None:
+    """The hands an hour since the first of them; None if too few hands or minutes tell nothing."""
     if first is None or hands < 2:
         return None
     took = now - datetime.fromisoformat(first)

@@ -145,6 +145,12 @@ def test_only_the_game_manager_that_takes_in_ends_an_alarm(open_store):
     acknowledge(store, key(stopped()), "Sue", LATER)
 
 
+def test_a_table_that_stands_still_and_a_call_come_before_what_favours_the_players():
+    call = StandingCall(number=7, text="a dispute")
+    view = stopped(calls=(call,), edge_alarms=("panda_8",), deviations=(DEVIATION,))
+    assert [each.kind for each in found(view)] == ["stop", "call", "edge", "deviation"]
+
+
 def test_a_call_that_comes_again_is_a_new_alarm():
     first, again = (table(1, calls=(StandingCall(number=number, text="a dispute"),)) for number in (41, 52))
     (one,), (other,) = found(first), found(again)

@@ -105,13 +105,13 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
             "Baccarat 13 Old accounts of the house It has version 7, and the house has 9",
             "Baccarat 5 NOT LIVE The table's service was stopped",
             "Baccarat 13 NOT LIVE Stopped",
+            "Baccarat 4 Waiting for a supervisor The lid of the shoe was opened during play",
             "Baccarat 8 Favours the players Dragon bonus player, panda 8",
             "Baccarat 8 Cards in order Shoe 21 comes like shoe 17 backwards. By chance, at most once in 41,300,000",
             (
                 "Baccarat 2 Deviation Dragon Bonus, Player, Player wins by 9, not natural: "
                 "24 of 1,204 hands since 2026-11-24, 4.4 expected. By chance, at most once in 2,410,000"
             ),
-            "Baccarat 4 Waiting for a supervisor The lid of the shoe was opened during play",
             "Baccarat 7 Shoe offline /dev/ttyUSB0: the cable was pulled",
             "Baccarat 9 Device offline Keypad, card reader",
             "Baccarat 10 Meter not live Dragon Progressive",
