@@ -384,23 +384,33 @@ def _what_follows(state: TableState, game: GameView | None) -> Prompt:
         case Phase.SHOE_CHANGE:
             return _at_the_shoe(state)
         case Phase.BETTING:
-            return Prompt(code="place_wagers", side=_side(state), text=_how_betting_closes(state, game))
+            taking = Prompt(code="place_wagers", side=_side(state), text=_how_betting_closes(state, game))
+            return _at_the_end(state, "then take wagers") if _still_to_pay(state, game) else taking
         case Phase.REVEAL:
             seat = state.revealing_seat
             turns = "Turn the cards" if seat is None else f"Seat {seat} turns the cards"
             return Prompt(code="reveal", text=f"{turns}; then reveal the hands")
         case Phase.SETTLED:
-            return _at_the_end(state)
+            return _at_the_end(state, "then open betting")
         case _:
             return _next_card(state)
 
 
-def _at_the_end(state: TableState) -> Prompt:
+def _still_to_pay(state: TableState, game: GameView | None) -> bool:
+    """Whether betting opened by itself after a hand, and no wager for the next hand shows that this one is paid."""
+    last = state.history.last
+    if last is None or last.shoe != state.shoe.number or last.status == "dummy":
+        return False
+    begun = state.round.wagers or (game is not None and game.unstarted)
+    return state.settings.next_coup == "automatic" and not begun
+
+
+def _at_the_end(state: TableState, then: str) -> Prompt:
     if _correction(state) is not None:
-        return Prompt(code="pay_difference", text="Pay and take back the differences, then open betting")
+        return Prompt(code="pay_difference", text=f"Pay and take back the differences, {then}")
     if state.history.last is not None and state.history.last.status == "void":
-        return Prompt(code="return_wagers", text="Return all wagers, then open betting")
-    return Prompt(code="pay", text="Pay the winning wagers, then open betting")
+        return Prompt(code="return_wagers", text=f"Return all wagers, {then}")
+    return Prompt(code="pay", text=f"Pay the winning wagers, {then}")
 
 
 def _next_card(state: TableState) -> Prompt:

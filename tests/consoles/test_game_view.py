@@ -242,7 +242,7 @@ PAID = (*TO_JPH, "j-pot", "turn run")
     [
         (WON, "award"),
         (PAID, "award"),
-        ((*WON, "resume"), "place_wagers"),
+        ((*WON, "resume"), "pay"),
         ((*WON, "resume", "draw KS"), "draw"),
         ((*PAID, "draw KS"), "draw"),
         ((*PAID, "draw KS", "lose shoe"), "shoe_offline"),

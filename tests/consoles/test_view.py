@@ -65,7 +65,12 @@ NOW = datetime(2026, 3, 14, 21, 5, 9, tzinfo=UTC)
         (["open", "draw KS", "lid open"], {}, "stopped", None, None, None),
         (["open", "key KS"], KEYED, "key_card", "banker", None, "Deal a card for Banker and key it"),
         (["open", f"draw {PLAYER_NATURAL}"], {"next_coup": "order"}, "pay", None, None, None),
-        (["open", f"draw {PLAYER_NATURAL}"], {}, "place_wagers", "player", None, None),
+        (["open", f"draw {PLAYER_NATURAL}"], {}, "pay", None, None, "Pay the winning wagers, then take wagers"),
+        (["open", f"draw {PLAYER_NATURAL}", "void round"], {}, "pay_difference", None, None, "Pay and take back the differences, then take wagers"),
+        (["open", "draw KS", "void"], {}, "return_wagers", None, None, "Return all wagers, then take wagers"),
+        (["open", f"draw {PLAYER_NATURAL}", "void round", "wager 2 player 500"], {}, "place_wagers", "player", None, None),
+        (["open", f"draw {PLAYER_NATURAL}", "open"], {"next_coup": "order"}, "place_wagers", "player", None, None),
+        (["open", f"draw {PLAYER_NATURAL}", "void round", "draw KS"], {}, "draw", "banker", None, None),
         (["open", "draw KS", "void"], {"next_coup": "order"}, "return_wagers", None, None, "Return all wagers, then open betting"),
         (
             ["open", f"draw {PLAYER_NATURAL}", "void round"],

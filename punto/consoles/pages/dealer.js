@@ -292,6 +292,7 @@ document.addEventListener("keydown", (event) => {
 
 function draw() {
   document.body.dataset.prompt = view.prompt.code;
+  document.body.dataset.phase = view.state.phase;
   showPrompt(byId("now"), view);
   showKeying();
   showTable();

@@ -83,7 +83,7 @@ def test_the_next_hand_waits_until_the_award_is_complete(meter, so_far, text, co
     ]
     if completed is not None:
         assert croupier.do(*completed).state.phase == "betting"
-        assert prompt_of(croupier.state).code == "place_wagers"
+        assert prompt_of(croupier.state).code == "pay"
 
 
 def test_a_key_that_is_turned_to_jph_again_keeps_the_next_hand_waiting():

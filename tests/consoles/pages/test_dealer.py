@@ -83,7 +83,7 @@ async def test_a_shoe_from_the_first_card_to_the_first_coup_says_what_to_do_at_e
             await headline(page, words)
             await expect(page.locator("#phase")).to_have_text("No more wagers")
         await here.draw("9C")
-        await headline(page, "Place your wagers")
+        await headline(page, "Player wins, 8 to 4")
 
 
 async def test_a_hand_that_is_over_says_what_each_wager_pays_and_what_is_paid_beside_the_stakes(page, here):
@@ -439,11 +439,11 @@ async def test_a_correction_and_a_void_say_the_difference_of_each_seat_and_why(b
         await expect(page.locator("#why")).to_have_text("By omar: wrong shoe")
         await owed(page, 2, ["Tie \N{MINUS SIGN}40.00"], "Take back $40.00")
         await expect(page.locator("#take li")).to_have_text(["No change 1  4  "])
+        then = "open betting" if next_coup == "order" else "take wagers"
+        await headline(page, "Round 1 voided")
+        await expect(page.locator("#detail")).to_have_text(f"Pay and take back the differences, then {then}")
+        await expect(page.locator("#orders .go, #progressive .go")).to_have_count(0)
         if next_coup == "order":
-            await headline(page, "Round 1 voided")
-            await expect(page.locator("#detail")).to_have_text(
-                "Pay and take back the differences, then open betting"
-            )
             await here.table.order(OpenBetting("mei"))
         await here.wager((1, "player", 5000))
         await here.draw(PLAYER_NATURAL)
