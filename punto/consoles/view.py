@@ -41,6 +41,7 @@ PromptCode = Literal[
     "turn_first_card",
     "burn",
     "place_wagers",
+    "start_game",
     "draw",
     "key_card",
     "reveal",
@@ -393,7 +394,7 @@ def _what_follows(state: TableState, game: GameView | None) -> Prompt:
         case Phase.SETTLED:
             return _at_the_end(state, "then open betting")
         case _:
-            return _next_card(state)
+            return _start_game(state, game) or _next_card(state)
 
 
 def _still_to_pay(state: TableState, game: GameView | None) -> bool:
@@ -411,6 +412,15 @@ def _at_the_end(state: TableState, then: str) -> Prompt:
     if state.history.last is not None and state.history.last.status == "void":
         return Prompt(code="return_wagers", text=f"Return all wagers, {then}")
     return Prompt(code="pay", text=f"Pay the winning wagers, {then}")
+
+
+def _start_game(state: TableState, game: GameView | None) -> Prompt | None:
+    """START GAME, if betting closed without it; it can be given until the first card."""
+    if game is None or not game.unstarted or game.orders["start_game"] is not None:
+        return None
+    return Prompt(
+        code="start_game", side=_side(state), text=f"Press {game.start_label} before the first card"
+    )
 
 
 def _next_card(state: TableState) -> Prompt:

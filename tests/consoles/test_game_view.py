@@ -284,6 +284,11 @@ def test_where_betting_closes_by_an_order_start_game_is_shown_before_that_order(
     assert prompt_of(at.state, shown(at, Equipment(start_label="COIN IN"))).text == (
         "Place your wagers; when all are placed, press COIN IN, then close betting"
     )
+    at.do("no more bets")
+    prompt = prompt_of(at.state, shown(at, Equipment(start_label="COIN IN")))
+    assert (prompt.code, prompt.text) == ("start_game", "Press COIN IN before the first card")
+    at.do("start game")
+    assert prompt_of(at.state, shown(at)).code == "draw"
 
 
 def test_a_meter_that_does_not_hold_the_award_says_what_to_add():

@@ -16,6 +16,10 @@ const LINES = {
   turn_first_card: () => t("line.turn_first_card"),
   burn: ({ count }) => (count === null ? t("line.burn") : counted("line.burn", count)),
   place_wagers: () => t("line.place_wagers"),
+  start_game: (_, { progressive }) =>
+    progressive === null
+      ? t("line.draw")
+      : counted("line.start_game", progressive.unstarted.length, { start: progressive.start_label }),
   draw: ({ side }, view) => (side ? t(`line.draw.${ordinal(side, view)}`, { side: SIDES[side] }) : t("line.draw")),
   key_card: ({ side }, view) => (side ? t(`line.key.${ordinal(side, view)}`, { side: SIDES[side] }) : t("line.key")),
   reveal: () => t("line.reveal"),

@@ -175,7 +175,7 @@ async def test_a_forgotten_start_game_is_reported_before_betting_closes_and_is_a
         await hold_up(page, axe=False)
         await page.wait_for_timeout(400)  # sooner, the second press is taken for half of a double tap
         await page.keyboard.press("F2")
-        await headline(page, "First card to Player")
+        await headline(page, "START GAME first: 3 wagers are not in the game")
         assert here.table.state.alarms == ()  # START GAME can still be pressed
         await here.draw(FORTY)
 
