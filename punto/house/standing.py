@@ -128,7 +128,7 @@ def _of_the_present(view: TableView) -> Iterator[Found]:
         wagers = [each.replace("_", " ") for each in view.edge_alarms]
         yield _found("edge", ", ".join(wagers), " ".join(view.edge_alarms))
     if "shoe_offline" in overlays:
-        yield _found("shoe", "" if view.shoe is None else view.shoe.reason)
+        yield _found("shoe", "" if view.shoe is None else _reason_first(view.shoe.reason))
     if view.devices_away:
         devices = [each.replace("_", " ") for each in view.devices_away]
         yield _found("device", ", ".join(devices), " ".join(view.devices_away))
@@ -152,6 +152,12 @@ def _deviation(of: Deviation, currency: str) -> Found:
     else:
         figures = f"{of.wager}, {of.rule}: {of.found:,} of {of.counted:,} hands since {of.since}, {of.expected:.1f} expected"
     return _found("deviation", f"{figures}. {_by_chance(of.evidence)}", f"{of.wager} {of.rule}")
+
+
+def _reason_first(reason: str) -> str:
+    """Why a device is away, before its port, which tells people on the floor nothing."""
+    port, _, why = reason.partition(": ")
+    return f"{why} ({port})" if port.startswith("/") and why else reason
 
 
 def _by_chance(evidence: float) -> str:

@@ -181,7 +181,8 @@ function showAlarms(all) {
   for (const { card, alarm, key } of alarms) {
     const line = /** @type {HTMLLIElement} */ (listed.get(key));
     drawLine(line, card, alarm);
-    if (!(first || before.has(key))) tellOf(`${card.view.name}: ${alarm.label} ${alarm.text}`);
+    if (!(first || before.has(key)))
+      tellOf(`${card.view.name}: ${[alarm.label, alarm.text].filter(Boolean).join(": ")}`);
   }
   const calls = alarms.filter(({ alarm }) => alarm.kind === "call");
   hear("call", calls.map(keyOf));
@@ -210,7 +211,7 @@ function drawLine(line, { view: { table, name: of } }, alarm) {
   refresh(link, [of, label, text], () => [
     element("span", { class: "at" }, of),
     " ",
-    element("b", {}, label),
+    element("b", {}, text === "" ? label : `${label}:`),
     " ",
     element("span", { class: "text" }, text),
   ]);

@@ -14,7 +14,7 @@ export class TableCard {
     this.view = view;
     TableCard.#made += 1;
     const number = TableCard.#made;
-    const { name, phase, game, pace, shoe, cards, title, meter, alarm, more } = this.#texts;
+    const { name, phase, game, pace, shoe, cards, title, meter, more } = this.#texts;
     this.element = element(
       "article",
       { id: `table-${number}`, class: "table", tabindex: -1, "aria-labelledby": `name-${number}` },
@@ -22,7 +22,7 @@ export class TableCard {
       row(element("p", {}, game), element("p", {}, pace)),
       row(element("p", {}, shoe), element("p", {}, cards)),
       row(element("p", {}, title), element("p", { class: "amount" }, meter)),
-      row(element("p", { class: "alarm" }, this.#label, alarm), element("p", {}, more)),
+      row(element("p", { class: "alarm" }, this.#label), element("p", {}, more)),
     );
   }
 
@@ -39,7 +39,6 @@ export class TableCard {
     cards: new Text(),
     title: new Text(),
     meter: new Text(),
-    alarm: new Text(),
     more: new Text(),
   };
 
@@ -62,7 +61,6 @@ export class TableCard {
       cards: cardsOf(view),
       title: meter === null ? "" : meterOf(meter),
       meter: meter === null ? "" : this.#moneyOf(view.currency, meter.meter),
-      alarm: first === undefined ? "" : ` ${first.text}`,
       more: [first?.acknowledged?.who, others.length > 0 ? `+${others.length} more` : ""].filter(Boolean).join(", "),
     };
     for (const [part, text] of Object.entries(texts)) {

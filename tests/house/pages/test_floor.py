@@ -77,10 +77,10 @@ async def test_what_is_known_of_records_with_one_id_is_beside_their_alarm(page, 
     async with shown(page, tmp_path, floor):
         own, other = records
         assert await alarms(page) == [
-            "Baccarat 1 Rounds are not taken in Two services",
-            f"Baccarat 1 Record own {own.words.capitalize().replace('utc', 'UTC')}",
+            "Baccarat 1 Rounds are not taken in: Two services",
+            f"Baccarat 1 Record own: {own.words.capitalize().replace('utc', 'UTC')}",
             (
-                f"Baccarat 1 Record other {other.words.capitalize().replace('utc', 'UTC')}. If you choose it: {other.warnings[0]}. "
+                f"Baccarat 1 Record other: {other.words.capitalize().replace('utc', 'UTC')}. If you choose it: {other.warnings[0]}. "
                 f"If you choose it: {other.warnings[1]}"
             ),
         ]
@@ -100,27 +100,28 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
     )
     async with shown(page, tmp_path, floor):
         assert await alarms(page) == [
-            "Baccarat 13 Rounds are not taken in Round 12 is on the record twice",
-            "Baccarat 13 Messages are not read State: the message is not JSON",
-            "Baccarat 13 Old accounts of the house It has version 7, and the house has 9",
-            "Baccarat 5 NOT LIVE The table's service was stopped",
-            "Baccarat 13 NOT LIVE Stopped",
-            "Baccarat 4 Waiting for a supervisor The lid of the shoe was opened during play",
-            "Baccarat 8 Favours the players Dragon bonus player, panda 8",
-            "Baccarat 8 Cards in order Shoe 21 comes like shoe 17 backwards. By chance, at most once in 41,300,000",
+            "Baccarat 13 Rounds are not taken in: Round 12 is on the record twice",
+            "Baccarat 13 Messages are not read: State: the message is not JSON",
+            "Baccarat 13 Old accounts of the house: It has version 7, and the house has 9",
+            "Baccarat 5 NOT LIVE: The table's service was stopped",
+            "Baccarat 13 NOT LIVE: Stopped",
+            "Baccarat 4 Waiting for a supervisor: The lid of the shoe was opened during play",
+            "Baccarat 8 Favours the players: Dragon bonus player, panda 8",
+            "Baccarat 8 Cards in order: Shoe 21 comes like shoe 17 backwards. By chance, at most once in 41,300,000",
             (
-                "Baccarat 2 Deviation Dragon Bonus, Player, Player wins by 9, not natural: "
+                "Baccarat 2 Deviation: Dragon Bonus, Player, Player wins by 9, not natural: "
                 "24 of 1,204 hands since 2026-11-24, 4.4 expected. By chance, at most once in 2,410,000"
             ),
-            "Baccarat 7 Shoe offline /dev/ttyUSB0: the cable was pulled",
-            "Baccarat 9 Device offline Keypad, card reader",
-            "Baccarat 10 Meter not live Dragon Progressive",
+            "Baccarat 7 Shoe offline: The cable was pulled (/dev/ttyUSB0)",
+            "Baccarat 9 Device offline: Keypad, card reader",
+            "Baccarat 10 Meter not live: Dragon Progressive",
         ]
         await expect(page.locator("#live-tables")).to_have_text("12 of 14")
         await expect(page.locator("#alarm-count")).to_have_text("12")
         await expect(card(page, "Baccarat 13")).to_contain_text("+3 more")
         await expect(card(page, "Baccarat 1")).to_contain_text(re.compile(r"Shoe \d+, coup \d+, mei, ann"))
-        await expect(card(page, "Baccarat 4")).to_contain_text("The lid of the shoe was opened during play")
+        await expect(card(page, "Baccarat 1")).to_contain_text(re.compile(r"\d+ hands/h"))
+        await expect(card(page, "Baccarat 4").locator(".alarm")).to_have_text("Waiting for a supervisor")
         await expect(card(page, "Baccarat 10")).to_contain_text("3 rounds to take in")
         await expect(page.locator("#alarm-list li", has_text="Baccarat 5")).to_contain_text(
             "since 25 Nov, 13:02"
@@ -217,7 +218,7 @@ async def test_new_alarms_are_told_to_a_reader_of_the_screen_once_and_together(p
         floor.tables[1] = table(2, deviations=(worse,))
         floor.tables[2] = table(3, devices_away=("keypad",))
         await expect(page.locator("#news")).to_have_text(
-            "Baccarat 1: Shoe offline No answer. Baccarat 3: Device offline Keypad"
+            "Baccarat 1: Shoe offline: No answer. Baccarat 3: Device offline: Keypad"
         )
 
 
@@ -506,7 +507,7 @@ async def test_a_new_alarm_is_heard_once_after_a_touch_and_not_while_it_is_muted
         await expect(listed).to_have_count(9)
         assert await heard(page) == ["alarm", "alarm"]
         floor.tables[5] = table(6, calls=(StandingCall(number=41, text="a dispute"),))
-        await expect(card(page, "Baccarat 6")).to_contain_text("Supervisor called A dispute")
+        await expect(card(page, "Baccarat 6")).to_contain_text("Supervisor called")
         assert await heard(page) == ["call"]
         floor.tables[5] = table(6)
         await expect(listed).to_have_count(8)

@@ -84,7 +84,7 @@ async def surveyed(here, broker):
 async def seen_to_on_the_floor(page, here) -> None:
     """The call is on the floor until a supervisor acknowledges it at the table."""
     await page.get_by_role("link", name="Floor").click()
-    call = page.locator("#alarm-list li", has_text="Supervisor called A dispute at the table")
+    call = page.locator("#alarm-list li", has_text="Supervisor called: A dispute at the table")
     await expect(call).to_have_count(1)
     (called,) = here.state.alarms
     await here.order(AcknowledgeAlarm("omar", called.number))
