@@ -59,6 +59,8 @@ export class Board extends TableShown {
       }
     });
     for (const panel of this.all(".road")) resized.observe(panel);
+    // The progressive's plaque takes room from the limits whenever it appears.
+    new ResizeObserver(() => this.#fitLimits()).observe(one(".limits", HTMLElement, this.element));
   }
 
   #odometer;
@@ -105,7 +107,7 @@ export class Board extends TableShown {
       one(".remark dd", HTMLElement, this.element).textContent = remarks.join(" · ");
       this.text("shoe-number", shoe.number);
       this.text("hand-number", shoe.coup);
-      for (const box of this.all("header .fit")) fit(box); // what stands beside the name has taken its room
+      this.#fitHead();
       this.element.dispatchEvent(new Event("named", { bubbles: true }));
     });
     const troubles = TROUBLES.filter(([overlay]) => overlays.includes(overlay)).map(([, code]) => code);
@@ -115,14 +117,17 @@ export class Board extends TableShown {
       this.#showOutcome(state, troubles.length > 0, turns);
     });
     this.when("limits", [limits, currency, wager_titles], () => {
-      const box = one(".limits > div", HTMLElement, this.element);
-      box.replaceChildren(...limitLines(limits, currency, wager_titles));
-      fit(box);
+      one(".limits > div", HTMLElement, this.element).replaceChildren(...limitLines(limits, currency, wager_titles));
+      this.#fitLimits();
     });
     this.busy = hands !== null;
     this.text("soon", t(phase === "shoe_change" ? "next_shoe_soon" : "phase.closed"));
     this.#pictures.show(["closed", "locked", "shoe_change"].includes(phase) && troubles.length === 0);
     this.#celebrate(state);
+  }
+
+  #fitLimits() {
+    fit(one(".limits > div", HTMLElement, this.element));
   }
 
   /**
@@ -185,7 +190,11 @@ export class Board extends TableShown {
       );
     }
     this.one("now").classList.toggle("taken", outcome.textContent !== "");
-    fit(outcome);
+    this.#fitHead();
+  }
+
+  #fitHead() {
+    for (const box of this.all("header .fit")) fit(box); // what stands beside the name has taken its room
   }
 
   // --- the scoreboard

@@ -46,13 +46,31 @@ CUT_OFF = """
   .map(each => each.className || each.textContent)
 """
 OUT_OF_ITS_PANEL = """
-[...document.querySelectorAll(".panel :is(dt, dd, .card, .total)")]
+[...document.querySelectorAll(".panel :is(dt, dd, .card, .total), .limits :is(dt, dd)")]
   .filter(each => {
-    const [inner, outer] = [each.getBoundingClientRect(), each.closest(".panel").getBoundingClientRect()];
+    const [inner, outer] = [each, each.closest(".panel, .limits")].map(box => box.getBoundingClientRect());
     return inner.width > 0 && (inner.left < outer.left - 1 || inner.top < outer.top - 1
       || inner.right > outer.right + 1 || inner.bottom > outer.bottom + 1);
   })
-  .map(each => `${each.closest(".panel").className}: ${each.className.baseVal ?? each.className} ${each.textContent}`)
+  .map(each => `${each.closest(".panel, .limits").className}: ${each.className.baseVal ?? each.className} ${each.textContent}`)
+"""
+# The middle half of each line of text, for the line boxes of neighbours may touch.
+TEXT_ON_TEXT = """
+() => {
+  const lines = [...document.querySelectorAll(".board *:not(svg *)")]
+    .filter(each => each.checkVisibility({ checkVisibilityCSS: true }))
+    .flatMap(each => [...each.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && node.data.trim() !== ""))
+    .flatMap(node => {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      return [...range.getClientRects()].map(({ left, right, top, bottom }) => ({
+        text: node.data, left, right, top: top + (bottom - top) / 4, bottom: bottom - (bottom - top) / 4,
+      }));
+    });
+  return lines.flatMap((one, at) => lines.slice(at + 1)
+    .filter(other => one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom)
+    .map(other => `${one.text} on ${other.text}`));
+}
 """
 
 
@@ -83,7 +101,7 @@ async def test_the_whole_board_fits_any_screen(page, broker, layout):
             await expect(page.locator(".board").first.locator('[data-count="hands"]')).to_have_text(
                 str(len(table.table.state.shoe.rounds))
             )
-            if layout != "wall":  # which has no room for it
+            if layout not in ("roads", "wall"):  # which have no room for it
                 await expect(page.locator(".progressive").first).to_be_visible()
             boxes = await page.evaluate(BOXES)
 
@@ -99,6 +117,7 @@ async def test_the_whole_board_fits_any_screen(page, broker, layout):
             ] == [], screen
             assert await page.evaluate(CUT_OFF) == [], screen
             assert await page.evaluate(OUT_OF_ITS_PANEL) == [], screen
+            assert await page.evaluate(TEXT_ON_TEXT) == [], screen
 
 
 @pytest.mark.parametrize("theme", ["lacquer", *soaked("jade", "night")])
