@@ -69,6 +69,7 @@ const paid = ({ wager, short, pays, outcome, wagered }) =>
 function draw(view, over) {
   const { currency } = view.state;
   const money = moneyIn(currency, { whole: false });
+  const chips = moneyIn(currency);
   const bare = moneyIn(currency, { whole: false, bare: true });
   const stake = moneyIn(currency, { bare: true });
   const differs = over.correction !== null;
@@ -83,7 +84,7 @@ function draw(view, over) {
   put("due-title", differs ? t("due.differences") : lines.length === 0 ? t("nothing_to_pay") : t("due.pay"));
   put("stakes", lines.some((row) => row.due.some((each) => each.pay > 0 && each.stake_stays)) ? t("due.stakes") : "");
   const others = rows.filter((row) => !lines.includes(row));
-  refresh(byId("take"), [others, differs], () => restOf(others, over, stake));
+  refresh(byId("take"), [others, differs, currency], () => restOf(others, over, stake, chips));
   return lines.map((row) =>
     element(
       "article",
@@ -143,7 +144,7 @@ function dueOf({ wager, short, stake: lies, outcome, pay, marked }, differs, sta
   return [
     element(
       "li",
-      { class: pay > 0 ? "win" : pay < 0 ? "lose" : outcome },
+      { class: pay > 0 ? "win" : pay < 0 ? "back" : outcome },
       element("span", {}, name),
       " ",
       ...(lies === 0 ? [] : [element("span", { class: "stake" }, stake(lies)), " "]),
@@ -184,8 +185,9 @@ function sumOf({ pay, stakes }, money) {
  * @param {Row[]} rows
  * @param {LastRound} over
  * @param {Money} stake
+ * @param {Money} chips
  */
-function restOf(rows, { correction }, stake) {
+function restOf(rows, { correction }, stake, chips) {
   const taken = rows.filter(({ due }) => due.some(({ outcome }) => outcome === "lose"));
   const left = rows.filter((row) => !taken.includes(row));
   const detail = taken.length <= LISTED;
@@ -200,9 +202,9 @@ function restOf(rows, { correction }, stake) {
             "li",
             {},
             `${words} `,
-            ...of.flatMap((row) => [
+            ...of.flatMap((row, at) => [
+              ...(at === 0 ? [] : [" \u00b7 "]),
               element("span", { "data-seat": row.seat }, element("b", {}, String(row.seat)), " ", what(row)),
-              " ",
             ]),
           ),
         ];
@@ -213,7 +215,7 @@ function restOf(rows, { correction }, stake) {
         ? lost(row)
             .map(({ wager, short, stake: lies }) => `${wagerShort(wager, short)} ${stake(lies)}`)
             .join(", ")
-        : stake(lost(row).reduce((sum, each) => sum + each.stake, 0)),
+        : chips(lost(row).reduce((sum, each) => sum + each.stake, 0)),
     ),
     ...line(t("done.push"), left, () => ""),
   ];

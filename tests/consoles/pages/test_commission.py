@@ -22,7 +22,7 @@ async def test_a_dealer_pays_the_whole_win_marks_the_commission_and_collects_it(
         await here.draw(BANKER_NATURAL)
 
         await owed(page, 2, ["Banker 100 100.00", "Commission Mark 5.00"], "$100.00")
-        await expect(page.locator("#take li")).to_have_text(["Take 3 Player 5 "])
+        await expect(page.locator("#take li")).to_have_text(["Take 3 Player 5"])
         await here.wager((2, "banker", 1000))
         await here.draw(BANKER_NATURAL)
         await here.draw("KS")
