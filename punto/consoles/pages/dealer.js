@@ -13,9 +13,9 @@ import { askFor, askForCommission, forgotten } from "./order-dialogs.js";
 import { showPrompt } from "./prompt.js";
 import { showHands, wholeRound } from "./rounds.js";
 import { active, ask, follow, live } from "./service.js";
-import { begin, pageLink, showTop } from "./top.js";
+import { begin, isCall, pageLink, showTop } from "./top.js";
 import { pressedTwice } from "./twice.js";
-import { headline } from "./words.js";
+import { headline, hourAndMinute } from "./words.js";
 
 /** @import { CommissionOwed, PastRound, RoundRecord, Rounds, View } from "#sent/consoles" */
 
@@ -34,7 +34,6 @@ const handsButton = button(t("ten_hands"), () => showTen(), { key: "F9", id: "sh
 // What a dealer may say at any time.
 /** @type {Record<string, string>} */
 const HELP_KEYS = { call_supervisor: "F8", hold_play: "F7" };
-const CALLED = "A supervisor is called"; // what the table says of a call without a reason
 const help = new Map(
   groupOf("help").map(({ order, label }) => [
     order,
@@ -89,12 +88,18 @@ function showOrders(gold) {
   askKeys.setAttribute("aria-disabled", String(!view.orders.includes("key_card")));
   for (const [order, key] of help) {
     key.disabled = !(live() && view.orders.includes(order));
-    relabel(key, order === "call_supervisor" && called() ? t("call.say_why") : labelOf(order));
+    relabel(key, order === "call_supervisor" ? callWords(labelOf(order)) : labelOf(order));
   }
 }
 
-/** Whether a supervisor is called already, and not told why. */
-const called = () => view.alarms.some(({ text }) => text === CALLED);
+/** The call that no supervisor has acknowledged yet. */
+const called = () => view.alarms.find(isCall);
+
+/** When a supervisor was called, if one is; by the house's clock. @param {string} label */
+function callWords(label) {
+  const ts = called()?.ts;
+  return ts ? t("call.called", { time: hourAndMinute(ts) }) : label;
+}
 
 /**
  * A supervisor is called at once, and the reason can follow by the same key.
@@ -102,7 +107,7 @@ const called = () => view.alarms.some(({ text }) => text === CALLED);
  */
 function askHelp(order) {
   if (help.get(order)?.disabled !== false) return;
-  if (order === "call_supervisor" && !called()) give(order);
+  if (order === "call_supervisor" && called() === undefined) give(order);
   else askFor(order, view);
 }
 

@@ -38,6 +38,18 @@ export const dayAndClock = (ts) =>
   });
 
 /**
+ * The hour and minute of a moment in UTC by the house's clock.
+ * @param {string} ts
+ */
+export const hourAndMinute = (ts) =>
+  new Date(ts).toLocaleTimeString(t("locale"), {
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+    timeZone: document.documentElement.dataset.zone,
+  });
+
+/**
  * How a round came out, in words.
  * @param {RoundRecord} round
  */

@@ -90,7 +90,7 @@ async def test_the_dealers_page(browser, tmp_path, width, height, axe):
             assert await page.evaluate("document.documentElement.scrollHeight <= innerHeight")
 
         await page.keyboard.press("F8")
-        await expect(page.locator("[data-order=call_supervisor]")).to_contain_text("say why")
+        await expect(page.locator("[data-order=call_supervisor]")).to_contain_text("Called")
         await page.keyboard.press("F8")
         await hold_up(page, axe=axe)
         await page.keyboard.press("Escape")
