@@ -341,7 +341,9 @@ async def test_a_supervisor_is_called_by_one_press_and_the_reason_follows(page, 
         await at_work(other, here, "omar")
         await page.keyboard.press("F8")
         await expect(other.locator("#trouble-list .alarm p")).to_have_text("A supervisor is called")
-        await expect(page.locator("[data-order=call_supervisor]")).to_have_text(re.compile(r"^Called \d\d:\d\d"))
+        await expect(page.locator("[data-order=call_supervisor]")).to_have_text(
+            re.compile(r"^Called \d\d:\d\d")
+        )
         await page.keyboard.press("F8")
         call = page.get_by_role("dialog")
         await expect(call.get_by_role("button", name="Call supervisor")).to_be_disabled()
