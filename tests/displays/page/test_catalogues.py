@@ -78,3 +78,14 @@ def test_a_font_has_every_character_of_its_pages_catalogue(made):
         wanted = set(made.only or "".join(words))
 
     assert wanted - had == set(), "run `make fonts`"
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("punto/*/catalogs/zh-*.json")), ids=lambda path: path.parts[-3]
+)
+def test_punctuation_beside_a_chinese_character_is_chinese(path):
+    catalogue = json.loads(path.read_text(encoding="utf-8"))
+
+    assert [
+        key for key, words in catalogue.items() if re.search(r"[一-鿿] *[,:;()]|[,:;()] *[一-鿿]", words)
+    ] == []
