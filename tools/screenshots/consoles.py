@@ -181,7 +181,7 @@ async def dealers_day(page: Page, here: TableWithConsoles, clock: Clock, picture
     await page.keyboard.press("Enter")
     await headline(page, "Third card to Banker")
     await page.keyboard.press("F8")
-    await expect(page.locator("[data-order=call_supervisor]")).to_contain_text("say why")
+    await expect(page.locator("[data-order=call_supervisor]")).to_contain_text("Called")
     await page.keyboard.press("F8")
     await page.get_by_role("button", name="A dispute at the table").click()
     await picture(page, "console-dealer-call")
