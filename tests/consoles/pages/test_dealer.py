@@ -352,10 +352,10 @@ async def test_a_supervisor_is_called_by_one_press_and_the_reason_follows(page, 
 
         await expect(other.locator("#trouble-list .alarm p")).to_have_text("A dispute at the table")
         await expect(other.locator("#trouble-list .alarm small")).to_have_text(
-            re.compile(r"^\d+ \w+ 20\d\d, \d\d:\d\d:\d\d, called by mei$")
+            re.compile(r"^since \d+ \w+ 20\d\d, \d\d:\d\d:\d\d, called by mei$")
         )
-        trouble, seats = other.locator("#trouble"), other.locator("#seats")
-        assert await trouble.evaluate("each => each.getBoundingClientRect().bottom") <= await seats.evaluate(
+        trouble, now = other.locator("#trouble"), other.locator("#now")
+        assert await trouble.evaluate("each => each.getBoundingClientRect().bottom") <= await now.evaluate(
             "each => each.getBoundingClientRect().top"
         )
     assert [each.code for each in here.table.state.alarms] == ["supervisor_called"]
