@@ -29,6 +29,9 @@ _STEP_OR_START: Final = """
 SELECT seq, json_extract(payload, '$.before'), json_extract(payload, '$.after') FROM inputs
 WHERE seq > ? AND seq < ? AND json_extract(payload, '$.kind') IN ('clock_stepped', 'service_started') ORDER BY seq DESC LIMIT 1
 """
+_LAST_AND_START: Final = """
+SELECT ts FROM (SELECT seq, ts FROM inputs WHERE seq <= ? ORDER BY seq DESC LIMIT 2) ORDER BY seq
+"""
 
 # --- writing, inside a transaction
 
@@ -243,7 +246,8 @@ def first_since(connection: sqlite3.Connection, table: Literal["inputs", "rounds
     The search begins at the end, so that it reads only the rows of the report. If a clock that was behind was set, the rows since the
     start of the service have too early times, and the search goes on among them with a time that is as much earlier. Rows before the
     start do not: a PC without a battery begins with the time of its shutdown, so the step has the time that it was off, and only the
-    clock since then was wrong. If the clock was ahead, earlier rows can have times after `since` that were before it, and the result
+    clock since then was wrong. A clock that was set back and came right while the service was off has no step of its own, but the start
+    came at least as much later. If the clock was ahead, earlier rows can have times after `since` that were before it, and the result
     is the first of them: the report has too much rather than too little.
     """
     number, its_input = ("seq", "seq") if table == "inputs" else ("round", "input")
@@ -256,8 +260,28 @@ def first_since(connection: sqlite3.Connection, table: Literal["inputs", "rounds
         if found is None:
             return int(row) + 1
         until, was, became = found
-        stepped = None if was is None else datetime.fromisoformat(became) - datetime.fromisoformat(was)
-        behind = timedelta() if stepped is None else behind + stepped
+        if was is None:
+            behind = _set_right_before(connection, until)
+        else:
+            behind += _between(was, became)
+
+
+def _set_right_before(connection: sqlite3.Connection, start: int) -> timedelta:
+    """By how much the clock was behind before this start of the service, if it was set back while the service ran before.
+
+    A clock that was ahead was rather set right by that step if the service was off for less time than the step.
+    """
+    step = connection.execute(_STEP_OR_START, (0, start)).fetchone()
+    if step is None or step[1] is None:
+        return timedelta()
+    _, was, became = step
+    back = _between(became, was)
+    off = _between(*(ts for (ts,) in connection.execute(_LAST_AND_START, (start,))))
+    return back if timedelta() < back <= off else timedelta()
+
+
+def _between(earlier: str, later: str) -> timedelta:
+    return datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
 
 
 def last_round(connection: sqlite3.Connection) -> int:

@@ -431,6 +431,9 @@ async def test_a_shift_begins_where_the_house_has_it_begin(tmp_path):
     ]
 
 
+_LAST_START = "SELECT max(seq) FROM inputs WHERE json_extract(payload, '$.kind') = 'service_started'"
+
+
 @pytest.mark.parametrize(
     ("dealt", "steps", "played"),
     [
@@ -443,6 +446,17 @@ async def test_a_shift_begins_where_the_house_has_it_begin(tmp_path):
             {2: "start", 4: 10},
             2,
         ),  # the PC was off after hand 1, and started with the time of its shutdown
+        (
+            11,
+            {2: -10, 4: "start"},
+            2,
+        ),  # it was set back after hand 1, and right again while the service was off
+        (7, {2: -10, 4: "start"}, 3),
+        (
+            9,
+            {2: -10, 4: "start"},
+            0,
+        ),  # it was ahead, and set right: the service was off for less than ten hours
         (7, {4: -10}, 3),  # it was ahead: how old the hands are is not sure, so they are in the report
     ],
 )
@@ -464,7 +478,9 @@ async def test_a_shift_has_the_hands_that_were_dealt_while_the_clock_was_behind(
                 await deal(here, PLAYER_NATURAL)
         now = datetime.now(UTC)
     with edited(here.record) as record:
-        record.execute("UPDATE rounds SET ts = ?", (timestamp(now - timedelta(hours=dealt)),))
+        then = timestamp(now - timedelta(hours=dealt))
+        record.execute("UPDATE rounds SET ts = ?", (then,))
+        record.execute(f"UPDATE inputs SET ts = ? WHERE seq < ({_LAST_START})", (then,))  # noqa: S608 - a literal
     shift = Reports(here.record).shift(8, now, here.table.state)
 
     assert shift.rounds.get("played", 0) == played
