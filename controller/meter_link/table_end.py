@@ -176,32 +176,38 @@ class TableEnd:
                 self._unsigned = reason.format(self._table, self._signs.authority)
                 await self._look()
             return
-        if message.retained and self._heard is None:
-            return  # it may be old, and the authority may not answer this table any more
-        self._unsigned = ""
         said = read(MeterAnswer, message)
+        terms = None if said is None else self._terms_of(said)
+        if message.retained and self._heard is None:
+            # It may be old, and the authority may not answer this table any more. What it answered to the request that waits still holds.
+            if said is not None and self._unlike(terms) is None:
+                await self._take_answered(said, message)
+            await self._look()
+            return
+        self._unsigned = ""
         if said is not None and said.last_input < self._last_input:
             return
-        self._last_input = self._last_input if said is None else said.last_input
+        self._terms = terms
         if said is None:
-            self._terms, self._heard = None, _UNREAD_ANSWER
+            self._heard = _UNREAD_ANSWER
         else:
-            service = self._settings.authority or ""
-            self._terms = Terms(
-                service, said.simulation, said.currency, said.seats, said.rules, said.procedure
-            )
+            self._last_input = said.last_input
             self._answered = said.seq if said.record == self._engine.record_name else 0
-            if self._unlike() is None:
+            if self._unlike(terms) is None:
                 await self._take_answered(said, message)
             self._heard = self._heard_in(input_of(said.heard, message))
         await self._look()
 
-    def _unlike(self) -> str | None:
-        """Why the authority cannot keep the meter of the table, None if it can: a supervisor may have changed the game since."""
-        if self._terms is None:
+    def _terms_of(self, said: MeterAnswer) -> Terms:
+        service = self._settings.authority or ""
+        return Terms(service, said.simulation, said.currency, said.seats, said.rules, said.procedure)
+
+    def _unlike(self, terms: Terms | None) -> str | None:
+        """Why an authority with these terms cannot keep the meter of the table, None if it can: a supervisor may have changed the game since."""
+        if terms is None:
             return None
         return unlike(
-            Terms.of(self._engine.state.settings, self._settings), self._terms, self._name
+            Terms.of(self._engine.state.settings, self._settings), terms, self._name
         ) or older_table(self._settings, self._table, self._link.number, self._answered)
 
     def _heard_in(self, heard: Event | None) -> MeterHeard:
@@ -257,7 +263,7 @@ class TableEnd:
         away = next(self._away(), None)
         if away is not None:
             return MeterHeard(False, away) if link.online else None
-        objection = self._unlike()
+        objection = self._unlike(self._terms)
         if objection is None and self._heard is None and self._unsigned:
             objection = self._unsigned
         said = self._heard if objection is None else MeterHeard(False, objection)

@@ -38,10 +38,10 @@ class InMemory:
     def health(self) -> LinkHealth:
         return LinkHealth("", True, "", datetime.now(UTC), None, {})
 
-    async def send(self, name: str, sender: str, to: "InMemory") -> None:
+    async def send(self, name: str, sender: str, to: "InMemory", *, retained: bool = False) -> None:
         """Carry the retained message `name` of a service to another one."""
         topic = Topics("punto", sender)(name)
-        await to.listened[topic](Received(topic, self.retained[name](datetime.now(UTC)).wire(), False))
+        await to.listened[topic](Received(topic, self.retained[name](datetime.now(UTC)).wire(), retained))
 
 
 async def test_the_rules_judge_a_request_and_its_answer_once_at_each_side(tmp_path, monkeypatch):
@@ -55,14 +55,24 @@ async def test_the_rules_judge_a_request_and_its_answer_once_at_each_side(tmp_pa
         for name in ("objection_to_request", "objection_to_answer"):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, partial(noted, getattr(module, name)))
+    async with asked(tmp_path) as (t1, keeps, asks):
+        await keeps.send(meter_answer("t1"), "meter-1", asks)
+
+        assert carried.progressive_of(t1.state).procedure.step.value == "playing"
+        assert judged == ["objection_to_request", "objection_to_answer"]
+
+
+@asynccontextmanager
+async def asked(folder: Path) -> AsyncIterator[tuple[InProcess, InMemory, InMemory]]:
+    """A table whose request its authority has received, and the brokers of the authority and of the table."""
     of_the_meter = linked_floor.linked(1)
     own = [
         table_settings(game_name="progressive-2", table=name, progressive=of_the_meter)
         for name in ("meter-1", "t1")
     ]
     async with (
-        in_this_process(tmp_path / "meter-1.db", own[0]) as authority,
-        in_this_process(tmp_path / "t1.db", own[1]) as t1,
+        in_this_process(folder / "meter-1.db", own[0]) as authority,
+        in_this_process(folder / "t1.db", own[1]) as t1,
     ):
         keeps, asks = InMemory(), InMemory()
         for end, here, broker, name in (
@@ -76,10 +86,18 @@ async def test_the_rules_judge_a_request_and_its_answer_once_at_each_side(tmp_pa
         await t1.engine.submit([MeterHeard(True, "", books.extract("t1"), books.settings)], "meter")
         await t1.do("open", "spot 1", "start game")
         await asks.send(METER_REQUEST, "t1", keeps)
-        await keeps.send(meter_answer("t1"), "meter-1", asks)
+        yield t1, keeps, asks
 
-        assert carried.progressive_of(t1.state).procedure.step.value == "playing"
-        assert judged == ["objection_to_request", "objection_to_answer"]
+
+async def test_a_table_takes_the_retained_answer_to_its_request_without_taking_itself_for_served(tmp_path):
+    """It was off when the authority answered, and the authority has been off since."""
+    async with asked(tmp_path) as (t1, keeps, _):
+        restarted = InMemory()
+        TableEnd(t1.engine, restarted, t1.outbox, Topics("punto", "t1"))  # type: ignore[arg-type]
+        await keeps.send(meter_answer("t1"), "meter-1", restarted, retained=True)
+
+        game = carried.progressive_of(t1.state)
+        assert (game.procedure.step.value, game.link is not None and game.link.online) == ("playing", False)
 
 
 async def test_tables_hear_at_once_that_the_meter_is_open(tmp_path):
