@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from punto.baccarat.progressive.effects import (
     AwardBackedOut,
@@ -59,8 +59,6 @@ class Audited:
     """
     had: dict[str, "BooksHad"] = field(default_factory=dict)
     """What the books of each such progressive had. A linked table shows its meter, and pays its awards, by what it heard of them."""
-    lost: int = 0
-    """How many entries of a linked table its authority has lost, which was restored from a backup and has begun again with the table."""
     pumped: dict[str, str] = field(default_factory=dict)
     """The linked tables in whose name somebody asked for what no table can play, each with the first such request."""
 
@@ -132,16 +130,27 @@ def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ())
     return found
 
 
-def difference_between(authority: Audited, table: Audited) -> str | None:
-    """The first difference between the books on the records of an authority and of a linked table, None if there is none.
+class Compared(NamedTuple):
+    """The books of a linked table beside those of its authority: their first difference, None if there is none.
+
+    `lost` counts the entries of the table that its authority has lost, which was restored from a backup and has begun again with it.
+    """
+
+    difference: str | None
+    lost: int
+
+
+def compare(authority: Audited, table: Audited) -> Compared:
+    """Compare the books on the records of an authority and of a linked table.
 
     The table must have the authority's entries, and no balance, game or award that the authority's books never had.
 
     The authority may have carried out one request whose answer is not on the table's record yet. What the record has of the time
     before the authority began again with the table may end anywhere, because it was lost or restored from a backup. If it was the
-    authority that was restored, the table has more entries of that time: `Audited.lost` gets their number.
+    authority that was restored, the table has more entries of that time.
     """
     began: float = 0
+    missing = 0
     for progressive in authority.shared.keys() | table.shared.keys():
         entries = [each for each in table.shared.get(progressive, ()) if table_of(each[1]) == table.table]
         own = [entry for _, entry in entries]
@@ -158,10 +167,10 @@ def difference_between(authority: Audited, table: Audited) -> str | None:
         begin = len(own) - len(kept)
         lost = [begin - end for end in whole if begin > end and own[begin:] == [entry for _, entry in kept]]
         if not lost:
-            return found[-1]
-        table.lost = min(lost)
+            return Compared(found[-1], missing)
+        missing = min(lost)
         began = entries[begin][0] if begin < len(own) else inf
-    return _invented(authority, table, began)
+    return Compared(_invented(authority, table, began), missing)
 
 
 def _difference(

@@ -10,7 +10,7 @@ from punto.baccarat.progressive.money import FINER
 from punto.commands import replay
 from punto.commands.replay import print_proof
 from punto.controller.components import own_version
-from punto.controller.journal.audit import Audited, audit, difference_between, without_record
+from punto.controller.journal.audit import Audited, Compared, audit, compare, without_record
 from punto.controller.journal.schema import RecordError
 
 __all__ = ["HELP", "add_arguments", "main"]
@@ -88,16 +88,16 @@ def _all_linked(authority: Audited, paths: Sequence[Path]) -> int:
             )
             return 2
         tables[table.table] = path, table
-        difference = table.difference or difference_between(authority, table)
-        if difference is not None:
-            print(f"first difference: {difference}")
+        compared = Compared(table.difference, 0) if table.difference else compare(authority, table)
+        if compared.difference is not None:
+            print(f"first difference: {compared.difference}")
             return 1
         print(
             f"{table.replayed.title}: {table.replayed.inputs} inputs derived again, the same entries as the authority"
         )
-        if table.lost:
+        if compared.lost:
             print(
-                f"not compared: {table.lost} entries of {table.table} of the time before the authority began again with the table, which the "
+                f"not compared: {compared.lost} entries of {table.table} of the time before the authority began again with the table, which the "
                 "authority has lost. Compare them with a copy of the record that it had then"
             )
     missing = without_record(authority, [table for _, table in tables.values()])

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import pytest
 
-from punto.controller.journal.audit import audit, difference_between
+from punto.controller.journal.audit import audit, compare
 from tests.cluster.floor import Floor, FloorTable, deal, floor_folder
 from tests.cluster.machines import Network, Part
 from tests.cluster.test_floor import pytestmark as of_a_floor
@@ -252,7 +252,7 @@ def test_every_round_is_in_the_store_once_and_the_meter_is_the_sum_of_its_parts(
     for number in (0, 1):
         wait_until(lambda at=number: shown(floor, at) == right, "the floor's page is right", 120)  # type: ignore[misc]
     books = audit(authority.record)
-    assert [difference_between(books, audit(table.record)) for table in floor.keyed] == [None] * KEYED
+    assert [compare(books, audit(table.record)).difference for table in floor.keyed] == [None] * KEYED
     # Most hands of the dealers have a wager on the meter.
     played_by_dealers = sum(played[table.name] for table in floor.keyed)
     assert authority.progressive.books.ledger.contributions > played_by_dealers * WAGER // 2

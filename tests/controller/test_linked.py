@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from punto.configs.game_files import load_game
-from punto.controller.journal.audit import audit, difference_between
+from punto.controller.journal.audit import audit, compare
 from punto.controller.journal.recovery import history
 from punto.controller.meter_link.authority_end import GAME_SECONDS, GAMES_AT_ONCE
 from tests.consoles.consoles import Browser
@@ -104,7 +104,7 @@ def test_two_tables_fill_one_meter_whatever_is_killed(floor, killed, tmp_path):
         assert set(shown(listener)) == {"meter-1", "t1", "t2"}
     books, *parts = (audit(each.record) for each in services)
     assert [each.difference for each in (books, *parts)] == [None] * 3
-    assert [difference_between(books, part) for part in parts] == [None] * 2
+    assert [compare(books, part).difference for part in parts] == [None] * 2
 
 
 @pytest.mark.parametrize("off", [(0, 1, 2), *soaked(((0,),), ((1,),))])
@@ -141,7 +141,7 @@ async def test_a_power_cut_between_jpot_and_run_leaves_the_award_logged_and_the_
             await eventually(lambda: t1.step == "betting", "the next game can begin")
     books, *parts = (audit(each.record) for each in services)
     assert [each.difference for each in (books, *parts)] == [None] * 3
-    assert [difference_between(books, part) for part in parts] == [None] * 2
+    assert [compare(books, part).difference for part in parts] == [None] * 2
 
 
 def test_an_award_is_shown_at_every_table_within_30_seconds_of_jpot(floor, tmp_path):

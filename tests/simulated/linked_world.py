@@ -23,7 +23,7 @@ from punto.baccarat.table.state import RoundRecord, TablesProgressive, TableStat
 from punto.controller import heartbeat
 from punto.controller.components import own_version
 from punto.controller.config.file import ServiceConfig, load_config
-from punto.controller.journal.audit import audit, difference_between
+from punto.controller.journal.audit import audit, compare
 from punto.controller.orders.desk import Desk
 from punto.drivers.base import Devices
 from punto.runtime import clock
@@ -422,7 +422,7 @@ class LinkedWorld(World):
                 theirs.rounds,
             ):
                 raise Wrong(f"in the end, {name} has {own}, but the authority has {theirs}")
-            if (found := difference_between(audited[AUTHORITY], audited[name])) is not None:
+            if (found := compare(audited[AUTHORITY], audited[name]).difference) is not None:
                 raise Wrong(f"an audit finds: {found}")
         for name, proved in audited.items():
             if differs := self.members[name].record.unexplained(proved.replayed.differences):

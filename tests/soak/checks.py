@@ -13,7 +13,7 @@ from typing import Any, Final
 from punto.baccarat.table.events import Event, SetWager
 from punto.baccarat.table.state import RoundRecord, TableState
 from punto.controller.components import own_version
-from punto.controller.journal.audit import audit, difference_between
+from punto.controller.journal.audit import audit, compare
 from punto.controller.journal.recovery import replay
 from tests.controller.table_on_a_machine import (
     STAFF,
@@ -212,7 +212,7 @@ def _meter(house: House) -> Counter[str]:
         part = audit(table.record)
         if part.difference is not None:
             raise Wrong(f"the books of {table.name}: {part.difference}")
-        if (differs := difference_between(books, part)) is not None:
+        if (differs := compare(books, part).difference) is not None:
             raise Wrong(f"the authority and {table.name}: {differs}")
     with closing(sqlite3.connect(f"file:{house.authority.record}?mode=ro", uri=True)) as database:
         kinds: Any = database.execute("SELECT kind, count(*) FROM progressive_log GROUP BY kind").fetchall()

@@ -31,7 +31,7 @@ from punto.baccarat.table.meter_link import MOST_LATER, older_table
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.table.winners import can_win
-from punto.controller.journal.audit import Audited, BooksHad, difference_between
+from punto.controller.journal.audit import Audited, BooksHad, Compared, compare
 from punto.controller.journal.entries import EVENTS
 from punto.controller.journal.recovery import Replayed
 from tests.baccarat.table.croupier import cards
@@ -618,15 +618,15 @@ def test_an_audit_finds_what_the_authority_did_in_the_name_of_a_table(floor):
     part.shared["dragon"] = list(enumerate(floor.tables["t1"].entries))
     books.shared["dragon"] = list(enumerate(floor.authority.entries))
     assert part.shared["dragon"]
-    assert difference_between(books, part) is None
+    assert compare(books, part).difference is None
 
     last = part.shared["dragon"].pop()
-    assert difference_between(books, part) is None  # one request may wait for its answer
+    assert compare(books, part).difference is None  # one request may wait for its answer
 
     part.shared["dragon"].clear()
-    assert "has carried out 2 requests of t1" in (difference_between(books, part) or "")
+    assert "has carried out 2 requests of t1" in (compare(books, part).difference or "")
     del part.shared["dragon"]
-    assert "has carried out 2 requests of t1" in (difference_between(books, part) or "")
+    assert "has carried out 2 requests of t1" in (compare(books, part).difference or "")
     assert last
 
 
@@ -666,17 +666,16 @@ def test_an_audit_names_what_a_restored_authority_has_lost_and_compares_the_time
     for _ in range(later):
         play(floor, "t1")
     books, part = audited(floor)
-    assert difference_between(books, part) is None
-    assert part.lost == 4
+    assert compare(books, part) == Compared(None, lost=4)
 
     invented = WagersCounted("t1", 99, ())
     books, part = audited(floor)
     part.shared["dragon"][1] = part.shared["dragon"][1][0], invented
-    assert difference_between(books, part) is not None, "the time before the backup is compared"
+    assert compare(books, part).difference is not None, "the time before the backup is compared"
     if later:
         books, part = audited(floor)
         part.shared["dragon"][-3] = part.shared["dragon"][-3][0], invented
-        assert difference_between(books, part) is not None
+        assert compare(books, part).difference is not None
 
 
 @pytest.mark.parametrize("backup_after", [None, 1, 4])
@@ -695,13 +694,13 @@ def test_an_audit_of_a_table_begun_again_compares_what_its_record_has(floor, bac
     play(floor, "t1")
     books, part = audited(floor)
 
-    assert difference_between(books, part) is None
+    assert compare(books, part).difference is None
     number, last = part.shared["dragon"].pop()
-    assert difference_between(books, part) is None  # one request may wait for its answer
+    assert compare(books, part).difference is None  # one request may wait for its answer
     part.shared["dragon"].append((number, WagersCounted("t1", 9, ())))
-    assert "differs from the authority's" in (difference_between(books, part) or "")
+    assert "differs from the authority's" in (compare(books, part).difference or "")
     part.shared["dragon"] = [*part.shared["dragon"][1:-1], (number, last)]
-    assert (difference_between(books, part) is None) is False
+    assert compare(books, part).difference is not None
 
 
 def test_what_waits_for_an_answer_is_reported_and_reports_are_kept(floor):

@@ -15,7 +15,7 @@ import structlog
 
 from punto.commands.demo.options import TableOptions, tables_like
 from punto.commands.demo.simulate_floor import floor_line
-from punto.controller.journal.audit import audit, difference_between
+from punto.controller.journal.audit import audit, compare
 from punto.runtime.broker_login import BrokerConfig
 from tests.command import punto
 from tests.commands.demo.demos import demo, opened, started
@@ -44,7 +44,7 @@ def test_the_whole_meter_is_won_at_one_of_three_linked_tables_and_shown_at_anoth
     tables = [f"demo-{name}" for name in ("meter", 1, 2, 3, 4, 5, 6)]
     assert all(f"  {table}, " in said for table in tables)
     books, *parts = (audit(tmp_path / table / "table.db") for table in tables[:4])
-    assert [difference_between(books, part) for part in parts] == [None] * 3
+    assert [compare(books, part).difference for part in parts] == [None] * 3
 
 
 @pytest.mark.soak
@@ -112,7 +112,7 @@ def test_a_floor_deals_at_a_given_broker_and_its_linked_tables_fill_one_meter(tm
     assert played[0] == 0
     assert sum(played) >= 6
     books, *parts = (audit(records[table]) for table in ("floor-meter", "floor-1", "floor-3"))
-    assert [difference_between(books, part) for part in parts] == [None] * 2
+    assert [compare(books, part).difference for part in parts] == [None] * 2
     assert [bool(part.shared["dragon"]) for part in parts] == [True] * 2
 
 
