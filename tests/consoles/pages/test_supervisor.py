@@ -4,6 +4,7 @@ import asyncio
 import csv
 import io
 import re
+from datetime import UTC, datetime
 
 import pypdf
 import pytest
@@ -299,6 +300,7 @@ async def test_a_stop_says_since_when_and_play_is_resumed_by_one_press_on_what_w
     await expect(stop).to_contain_text(re.compile(r"since .*, held by mei"))
     await expect(page.locator("main:not([hidden]) button.go")).to_have_text(["Resume play"])
 
+    await page.clock.set_fixed_time(datetime.now(UTC))  # so the second press comes soon enough on any machine
     await stop.get_by_role("button", name="Seen on surveillance").dblclick()
 
     await expect(page.locator("#said-text")).to_have_text("Resume play: done")
@@ -317,6 +319,7 @@ async def test_the_second_half_of_a_double_tap_does_not_acknowledge_the_next_ala
     for reason in ("A dispute at the table", "A card is not known"):
         await here.table.order(CallSupervisor("mei", reason))
     await expect(page.locator(".alarm")).to_have_count(2)
+    await page.clock.set_fixed_time(datetime.now(UTC))  # so the second press comes soon enough on any machine
     await page.evaluate(
         """() => {
           const press = () => document.querySelector(".alarm button").click();
