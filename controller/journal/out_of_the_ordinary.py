@@ -36,9 +36,10 @@ _OF_THE_METER: Final = tuple(
     if field.name == "kind"
 )
 """The inputs of a progressive's game and the orders for its meter, which are listed if they were refused."""
+_KEYPAD: Final = "the configuration keypad was "
 _DEVICES: Final = {
     "lid_moved": "the shoe's lid was {moved}",
-    "configuration_keypad": "the configuration keypad was {moved} {path}",
+    "configuration_keypad": _KEYPAD + "{moved} {path}",
     "card_overdrawn": "one card too many was drawn",
     "shoe_lost": "the shoe was lost: {reason}",
     "service_started": "the service started, version {version}",
@@ -61,6 +62,12 @@ REFUSED: Final = "refused: "
 """The text of a refused order or of a refused report of a sensor begins with it, and no other."""
 ENTRANCE_KINDS: Final = frozenset(_ACCESS)
 """The kinds of entrances; every other kind is an incident's."""
+JOURNAL_KINDS: Final = frozenset(
+    (_ORDERS.keys() - _RAISES.keys()) | (_DEVICES.keys() - {"configuration_keypad"})
+)
+"""The kinds of incidents that are entries of a journal: they are neither alarms nor stops nor calls."""
+JOURNAL_TEXTS: Final = (REFUSED, _KEYPAD)
+"""How the texts of the other entries begin: an alarm has the code of the keypad's event too."""
 
 
 def words_of_access(access: Access) -> str:

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import RowMapping, literal, select, tuple_
+from sqlalchemy import RowMapping, literal, not_, or_, select, tuple_
 
 from punto.configs.plain_text import PLAIN
-from punto.controller.journal.out_of_the_ordinary import ENTRANCE_KINDS
+from punto.controller.journal.out_of_the_ordinary import ENTRANCE_KINDS, JOURNAL_KINDS, JOURNAL_TEXTS
 from punto.house import schema
 from punto.house.store import Store
 from punto.house.taken import aware
@@ -23,6 +23,10 @@ _IDENTIFIED: Final = ("record_id", "seq", "place")
 _KEY: Final = (_INCIDENT.ts, *(_INCIDENT[name] for name in _IDENTIFIED))
 """The order of incidents: those of one moment are ordered by what identifies them."""
 _IS_INCIDENT: Final = _INCIDENT.kind.not_in(sorted(ENTRANCE_KINDS))
+_IS_JOURNAL: Final = or_(
+    _INCIDENT.kind.in_(sorted(JOURNAL_KINDS)), *(_INCIDENT.text.startswith(each) for each in JOURNAL_TEXTS)
+)
+"""What happened in the course of play or was refused. Nobody has to act on it, so nobody acknowledges it."""
 _WRITTEN: Final = re.compile(r"\d{1,16}-\d{1,18}-\d{1,18}-\d{1,9}", re.ASCII)
 _LISTED: Final = timedelta(days=31)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -45,7 +49,10 @@ class Acknowledgement(Part):
 
 
 class Alarm(Part):
-    """An incident of a table: `record_id`, `seq` and `place` together identify it. `acknowledged` is null until somebody acknowledged it."""
+    """An incident of a table: `record_id`, `seq` and `place` together identify it. `acknowledged` is null until somebody acknowledged it.
+
+    A `journal` entry needs no acknowledgement: it is an order, a report of a device or a refusal, and not an alarm, a stop or a call.
+    """
 
     record_id: int
     seq: int
@@ -56,6 +63,7 @@ class Alarm(Part):
     source: str
     who: str | None
     text: str
+    journal: bool
     acknowledged: Acknowledgement | None
 
 
@@ -81,7 +89,7 @@ class AlarmsView(Part):
 
 
 class Only(NamedTuple):
-    """Which incidents are asked for: of a table, of a kind, or with `unacknowledged` only those that nobody has acknowledged."""
+    """Which incidents are asked for: of a table, of a kind, or with `unacknowledged` only those that a person has yet to acknowledge."""
 
     table: str | None = None
     kind: str | None = None
@@ -144,6 +152,7 @@ def alarms(
         select(
             schema.INCIDENTS,
             schema.RECORDS.c.table,
+            _IS_JOURNAL.label("journal"),
             *(each.label(f"acknowledged_{each.name}") for each in _ACKNOWLEDGED[3:]),
         )
         .join(schema.RECORDS, schema.RECORDS.c.id == _INCIDENT.record_id)
@@ -157,7 +166,7 @@ def alarms(
     if only.kind is not None:
         asked = asked.where(_INCIDENT.kind == only.kind)
     if only.unacknowledged:
-        asked = asked.where(schema.ACKNOWLEDGEMENTS.c.who.is_(None))
+        asked = asked.where(schema.ACKNOWLEDGEMENTS.c.who.is_(None), not_(_IS_JOURNAL))
     if before is not None:
         here = [literal(value, column.type) for value, column in zip(before, _KEY, strict=True)]
         asked = asked.where(tuple_(*_KEY) < tuple_(*here))
@@ -190,7 +199,7 @@ def choices(store: Store) -> AlarmChoices:
 
 
 def _alarm(row: RowMapping) -> Alarm:
-    same = ("record_id", "seq", "place", "table", "kind", "source", "who", "text")
+    same = ("record_id", "seq", "place", "table", "kind", "source", "who", "text", "journal")
     acknowledged = None
     if row["acknowledged_who"] is not None:
         acknowledged = Acknowledgement(
@@ -207,14 +216,17 @@ def acknowledge(store: Store, key: tuple[int, int, int], who: str, note: str, no
     """Record that `who` has acknowledged the incident with this `record_id`, `seq` and `place`, with a note. `now` is in UTC.
 
     Raises:
-        AlarmError: there is no such incident, or somebody has acknowledged it before.
+        AlarmError: there is no such incident, it is an entry of the journal, or somebody has acknowledged it before.
         StoreAwayError: the store cannot be reached or written.
     """
     row = {**dict(zip(_IDENTIFIED, key, strict=True)), "ts": now, "who": who, "note": note}
     with store.writing() as connection:
         of_key = [column == value for column, value in zip(_KEY[1:], key, strict=True)]
-        if connection.execute(select(_INCIDENT.ts).where(_IS_INCIDENT, *of_key)).first() is None:
+        journal = connection.scalar(select(_IS_JOURNAL).where(_IS_INCIDENT, *of_key))
+        if journal is None:
             raise AlarmError(404, "there is no such incident in the store")
+        if journal:
+            raise AlarmError(422, "an entry of the journal needs no acknowledgement")
         once = store.insert_once(schema.ACKNOWLEDGEMENTS).returning(_ACKNOWLEDGED[0])
         if connection.execute(once, row).first() is not None:
             return

@@ -88,6 +88,34 @@ def test_an_incident_is_acknowledged_once_by_the_first(open_store):
     assert named(first) + named(alarms(store, Before.read(first.before or ""), unacknowledged)) == rest
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "journal"),
+    [
+        ("resume_play", "resumed play: Lid closed", True),
+        ("void_coup", "refused: there is no hand on the table", True),
+        ("call_supervisor", "refused: nobody may call", True),
+        ("shoe_lost", "the shoe was lost: the cable was pulled", True),
+        ("configuration_keypad", "the configuration keypad was unplugged from /dev/ttyUSB3", True),
+        ("configuration_keypad", "the score display's configuration keypad is plugged in at x", False),
+        ("lid_open", "the lid of the shoe was opened during play", False),
+        ("call_supervisor", "called a supervisor", False),
+        ("hold_play", "held play: A dispute", False),
+    ],
+)  # fmt: skip
+def test_only_alarms_stops_and_calls_are_to_be_acknowledged(open_store, kind, text, journal):
+    store = open_store()
+    store.take_incidents([told("t1", incident(3, 1, kind).model_copy(update={"text": text}))])
+    (its,) = alarms(store).alarms
+    assert its.journal == journal
+    assert len(alarms(store, only=Only(unacknowledged=True)).alarms) == (not journal)
+    key = (its.record_id, its.seq, its.place)
+    if journal:
+        with pytest.raises(AlarmError, match="needs no acknowledgement"):
+            acknowledge(store, key, "Sue", "n", NOW)
+    else:
+        acknowledge(store, key, "Sue", "n", NOW)
+
+
 def test_incidents_of_a_table_or_a_kind_are_found(open_store):
     store = open_store()
     assert choices(store).model_dump() == {"tables": (), "kinds": ()}

@@ -60,10 +60,10 @@ const nameOf = ({ table }) => named.get(table) ?? table;
 
 /** @param {Alarm} alarm */
 function lineOf(alarm) {
-  const { table, ts, kind, source, who, text, acknowledged } = alarm;
+  const { table, ts, kind, source, who, text, journal, acknowledged } = alarm;
   return element(
     "li",
-    { class: acknowledged === null ? "waits" : null },
+    { class: journal || acknowledged !== null ? null : "waits" },
     element(
       "div",
       { class: "where" },
@@ -83,7 +83,7 @@ function lineOf(alarm) {
 
 /** @param {Alarm} alarm */
 function acknowledgement(alarm) {
-  const { acknowledged } = alarm;
+  const { journal, acknowledged } = alarm;
   if (acknowledged !== null) {
     return [
       element(
@@ -95,6 +95,7 @@ function acknowledgement(alarm) {
       element("p", {}, acknowledged.note),
     ];
   }
+  if (journal) return [];
   if (!mayWrite) return [element("p", { class: "quiet" }, "Not acknowledged")];
   const words = `Acknowledge ${spaced(alarm.kind)} at ${nameOf(alarm)}`;
   return [button("Acknowledge", () => askForNote(alarm), { "aria-label": words })];

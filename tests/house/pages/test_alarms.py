@@ -95,6 +95,12 @@ async def test_alarms_come_by_themselves_are_turned_and_are_acknowledged(page, t
         await expect(lines(page).nth(5)).to_contain_text("Acknowledged by Eve, 24 Nov 2026")
         await expect(lines(page).nth(5)).to_contain_text("Looked at the cards: none was moved")
 
+        # An order, a refusal and a report of a device ask for no acknowledgement.
+        for kind in ("Resume play", "Void coup", "Service started"):
+            entry = lines(page).filter(has_text=kind).first
+            await expect(entry.locator(".acknowledged")).to_be_empty()
+            await expect(entry).not_to_have_class("waits")
+
         await page.get_by_role("button", name="Older").click()
         await expect(lines(page)).to_have_count(4)
         await expect(lines(page).first).to_contain_text("Noise 4")
@@ -125,13 +131,13 @@ async def test_alarms_are_chosen_and_what_is_away_is_reported(page, tmp_path, mo
     house = floor()
     async with of_sue(page, tmp_path, house) as (_, address):
         await page.get_by_role("combobox", name="Table").select_option("<b>Baccarat</b> 2")
-        await page.get_by_label("Only not acknowledged").check()
+        await page.get_by_label("Only to acknowledge").check()
         await page.get_by_role("button", name="Show").click()
         await expect(page).to_have_url(re.compile(r"\?table=table-2&unacknowledged=true"))
-        await expect(lines(page)).to_have_count(3)
-        assert await kinds(page) == ["Card outside play", "Call supervisor", "Resume play"]
-        await expect(page.get_by_label("Only not acknowledged")).to_be_checked()
-        await page.get_by_role("combobox", name="Kind").select_option("Resume play")
+        await expect(lines(page)).to_have_count(2)
+        assert await kinds(page) == ["Card outside play", "Call supervisor"]
+        await expect(page.get_by_label("Only to acknowledge")).to_be_checked()
+        await page.get_by_role("combobox", name="Kind").select_option("Call supervisor")
         await page.get_by_role("button", name="Show").click()
         await expect(lines(page)).to_have_count(1)
         await page.get_by_role("combobox", name="Kind").select_option("Locked out")
