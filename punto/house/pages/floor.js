@@ -1,9 +1,10 @@
 // The floor: all tables of the house as they are now, and their alarms, worst first.
 
-import { arrange, button, byId, element, faultOf, put, refresh } from "/shared/elements.js";
+import { arrange, button, byId, element, faultOf, one, put, refresh } from "/shared/elements.js";
 import { hear } from "/shared/sounds.js";
 import { keepOpen } from "/shared/stream.js";
 import { clock, moment, sentence } from "/shared/words.js";
+import { fitAlarms } from "./alarm-strip.js";
 import { isSignedOn, REASONS, reader, send, showFaults } from "./house.js";
 import { byNeed, TableCard } from "./table-card.js";
 
@@ -82,7 +83,7 @@ function forgetOthers(there) {
 function meet(others) {
   if (others.length === 0) return;
   for (const each of others) cards.set(each.table, new TableCard(each));
-  cards = new Map([...cards].sort(([one], [other]) => byName.compare(one, other)));
+  cards = new Map([...cards].sort(([known], [other]) => byName.compare(known, other)));
 }
 
 /** Alarms are drawn first, and then some cards in each frame. */
@@ -148,20 +149,22 @@ function showAll() {
 }
 
 /**
- * Cards are as wide as the longest name needs.
+ * Cards are as wide as the longest name of a table and of a game need, with what stands beside them.
  * @param {TableCard[]} all
  */
 function makeRoom(all) {
   const names = all.map(({ view }) => view.name).join("\n");
-  if (byId("ruler").textContent === names) return;
-  put("ruler", names);
+  const games = [...new Set(all.map(({ view }) => view.game))].join("\n");
+  if (byId("ruler").textContent === names + games) return;
+  one("#ruler .names").textContent = names;
+  one("#ruler .games").textContent = games;
   measure();
 }
 
 function measure() {
   const { documentElement: root } = document;
   const wide = byId("ruler").offsetWidth / Number.parseFloat(getComputedStyle(root).fontSize);
-  root.style.setProperty("--name", `${Math.ceil(10 * wide) / 10}rem`);
+  root.style.setProperty("--widest", `${Math.ceil(10 * wide) / 10}rem`);
 }
 document.fonts.addEventListener("loadingdone", measure);
 
@@ -175,7 +178,7 @@ let first = true;
 function showAlarms(all) {
   const alarms = all
     .flatMap((card) => card.view.alarms.map((alarm) => ({ card, alarm, key: `${card.element.id} ${alarm.id}` })))
-    .sort(({ alarm: one }, { alarm: other }) => byNeed(one, other));
+    .sort(({ alarm }, { alarm: other }) => byNeed(alarm, other));
   const before = listed;
   listed = new Map(alarms.map(({ card, key }) => [key, before.get(key) ?? lineOf(card)]));
   for (const { card, alarm, key } of alarms) {
@@ -193,6 +196,7 @@ function showAlarms(all) {
   const waiting = alarms.filter(({ alarm }) => alarm.acknowledged === null).length;
   showFact("alarm-count", waiting === alarms.length ? String(waiting) : `${waiting} of ${alarms.length}`, waiting > 0);
   byId("no-alarms").hidden = alarms.length > 0;
+  fitAlarms(JSON.stringify(alarms.map(({ key, card, alarm }) => [key, card.view.name, alarm])));
   first = false;
 }
 

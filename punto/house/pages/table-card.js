@@ -55,7 +55,7 @@ export class TableCard {
     const texts = {
       name: view.name,
       phase: phaseOf(view),
-      game: gameOf(view),
+      game: view.game,
       pace: paceOf(view),
       shoe: [...(shoe === null ? [] : [`Shoe ${shoe.number}, coup ${shoe.coup}`]), ...view.signed_on].join(", "),
       cards: cardsOf(view),
@@ -110,10 +110,6 @@ function phaseOf({ live, phase, overlays }) {
 }
 
 /** @param {TableView} view */
-const gameOf = ({ game, waiting }) =>
-  waiting === 0 ? game : `${waiting} ${waiting === 1 ? "round" : "rounds"} to take in, ${game}`;
-
-/** @param {TableView} view */
 function cardsOf({ shoe, overlays }) {
   if (shoe === null) return "";
   const near = overlays.includes("last_hand") ? "last hand, " : shoe.cut_card ? "cut card, " : "";
@@ -121,11 +117,12 @@ function cardsOf({ shoe, overlays }) {
 }
 
 /** @param {TableView} view */
-function paceOf({ live, as_of: asOf, hands_an_hour: pace }) {
+function paceOf({ live, as_of: asOf, hands_an_hour: pace, waiting }) {
   if (!live) return asOf === null ? "" : `as of ${clock(asOf)}`;
+  if (waiting > 0) return `${waiting} to take in`;
   return pace === null ? "" : `${Math.round(pace)} hands/h`;
 }
 
 /** @param {NonNullable<TableView["meter"]>} meter */
 const meterOf = ({ title, phase, as_of: asOf }) =>
-  [...(asOf === null ? [] : [`as of ${clock(asOf)}`]), title, ...(phase === "open" ? [] : [phase])].join(", ");
+  asOf === null ? [title, ...(phase === "open" ? [] : [phase])].join(", ") : `as of ${clock(asOf)}`;

@@ -22,6 +22,7 @@ from tests.house.pages.house import (
     CARD_ORDER,
     DEVIATION,
     OF_SUE,
+    STOP,
     Floor,
     an_evening,
     meter,
@@ -122,14 +123,12 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
         await expect(card(page, "Baccarat 1")).to_contain_text(re.compile(r"Shoe \d+, coup \d+, mei, ann"))
         await expect(card(page, "Baccarat 1")).to_contain_text(re.compile(r"\d+ hands/h"))
         await expect(card(page, "Baccarat 4").locator(".alarm")).to_have_text("Waiting for a supervisor")
-        await expect(card(page, "Baccarat 10")).to_contain_text("3 rounds to take in")
+        await expect(card(page, "Baccarat 10")).to_contain_text("3 to take in")
         await expect(page.locator("#alarm-list li", has_text="Baccarat 5")).to_contain_text(
             "since 25 Nov, 13:02"
         )
         await expect(card(page, "Baccarat 5")).to_contain_text("as of 13:02:11")
-        await expect(card(page, "Baccarat 10")).to_contain_text(
-            "as of 13:02:11, Dragon Progressive$98,100.21"
-        )
+        await expect(card(page, "Baccarat 10")).to_contain_text("as of 13:02:11$98,100.21")
         await expect(card(page, "Baccarat 11")).to_contain_text("last hand, 41 left")
         await expect(page.get_by_role("article").last).to_have_accessible_name("Baccarat 14")
 
@@ -246,6 +245,7 @@ async def test_tables_are_found_by_name_and_by_their_alarms_with_the_keyboard_al
 async def test_the_focus_stays_in_the_list_when_another_alarm_comes(page, tmp_path):
     floor = Floor()
     floor.tables = an_evening()
+    await page.set_viewport_size({"width": 1920, "height": 1080})
     async with shown(page, tmp_path, floor):
         link = page.locator("#alarm-list a", has_text="Shoe offline")
         await link.focus()
@@ -305,8 +305,10 @@ ON_ONE_SCREEN = """
   .filter(each => { const { top, bottom } = each.getBoundingClientRect(); return top < 0 || bottom > innerHeight; }).length
 """
 CUT_NAMES = """
-() => [...document.querySelectorAll("article h3, article .phase")]
-  .filter(each => each.scrollWidth > each.clientWidth || each.getBoundingClientRect().right > each.closest("article").getBoundingClientRect().right)
+() => [...document.querySelectorAll("article h3, article p")]
+  .filter(each => each.scrollHeight > each.clientHeight + 1 ||
+    each.getBoundingClientRect().bottom > each.closest("article").getBoundingClientRect().bottom ||
+    each.scrollWidth > each.clientWidth || each.getBoundingClientRect().right > each.closest("article").getBoundingClientRect().right)
   .map(each => each.textContent)
 """
 SMALL_TARGETS = """
@@ -326,13 +328,13 @@ async def test_an_alarm_is_acknowledged_by_one_press_and_both_pages_have_the_nam
     page, browser, tmp_path
 ):
     floor = Floor()
-    floor.tables = an_evening(9)
+    floor.tables = an_evening(5)
     await page.add_init_script("sessionStorage.setItem('csrf', 'told at the sign-on')")
     async with served(tmp_path, floor.view, doors=OF_SUE) as address, other_page(browser, address) as other:
         await page.goto(address)
         stop = acknowledged(page, "Baccarat 4")
         await expect(card(page, "Baccarat 4")).to_have_class(re.compile(r"\bneeds\b"))
-        below = acknowledged(other, "Baccarat 7").get_by_role("link")  # its line moves up
+        below = acknowledged(other, "Baccarat 2").get_by_role("link")  # its line moves up
         await below.focus()
         await stop.get_by_role("button", name="Acknowledge Waiting for a supervisor at Baccarat 4").press(
             "Enter"
@@ -344,7 +346,7 @@ async def test_an_alarm_is_acknowledged_by_one_press_and_both_pages_have_the_nam
             await expect(card(each, "Baccarat 4")).not_to_have_class(re.compile(r"\bneeds\b"))
             await expect(card(each, "Baccarat 4")).to_contain_text("Sue")
             await expect(each.locator("#alarm-list li").last).to_contain_text("Baccarat 4")
-            await expect(each.locator("#alarm-count")).to_have_text("6 of 7")
+            await expect(each.locator("#alarm-count")).to_have_text("2 of 3")
         await expect(stop.get_by_role("link")).to_be_focused()
         await expect(below).to_be_focused()
         await page.reload()
@@ -394,6 +396,61 @@ async def test_an_alarm_that_cannot_be_acknowledged_says_why(page, tmp_path, mon
         await expect(acknowledged(page, "Baccarat 4").get_by_role("button")).to_be_enabled()
 
 
+OF_STRIP = """
+() => {
+  const { bottom } = document.querySelector("#alarms").getBoundingClientRect();
+  const lines = [...document.querySelectorAll("#alarm-list li")].filter(each => !each.hidden);
+  return {
+    shown: lines.length,
+    cut: lines.filter(each => each.getBoundingClientRect().bottom > bottom ||
+      [...each.querySelectorAll("a, button")].some(inner => inner.getBoundingClientRect().bottom > each.getBoundingClientRect().bottom)).length,
+  };
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "tables"),
+    [(1366, 768, 24), (390, 844, 3), *soaked((1920, 1080, 48), (1024, 768, 48), (768, 1024, 24))],
+)
+async def test_the_strip_of_alarms_has_whole_lines_and_leads_to_all_others(
+    page, tmp_path, width, height, tables
+):
+    floor = Floor()
+    alarms_of = (
+        {"overlays": ("shoe_error", "needs_supervisor"), "notices": (STOP,)}
+        | {"deviations": (DEVIATION,), "card_orders": (CARD_ORDER,), "devices_away": ("keypad", "coin_spot")}
+    )  # fmt: skip
+    floor.tables = [table(number, **alarms_of) for number in range(1, tables + 1)]
+    await page.set_viewport_size({"width": width, "height": height})
+    await page.add_init_script("sessionStorage.setItem('csrf', 'told at the sign-on')")
+    async with served(tmp_path, floor.view, doors=OF_SUE) as address:
+        await page.goto(address)
+        lines = page.locator("#alarm-list li")
+        await expect(lines).to_have_count(4 * tables)
+        more = page.get_by_role("button", name=re.compile(r"^\d+ more$"))
+        await expect(more).to_be_in_viewport(ratio=1)
+        await page.evaluate("document.fonts.ready")
+        found = await page.evaluate(OF_STRIP)
+        assert found["cut"] == 0 < found["shown"]
+        await expect(more).to_have_text(f"{4 * tables - found['shown']} more")
+
+        await more.press("Enter")
+        await expect(lines.last).to_be_visible()
+        await lines.last.get_by_role("link").focus()
+        assert await page.evaluate(OF_STRIP) == {"shown": 4 * tables, "cut": 0}
+        fewer = page.get_by_role("button", name="Fewer alarms", expanded=True)
+        await fewer.evaluate("each => each.click()")
+        await expect(lines.last).to_be_hidden()
+        await expect(more).to_be_focused()  # and not nothing, as if its line had gone
+
+        floor.tables = [table(1, **alarms_of).model_copy(update={"deviations": (), "card_orders": ()})]
+        floor.tables += [table(number) for number in range(2, tables + 1)]
+        await expect(lines).to_have_count(2)
+        await expect(page.locator("#more-alarms")).to_be_hidden()
+        await expect(lines.last).to_be_visible()
+
+
 LONG = "Dragon Salon Privé Baccarat"
 
 
@@ -401,7 +458,16 @@ LONG = "Dragon Salon Privé Baccarat"
 async def test_no_name_is_cut_and_everything_pressed_is_large_enough(page, tmp_path, width, height):
     floor = Floor()
     floor.tables = [
-        each.model_copy(update={"name": f"{LONG} {at}", "phase": Phase.SHOE_CHANGE} if at == 31 else {})
+        each.model_copy(
+            update={
+                "name": f"{LONG} {at}",
+                "game": "Commission-free Baccarat with two progressives",
+                "phase": Phase.SHOE_CHANGE,
+                "signed_on": ("mei", "ann", "the first supervisor of the pit"),
+            }
+            if at == 31
+            else {}
+        )
         for at, each in enumerate(an_evening(40), 1)
     ]
     await page.set_viewport_size({"width": width, "height": height})
@@ -414,21 +480,21 @@ async def test_no_name_is_cut_and_everything_pressed_is_large_enough(page, tmp_p
         assert await page.evaluate(SMALL_TARGETS) == []
 
 
-async def test_forty_tables_are_on_one_screen_and_none_moves_when_alarms_come(page, tmp_path):
+async def test_48_tables_are_on_one_screen_and_none_moves_when_alarms_come(page, tmp_path):
     floor = Floor()
-    floor.tables = [table(number) for number in range(1, 41)]
+    floor.tables = [table(number) for number in range(1, 49)]
     await page.set_viewport_size({"width": 1920, "height": 1080})
     async with shown(page, tmp_path, floor):
-        await expect(page.get_by_role("article")).to_have_count(40)
+        await expect(page.get_by_role("article")).to_have_count(48)
         await page.evaluate("document.fonts.ready")
         assert await page.evaluate(ON_ONE_SCREEN) == 0
         places = await page.locator("article").evaluate_all(
-            "all => all.map(each => each.getBoundingClientRect().top)"
+            "all => all.map(each => Math.round(each.getBoundingClientRect().top))"
         )
-        floor.tables = an_evening(40)
+        floor.tables = an_evening(48)
         await expect(page.locator("#alarm-list li")).to_have_count(8)
         assert places == await page.locator("article").evaluate_all(
-            "all => all.map(each => each.getBoundingClientRect().top)"
+            "all => all.map(each => Math.round(each.getBoundingClientRect().top))"
         )
 
 
@@ -492,7 +558,7 @@ async def test_times_are_those_of_the_houses_clock(page, tmp_path):
 
 async def test_a_new_alarm_is_heard_once_after_a_touch_and_not_while_it_is_muted(page, tmp_path):
     floor = Floor()
-    floor.tables = an_evening(9)
+    floor.tables = an_evening(5)
     await page.add_init_script(COUNT_SOUNDS)
     async with shown(page, tmp_path, floor):
         listed = page.locator("#alarm-list li")
