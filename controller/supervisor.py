@@ -33,6 +33,7 @@ from punto.controller.journal.journal import Journal
 from punto.controller.journal.schema import RecordError
 from punto.controller.meter_link.authority_end import AuthorityEnd
 from punto.controller.meter_link.table_end import TableEnd
+from punto.controller.metrics import MonitoredTable, TableParts
 from punto.controller.mqtt import Broker, Contents
 from punto.controller.mqtt_requests import BooksOf
 from punto.controller.orders.desk import Desk
@@ -72,13 +73,14 @@ class Process:
     """The process that a table runs in: what the table reports to it, and what it shares with the other tables.
 
     `opened` is called when the record is recovered and orders are taken, and then `alive` about once a second, as long as
-    the path to the disk works. Only the table that holds `replaying` replays its record in the background.
+    the path to the disk works. `monitored` gets what monitoring sees of the table. Only the table that holds `replaying` replays its record in the background.
     """
 
     opened: Callable[[], None] = lambda: None
     alive: Callable[[], None] = lambda: None
     replaying: asyncio.Lock = field(default_factory=asyncio.Lock)
     counts: Counts = field(default_factory=Counts)
+    monitored: Callable[[MonitoredTable], None] = lambda _: None
 
 
 ConsolesOf = Callable[[ServiceConfig, Desk, "Gate"], Consoles]
@@ -216,6 +218,8 @@ class _Service:
             links=lambda: _health_of(parts),
             meter=lambda: link.meter if isinstance(link, TableEnd) else None,
         )
+        seen = TableParts(config, engine, journal, outbox, equipment.links, partial(_people, engine, gate))
+        self._process.monitored(MonitoredTable(seen))
         house = (config.law, config.rules, config.table.smallest_chip)
         self._desk = Desk(engine, config.folder, equipment, gate, *house)
 
@@ -270,6 +274,12 @@ class _Service:
             # Open means that the record is recovered and orders are taken. The service does not wait for the broker: if
             # the broker were away for hours, systemd would restart the service again and again.
             self._process.opened()
+
+
+def _people(engine: Engine, gate: "Gate | None") -> int:
+    """The number of people at the consoles and at the table."""
+    names = frozenset() if gate is None else gate.signed_on
+    return len(names | ({engine.state.operator} - {None}))
 
 
 def _house_accounts(config: ServiceConfig, gate: "Gate | None") -> int | None:

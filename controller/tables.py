@@ -7,7 +7,7 @@ ends.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -15,8 +15,11 @@ import structlog
 
 from punto.controller.config.file import ServiceConfig
 from punto.controller.expectations import Counts
+from punto.controller.metrics import FAMILIES, STUCK_SECONDS, MonitoredTable, of_the_program
 from punto.controller.supervisor import EXPECTED, Process
+from punto.runtime import clock
 from punto.runtime.failures import errors_of, messages_of
+from punto.runtime.metrics import Sample, sample
 from punto.runtime.sd_notify import notify
 
 AGAIN_AFTER_SECONDS: Final = 10.0
@@ -31,8 +34,10 @@ Serve = Callable[[ServiceConfig, Process], Coroutine[Any, Any, None]]
 class Tables:
     """The tables of one process. `ready` is called once, when each table is open or has failed.
 
-    systemd hears of all of them together: that they are ready, and that each open table makes progress.
+    systemd hears of all of them together: that they are ready, and that each open table makes progress. Monitoring sees each.
     """
+
+    families = FAMILIES
 
     def __init__(
         self, configs: Sequence[ServiceConfig], serve: Serve, ready: Callable[[], None] = lambda: None
@@ -44,6 +49,8 @@ class Tables:
         self._ready: Callable[[], None] | None = ready
         self._starting = {config.table.id for config in configs}
         self._open: set[str] = set()
+        self._alive_at: dict[str, float] = {}
+        self._monitored: dict[str, MonitoredTable] = {}
         self._silent: set[str] = set()  # no sign of life since systemd was last told
         self._replaying = asyncio.Lock()
         self._counts = Counts()
@@ -64,7 +71,11 @@ class Tables:
         structlog.contextvars.bind_contextvars(table=table)
         while True:
             process = Process(
-                partial(self._opened, table), partial(self._alive, table), self._replaying, self._counts
+                partial(self._opened, table),
+                partial(self._alive, table),
+                self._replaying,
+                self._counts,
+                partial(self._monitored.__setitem__, table),
             )
             try:
                 # In a separate task: before Python 3.13, the task of a group may keep the cancellation of the group.
@@ -87,12 +98,14 @@ class Tables:
     def _opened(self, table: str) -> None:
         self._starting.discard(table)
         self._open.add(table)
+        self._alive_at[table] = clock.monotonic()
         self._tell_ready()
 
     def _failed(self, table: str, error: Exception) -> None:
         self.failures[table] = messages_of(error)
         for those in (self._starting, self._open, self._silent):
             those.discard(table)
+        self._monitored.pop(table, None)
         self._tell_ready()
 
     def _tell_ready(self) -> None:
@@ -103,7 +116,41 @@ class Tables:
 
     def _alive(self, table: str) -> None:
         """Note a sign of life, and feed systemd's watchdog if each open table has given one since the last time."""
+        self._alive_at[table] = clock.monotonic()
         self._silent.discard(table)
         if not self._silent:
             notify("WATCHDOG=1")
             self._silent = set(self._open)
+
+    # --- for monitoring
+
+    async def samples(self) -> Sequence[Sample]:
+        """The values of all tables."""
+        found = [of_the_program()]
+        for table in (config.table.id for config in self._configs):
+            found.append(sample("punto_table_up", table, value=table in self._open))
+            if (monitored := self._monitored.get(table)) is not None:
+                found += await monitored.samples()
+        return found
+
+    def stuck(self) -> Mapping[str, str]:
+        """The open tables whose path to the disk has not worked for a while, as systemd's watchdog sees them."""
+        now = clock.monotonic()
+        silent = {table: now - self._alive_at[table] for table in sorted(self._open)}
+        return {
+            table: f"its inputs have not reached the disk for {seconds:.0f} s"
+            for table, seconds in silent.items()
+            if seconds > STUCK_SECONDS
+        }
+
+    def unready(self) -> Mapping[str, str]:
+        """The tables that are not open, or cannot do their work now."""
+        found = {}
+        for table in (config.table.id for config in self._configs):
+            if table in self._open:
+                reason = self._monitored[table].unready()
+            else:
+                reason = "it starts" if table in self._starting else "; ".join(self.failures.get(table, ()))
+            if reason:
+                found[table] = reason
+        return found

@@ -363,6 +363,11 @@ class Gate:
 
     # --- sessions
 
+    @property
+    def signed_on(self) -> frozenset[str]:
+        """The names of the people who have sessions."""
+        return frozenset(each.name for each in self._sessions.values())
+
     async def session_of(self, token: str, *, active: bool) -> Session | None:
         """The session of a cookie's token, None if there is none or it has ended.
 

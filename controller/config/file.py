@@ -42,6 +42,7 @@ from punto.controller.config.sections import (
     CalendarConfig,
     ConsoleConfig,
     EdgeConfig,
+    MetricsConfig,
     MqttConfig,
     OperatorConfig,
     ProgressiveConfig,
@@ -72,6 +73,7 @@ class ConfigFile(Section):
     keypad: KeypadConfig | None = None
     configuration_keypad: ConfigurationKeypadConfig | None = None
     console: ConsoleConfig | None = None
+    metrics: MetricsConfig | None = None
     calendar: CalendarConfig = Field(default_factory=CalendarConfig)
     progressive: ProgressiveConfig | None = None
     coin_spot: CoinSpotConfig | None = None
@@ -229,6 +231,11 @@ def _section_problems(file: TomlFile, written: ConfigFile, game: Game) -> Iterat
             "restricted topics at the broker (configs/mosquitto.acl)"
         )
         yield file.problem(("edge",), message)
+    if written.metrics is not None and written.console is not None:
+        port = written.console.port
+        if port == written.metrics.port:
+            message = f"{port} is also the port of the consoles: write another port"
+            yield file.problem(("metrics", "port"), message)
     yield from _accounts_problems(file, written)
 
 

@@ -269,6 +269,27 @@ class ConsoleConfig(SignOnPagesConfig):
     """
 
 
+class MonitoringConfig(Section):
+    """`[metrics]`: the address for monitoring, which only this machine can reach. Without this section there is no such address.
+
+    At `/metrics` it has figures for Prometheus, and at `/healthz` and `/readyz` the answers for health checks.
+    """
+
+    port: Annotated[int, Field(ge=0, le=65535)] = 8095
+    """The port. With 0, the program chooses a free port."""
+
+
+class MetricsConfig(MonitoringConfig):
+    """`[metrics]`: the address for monitoring, which only this machine can reach. Without this section there is no such address.
+
+    At `/metrics` it has figures for Prometheus, and at `/healthz` and `/readyz` the answers for health checks. Tables of one file share
+    it. The section needs the extra `punto[console]`.
+    """
+
+    backups: FromFolder | None = None
+    """The folder to which `punto backup` copies the record, so that the age of the newest backup is among the metrics."""
+
+
 DayStarts = Annotated[str, _valid(read_start)]
 Zone = Annotated[str, _valid(read_zone)]
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]

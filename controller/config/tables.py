@@ -18,6 +18,9 @@ from punto.controller.config.file import ConfigFile, ServiceConfig, config_of
 SECTIONS: Final = frozenset(ConfigFile.model_fields) - {"version", "table"}
 """The sections that can be shared, or be a table's own: `[mqtt]` or `[table.mqtt]`."""
 _DEVICE: Final = "a device"
+_ONE_ADDRESS: Final = (
+    "the tables of one service share one address for monitoring: write [metrics] once, outside [[table]]"
+)
 OWN: Final[Mapping[str, str]] = {
     "table.id": "the id",
     "record.path": "the record",
@@ -60,6 +63,12 @@ def load_configs(path: Path) -> tuple[ServiceConfig, ...]:
         problems = {
             tables[number].problem(("progressive", "authority"), message): [titles[number]]
             for number, message in link_problems(configs)
+        }
+    if not problems:
+        problems = {
+            table.problem(("metrics",), _ONE_ADDRESS): [title]
+            for title, table, config in zip(titles, tables, configs, strict=True)
+            if config.metrics != configs[0].metrics
         }
     if problems:
         named = [replace(each, key=f"{these(of)}: {each.key}") for each, of in problems.items()]
@@ -155,6 +164,15 @@ def doubles_of_files(files: Sequence[tuple[Path, ServiceConfig]]) -> Iterator[Pr
             table = other if key == "table.id" else f"{of.table.id} in {other}"
             message = f"{value} is also {OWN[key]} of {table}: write another {name}"
             yield read(path).problem((section, name), message)
+    monitored: dict[int, Path] = {}
+    for path, config in files:
+        if config.metrics is not None and config.metrics.port:
+            other = monitored.setdefault(config.metrics.port, path)
+            if other != path:
+                message = (
+                    f"{config.metrics.port} is also the port of the metrics of {other}: write another port"
+                )
+                yield read(path).problem(("metrics", "port"), message)
 
 
 def _twice(configs: Sequence[ServiceConfig]) -> Iterator[tuple[int, int, str, str | int | Path]]:

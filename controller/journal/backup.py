@@ -7,7 +7,7 @@ import sqlite3
 import stat
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -161,6 +161,17 @@ def _name(backup: Path) -> str | None:
             return store.name(connection)
     except (RecordError, sqlite3.Error):
         return None
+
+
+def backups_in(folder: Path, record: Path) -> list[tuple[datetime, Path]]:
+    """The backups of a record in a folder, with their times, the oldest first; none if there is no such folder."""
+    if not folder.is_dir():
+        return []
+    name = re.compile(re.escape(record.name) + r"\.(\d{8}T\d{6}\.\d{6}Z)")
+    found = ((name.fullmatch(each.name), each) for each in folder.iterdir())
+    return sorted(
+        (datetime.strptime(match[1], _STAMP).replace(tzinfo=UTC), path) for match, path in found if match
+    )
 
 
 def restore(backup: Path, record: Path, now: datetime, version: str) -> Restored:

@@ -24,12 +24,14 @@ import structlog
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations
 from punto.controller.journal import schema, store
+from punto.controller.journal.commit_times import CommitTimes
 from punto.controller.journal.entries import Entry, Head
 from punto.controller.journal.execution import Step
 from punto.controller.journal.meters import add_expectations
 from punto.controller.journal.schema import RecordError
 from punto.controller.journal.snapshots import Snapshot
 from punto.messages.models import Replay
+from punto.runtime import clock
 from punto.runtime.made_files import SHARED
 from punto.runtime.sqlite_errors import in_words, is_busy, locking, reading
 
@@ -110,6 +112,7 @@ class Journal:
         self._given = self._written = self.head
         self.last_round = store.last_round(connection)
         self.blocked = ""
+        self.commit_times = CommitTimes()
         self._closing = False
         self.rounds_sent = store.cursor(connection, _ROUNDS_SENT)
         self.last_snapshot = 0
@@ -154,6 +157,11 @@ class Journal:
     def connection(self) -> sqlite3.Connection:
         """The database, to recover from before `start`."""
         return self._connection
+
+    @property
+    def waiting(self) -> int:
+        """The number of jobs that the writer has not taken, those of one turn of the event loop as one."""
+        return self._jobs.qsize() + bool(self._entered)
 
     def start(self, last_snapshot: int) -> None:
         """Begin to write, after recovery. The last valid snapshot is the one after the input `last_snapshot`."""
@@ -293,6 +301,7 @@ class Journal:
         """Commit, as soon as no other program holds the record's lock: an administrator's shell is no reason to end play."""
         blocked = False
         while True:
+            began = clock.monotonic()
             try:
                 results = self._commit(jobs)
             except sqlite3.OperationalError as error:
@@ -305,6 +314,7 @@ class Journal:
                 )
                 self._loop.call_soon_threadsafe(self._set_blocked, reason)
             else:
+                self.commit_times.add(clock.monotonic() - began)
                 if blocked:
                     self._loop.call_soon_threadsafe(self._set_blocked, "")
                 return results

@@ -104,6 +104,7 @@ _EXTRAS: Final = {
     "amqtt": "demo",
     "evdev": "evdev",
     "fastapi": "console",
+    "prometheus_client": "console",
     "argon2": "console",
     "cryptography": "console",
     "fpdf": "print",

@@ -8,6 +8,7 @@ import gc
 import resource
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -23,6 +24,7 @@ from punto.controller.config.devices import (
     ShoeConfig,
 )
 from punto.controller.config.file import ServiceConfig
+from punto.controller.config.sections import MetricsConfig
 from punto.controller.config.tables import load_configs
 from punto.controller.orders.desk import Desk
 from punto.controller.supervisor import EXPECTED, Consoles, Process, serve
@@ -90,7 +92,9 @@ def main(args: argparse.Namespace) -> int:
         ended = [*errors_of(errors)]
     for error in ended:
         # The command's caller says which extra has the missing module.
-        if isinstance(error, ModuleNotFoundError) or (isinstance(error, ConfigError) and len(configs) == 1):
+        if isinstance(error, ModuleNotFoundError) or (
+            isinstance(error, ConfigError) and (len(configs) == 1 or not failures)
+        ):
             raise error
     for table, messages in failures.items():
         for message in messages:
@@ -105,9 +109,19 @@ async def _until_stopped(configs: Sequence[ServiceConfig], failures: dict[str, l
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     tables = Tables(configs, _serve, _settle_down)
     try:
-        await until_stopped(tables.run())
+        await until_stopped(_run(tables, configs[0].metrics))
     finally:
         failures.update(tables.failures)
+
+
+async def _run(tables: Tables, metrics: MetricsConfig | None) -> None:
+    """Run the tables, with the address for monitoring if it is configured."""
+    async with AsyncExitStack() as opened:
+        if metrics is not None:
+            from punto.web.metrics import monitoring
+
+            await opened.enter_async_context(monitoring(metrics.port, tables))
+        await tables.run()
 
 
 async def _serve(config: ServiceConfig, process: Process) -> None:

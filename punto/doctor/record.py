@@ -1,6 +1,5 @@
 """The health of the record, and the age of its backups."""
 
-import re
 import socket
 import sqlite3
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from shlex import quote
 from typing import Final
 
 from punto.controller.journal import schema, store
+from punto.controller.journal.backup import backups_in
 from punto.controller.journal.entries import FIRST_LINK
 from punto.controller.journal.schema import RecordError
 from punto.doctor.findings import Finding, Level
@@ -21,7 +21,6 @@ LAST_ENTRIES: Final = 2000
 """So many inputs at the end of the record are compared with the chain of hashes; `punto replay` computes all of them again."""
 _LATE: Final = timedelta(hours=26)
 _TOO_LATE: Final = timedelta(days=7)
-_STAMP: Final = "%Y%m%dT%H%M%S.%fZ"
 
 
 def record(patient: Patient) -> Iterator[Finding]:
@@ -116,10 +115,4 @@ def judged_backups(patient: Patient, newest: datetime | None, now: datetime) -> 
 
 def backups_of(patient: Patient) -> list[tuple[datetime, Path]]:
     """The backups of the record in the folder, with their times, the oldest first."""
-    if patient.backups is None or not patient.backups.is_dir():
-        return []
-    name = re.compile(re.escape(patient.config.record.path.name) + r"\.(\d{8}T\d{6}\.\d{6}Z)")
-    found = ((name.fullmatch(each.name), each) for each in patient.backups.iterdir())
-    return sorted(
-        (datetime.strptime(match[1], _STAMP).replace(tzinfo=UTC), path) for match, path in found if match
-    )
+    return [] if patient.backups is None else backups_in(patient.backups, patient.config.record.path)

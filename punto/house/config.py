@@ -10,7 +10,7 @@ from punto.baccarat.unit import Unit
 from punto.configs.problems import ConfigError, Problem
 from punto.configs.section import Section
 from punto.configs.toml_file import FromFolder, Host, read, typed
-from punto.controller.config.sections import CalendarConfig, SignOnConfig, SignOnPagesConfig
+from punto.controller.config.sections import CalendarConfig, MonitoringConfig, SignOnConfig, SignOnPagesConfig
 from punto.runtime.broker_login import BrokerConfig
 from punto.runtime.secret_file import SecretFile, read_key, read_secret, secret_warnings
 from punto.runtime.signatures import Signing, of_the_house
@@ -124,6 +124,16 @@ class FloorAccounts(SignOnConfig):
     """
 
 
+class FloorMetricsConfig(MonitoringConfig):
+    """`[metrics]`: the address for monitoring, which only this machine can reach. Without this section there is no such address.
+
+    At `/metrics` it has figures for Prometheus, and at `/healthz` and `/readyz` the answers for health checks.
+    """
+
+    port: Annotated[int, Field(ge=0, le=65535)] = 8075
+    """The port. With 0, the program chooses a free port."""
+
+
 class GameManagerConfig(Section):
     """The keys of the file."""
 
@@ -133,6 +143,7 @@ class GameManagerConfig(Section):
     store: StoreConfig
     floor: FloorConfig = Field(default_factory=FloorConfig)
     pages: PagesConfig = Field(default_factory=PagesConfig)
+    metrics: FloorMetricsConfig | None = None
     accounts: FloorAccounts | None = None
     calendar: CalendarConfig = Field(default_factory=CalendarConfig)
 

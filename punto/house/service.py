@@ -1,8 +1,8 @@
 """The Game Manager's parts, and the order in which they begin and end."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final, Protocol
@@ -18,6 +18,7 @@ from punto.house.disputes import HeldRecord, held_records
 from punto.house.feed import Feed
 from punto.house.intake import Intake
 from punto.house.live import CardOrder, Deviation, Floor, FloorView, Known, TableView
+from punto.house.metrics import MonitoredFloor
 from punto.house.people import LONGEST_SESSION, signed_on
 from punto.house.standing import Standing
 from punto.house.store import Store, StoreAwayError
@@ -149,6 +150,9 @@ async def serve(
     def view() -> FloorView:
         if ending.is_set():
             raise EndingError
+        return present()
+
+    def present() -> FloorView:
         now = datetime.now(UTC)
         return FloorView(
             at=timestamp(now),
@@ -176,7 +180,7 @@ async def serve(
     server = Server(pages, tls=tls, reserved=config.pages.reserved)
     serving = asyncio.create_task(server.serve(sockets=[listener]), name="pages")
     try:
-        async with asyncio.TaskGroup() as tasks:
+        async with _monitored(config, present), asyncio.TaskGroup() as tasks:
             if entrance is not None:
                 tasks.create_task(entrance.tend(), name="sessions")
             tasks.create_task(intake.run(), name="intake")
@@ -197,6 +201,18 @@ async def serve(
         if entrance is not None:
             entrance.close()
         await asyncio.to_thread(store.close)
+
+
+@asynccontextmanager
+async def _monitored(config: GameManagerConfig, view: Callable[[], FloorView]) -> AsyncIterator[None]:
+    """Serve the address for monitoring, if it is configured."""
+    if config.metrics is None:
+        yield
+        return
+    from punto.web.metrics import monitoring  # noqa: PLC0415 - only for such a house
+
+    async with monitoring(config.metrics.port, MonitoredFloor(view)):
+        yield
 
 
 @contextmanager

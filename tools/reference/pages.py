@@ -24,6 +24,7 @@ from tests.controller.table_in_this_process import HERE
 from tools.reference.commands import commands_page
 from tools.reference.configuration import configuration_tables
 from tools.reference.licences import licences_page
+from tools.reference.metrics import metrics_tables
 from tools.reference.roles import roles_tables
 from tools.reference.topics import topics_table
 
@@ -68,6 +69,7 @@ def _markdown(*tables: list[list[str]]) -> str:
 
 _TABLES: Final[dict[str, Callable[[], str]]] = {
     "configuration.md": configuration_tables,
+    "metrics.md": metrics_tables,
     "roles.md": lambda: _markdown(*roles_tables()),
     "topics.md": lambda: _markdown(topics_table()),
 }
