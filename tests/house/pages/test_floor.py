@@ -558,7 +558,7 @@ async def test_times_are_those_of_the_houses_clock(page, tmp_path):
 
 async def test_a_new_alarm_is_heard_once_after_a_touch_and_not_while_it_is_muted(page, tmp_path):
     floor = Floor()
-    floor.tables = an_evening(5)
+    floor.tables = an_evening(9)
     await page.add_init_script(COUNT_SOUNDS)
     async with shown(page, tmp_path, floor):
         listed = page.locator("#alarm-list li")
