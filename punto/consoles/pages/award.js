@@ -95,11 +95,12 @@ export function awardOrders(current) {
   /** @param {boolean} gold whether one of them is the next thing to do */
   function show(gold = true) {
     const { progressive } = current();
+    const next = nextOf(progressive);
     for (const [order, key] of keys) {
       key.hidden = !shown(progressive, order);
       key.disabled = !live();
       key.setAttribute("aria-disabled", String(progressive.orders[order] !== null));
-      key.classList.toggle("go", gold && progressive.todo.order === order && progressive.orders[order] === null);
+      key.classList.toggle("go", gold && next === order && progressive.orders[order] === null);
       if (order === "turn_key") relabel(key, t("award.key_to", { key: otherWay(progressive).toUpperCase() }));
     }
   }
@@ -113,7 +114,7 @@ export function awardOrders(current) {
 
   /** The order that comes next, if it is one of these. */
   function pressNext() {
-    const { order } = current().progressive.todo;
+    const order = nextOf(current().progressive);
     const key = order === null ? undefined : keys.get(order);
     if (key !== undefined && !key.hidden && !key.disabled) key.click();
   }
@@ -136,6 +137,9 @@ export function awardOrders(current) {
  */
 const shown = ({ orders, by_device: byDevice }, order) =>
   order in orders && !byDevice.includes(order) && (order !== "reopen_game" || orders[order] === null);
+
+/** What comes next; the key is turned first where J-POT needs it. @param {GameView} game */
+const nextOf = ({ todo, orders }) => (todo.code === "key_to_jph" && orders.jpot !== null ? "turn_key" : todo.order);
 
 /** @param {GameView} game */
 const otherWay = ({ key }) => (key === "run" ? "jph" : "run");

@@ -70,7 +70,7 @@ const waitsForAward = ({ prompt, state }) =>
     ? { order: "open_betting", label: t("main.waits"), again: "", refused: translated(prompt.text) }
     : null;
 
-/** Which of the orders is the next one, and so the only one that is gold. @returns {"keys" | "game" | "award" | "main" | null} */
+/** Which of the orders is the next one, and so the only one that is gold. @returns {"keys" | "game" | "award" | "call" | "main" | null} */
 function goldOf() {
   if (!byId("keying").hidden) return "keys";
   if (view.prompt.code === "pay_difference") return null; // first the money is paid and taken back
@@ -88,6 +88,7 @@ function showOrders(gold) {
   askKeys.setAttribute("aria-disabled", String(!view.orders.includes("key_card")));
   for (const [order, key] of help) {
     key.disabled = !(live() && view.orders.includes(order));
+    key.classList.toggle("go", gold === "call" && order === "call_supervisor");
     relabel(key, order === "call_supervisor" ? callWords(labelOf(order)) : labelOf(order));
   }
 }

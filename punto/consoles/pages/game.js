@@ -6,6 +6,7 @@ import { askPassword, awardOrders, endOf, hasGame, showProgressive } from "./awa
 import { labelOf } from "./catalogue.js";
 import { give, say } from "./dialogs.js";
 import { counted, t } from "./language.js";
+import { CALLS, isCalled, waitForHandButtons } from "./prompt.js";
 import { live } from "./service.js";
 import { pressedTwice } from "./twice.js";
 
@@ -102,6 +103,7 @@ export function gameSection() {
     const box = byId("hand-buttons");
     // As the dealer sees the table, and as the keypad has them.
     const seats = progressive.seat_one === "right" ? [...progressive.seats].reverse() : progressive.seats;
+    const next = waitForHandButtons(progressive);
     const focused = document.activeElement?.getAttribute("data-hand");
     refresh(box, [seats, progressive.step, progressive.by_device, progressive.unstarted, begun, live()], () =>
       seats.map((seat) => {
@@ -109,7 +111,9 @@ export function gameSection() {
         const out = begun && progressive.unstarted.includes(seat.seat);
         const words = out ? t("seat.not_in") : how(progressive, seat);
         const made = button(String(seat.seat), () => pressSeat(seat.seat), {
-          class: ["hand-button", ...MARKS.filter((mark) => seat[mark]), ...(out ? ["late"] : [])].join(" "),
+          class: ["hand-button", ...MARKS.filter((mark) => seat[mark]), out && "late", next.includes(seat) && "go"]
+            .filter(Boolean)
+            .join(" "),
           "data-hand": seat.seat,
           "aria-pressed": String(pressed(progressive, seat)),
           "aria-disabled": String(Boolean(refused)),
@@ -167,14 +171,17 @@ function nextOrder(view) {
 }
 
 /**
- * Whether the next order is one of the progressive's: "game" if its own is, "award" if a supervisor's is, "possible" if its own
- * can be given, though nothing waits for it.
+ * Whether the next order is one of the progressive's: "game" if its own is, "award" if a supervisor's is, "call" if the supervisor
+ * is called first, "possible" if its own can be given, though nothing waits for it.
  * @param {View} view
  */
 export function nextOfGame(view) {
   if (!hasGame(view)) return null;
   const { progressive, prompt } = view;
-  if (prompt.code === "award" && !IDLE.has(progressive.todo.code)) return "award";
+  if (prompt.code === "award" && !IDLE.has(progressive.todo.code)) {
+    const calls = progressive.award?.dealer === false && CALLS.has(progressive.todo.code);
+    return calls && !isCalled(view) ? "call" : "award";
+  }
   if (nextOrder(view).refused) return null;
   return progressive.step !== "betting" || progressive.unstarted.length > 0 ? "game" : "possible";
 }

@@ -4,9 +4,10 @@ import { byId, element, put, refresh } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { sentence } from "/shared/words.js";
 import { counted, t, translated } from "./language.js";
+import { isCall } from "./top.js";
 import { headline, PHASES, SIDES } from "./words.js";
 
-/** @import { AwardInGame, GameView, Prompt, Side, State, View } from "#sent/consoles" */
+/** @import { AwardInGame, GameView, Prompt, SeatInGame, Side, State, View } from "#sent/consoles" */
 
 const ORDINALS = /** @type {const} */ (["first", "second", "third"]);
 /** @type {Partial<Record<Prompt["code"], (prompt: Prompt, view: View) => string>>} */
@@ -23,12 +24,21 @@ const LINES = {
   draw: ({ side }, view) => (side ? t(`line.draw.${ordinal(side, view)}`, { side: SIDES[side] }) : t("line.draw")),
   key_card: ({ side }, view) => (side ? t(`line.key.${ordinal(side, view)}`, { side: SIDES[side] }) : t("line.key")),
   reveal: () => t("line.reveal"),
-  award: ({ text }, { progressive, state }) =>
-    progressive?.todo.code === "pay" && progressive.award
-      ? paying(progressive.award, state)
-      : progressive?.award?.dealer === false && CALLS.has(progressive.todo.code)
-        ? awardOf(progressive)
-        : translated(sentence(text)),
+  award: ({ text }, view) => {
+    const { progressive, state } = view;
+    const { todo, award, seats } = progressive ?? {};
+    if (todo?.code === "pay" && award) return paying(award, state);
+    if (award?.dealer === false && todo && CALLS.has(todo.code)) {
+      const selected = seats?.filter((each) => each.selected) ?? [];
+      const which = { seats: listed(selected) };
+      return isCalled(view)
+        ? counted("line.award_called", selected.length, which)
+        : counted("line.award", selected.length, which);
+    }
+    const toPress = progressive === null ? [] : waitForHandButtons(progressive);
+    if (toPress.length > 0) return counted("line.hand_buttons", toPress.length, { seats: listed(toPress) });
+    return OF_AN_AWARD[todo?.code ?? ""]?.() ?? translated(sentence(text));
+  },
   pay: (_, { last }) => (last === null ? t("line.pay") : headline(last.round)),
   pay_difference: ({ text }, { last }) => (last?.correction ? headline(last.correction) : translated(text)),
   return_wagers: () => t("line.return_wagers"),
@@ -36,20 +46,44 @@ const LINES = {
   shoe_over: () => t("line.shoe_over"),
   shoe_offline: () => t("line.shoe_offline"),
 };
+/** Of what the service says at length, the act alone. @type {Partial<Record<string, () => string>>} */
+const OF_AN_AWARD = {
+  hand_buttons: () => t("line.hand_buttons.each"),
+  jpot: () => t("line.jpot"),
+  key_to_run: () => t("line.key_to_run"),
+  swipe_card: () => t("line.swipe_card"),
+};
 /** What waits for a supervisor to come to the table. */
-const CALLS = new Set(["key_to_jph", "confirm"]);
+export const CALLS = new Set(["key_to_jph", "confirm"]);
 const OF_A_SIDE = new Set(["draw", "key_card"]);
 const TROUBLE = new Set(["stopped", "shoe_offline"]);
 
 /** @type {(side: Side, view: View) => string} */
 const ordinal = (side, { state }) => ORDINALS[state.hands?.[side].length ?? 0];
 
-/** @param {GameView} game */
-function awardOf({ seats }) {
-  const won = seats.filter(({ selected }) => selected).map(({ seat }) => seat);
-  const all = new Intl.ListFormat(document.documentElement.lang).format(won.map(String));
-  return counted("line.award", won.length, { seats: all });
+/**
+ * The seats that have certainly won, and whose hand buttons the dealer has not pressed yet.
+ * @param {GameView} game
+ */
+export const waitForHandButtons = ({ todo, seats }) =>
+  todo.code === "hand_buttons" ? seats.filter(({ won, selected, share }) => won && !selected && share !== null) : [];
+
+/** The game for whose award a supervisor was called. @type {number | null} */
+let calledIn = null;
+
+/**
+ * Whether a supervisor was called for the award; also once the call is acknowledged.
+ * @param {View} view
+ */
+export function isCalled({ progressive, alarms }) {
+  const round = progressive?.round ?? null;
+  if (alarms.some(isCall)) calledIn = round;
+  return round !== null && calledIn === round;
 }
+
+/** @param {readonly SeatInGame[]} seats */
+const listed = (seats) =>
+  new Intl.ListFormat(document.documentElement.lang).format(seats.map(({ seat }) => String(seat)));
 
 /**
  * Whom to pay what of an award, in the order of paying.

@@ -572,7 +572,9 @@ async def test_a_lost_connection_is_reported_within_three_seconds_and_blocks_eve
     await page.wait_for_selector("body:not(.live)")
 
     assert await page.evaluate("changed") - began < 3
-    await expect(page.locator("#not-live strong")).to_have_text("NOT LIVE")
+    await expect(page.locator("#not-live")).to_have_text(
+        "NOT LIVE Deal no card. Call a supervisor. No connection to the table's service"
+    )
     await expect(page.locator("#main-order")).to_be_disabled()
     await expect(page.locator("[data-order=call_supervisor]")).to_be_disabled()
     inputs = here.table.engine.seq

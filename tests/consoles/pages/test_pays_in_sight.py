@@ -192,3 +192,49 @@ async def test_a_phone_cuts_off_no_key_and_no_pay(browser, here):
 
             assert await page.evaluate(CUT_OFF) == []
             assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+# What a finger would miss, which seats cannot be seen, and which titles are cut.
+NARROW = """
+least => [...document.querySelectorAll("main button")].filter(each => each.checkVisibility())
+  .map(each => [each.textContent, each.getBoundingClientRect()])
+  .filter(([, box]) => box.width < least || box.height < 48).map(([name, box]) => `${name} ${box.width} x ${box.height}`)
+"""
+CUT_SEATS = """
+[...document.querySelectorAll("#seat-list .seat")].filter(each =>
+  each.getBoundingClientRect().bottom > each.closest("section").getBoundingClientRect().bottom).map(each => each.textContent)
+"""
+CUT_TITLES = """
+[...document.querySelectorAll("#table-name, #game, #progressive-title, #meter-facts")]
+  .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.textContent)
+"""
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "least"),
+    [(1280, 800, 48), (1024, 768, 44), (1920, 1080, 48), (768, 1024, 48), (390, 844, 48)],
+)
+async def test_nine_seats_have_buttons_for_a_finger_and_whole_titles(browser, here, width, height, least):
+    await here.load()
+    await here.table.play(5, seats=[1])
+    croupier = Croupier.at_betting(
+        *(f"wager {seat} player {1000 * seat}" for seat in range(1, 10)),
+        *("meter", "spot 2"),
+        game_name="progressive-2",
+        meter={},
+        seats=9,
+        next_coup="order",
+    )
+    view = json.loads(
+        view_of(Trials(croupier.state), 1, NOW, Peer("mei", (Role.DEALER,)), 71.0).model_dump_json()
+    )
+    view["state"] |= {"game": "Commission-free Baccarat with two side wagers", "game_titles": {}}
+    async with console_of(browser, width, height, touch=width == 390) as page:
+        await page.add_init_script(FED)
+        await at_work(page, here, "mei")
+        await page.evaluate("view => feed(view)", view)
+
+        assert await page.locator(".hand-button").count() == 9
+        assert await page.evaluate(NARROW, least) == []
+        assert await page.evaluate(CUT_SEATS) == []
+        assert await page.evaluate(CUT_TITLES) == []

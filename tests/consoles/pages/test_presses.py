@@ -135,7 +135,7 @@ async def test_an_award_takes_three_presses_of_the_dealer_and_two_of_the_supervi
         await here.table.order(StartGame(here.table.state.round.number, "mei"))
         await here.table.order(CloseBetting("mei"))
         await here.draw(SUITED)
-        await expect(dealer.page.locator("#headline")).to_contain_text("press the hand button of seat 2")
+        await expect(dealer.page.locator("#headline")).to_have_text("Press hand button 2")
         await dealer.key("2")
         await headline(dealer.page, "Award of seat 2: call a supervisor")
         await at_work(desk, here, "omar")

@@ -13,7 +13,7 @@ from punto.baccarat.progressive.game_events import HandButton, StartGame, WagerP
 from punto.baccarat.progressive.nexus import Confirm
 from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.table.events import MeterHeard, ShoeLost
-from punto.baccarat.table.order_kinds import CloseBetting, ResumePlay
+from punto.baccarat.table.order_kinds import AcknowledgeAlarm, CloseBetting, ResumePlay
 from punto.baccarat.table.settings import Settings
 from punto.controller.orders.doors import Equipment
 from punto.drivers.base import CardAnswer
@@ -44,6 +44,7 @@ GOLD = """
 [...document.querySelectorAll("main button")].filter(each => each.checkVisibility())
   .filter(each => getComputedStyle(each).backgroundColor === "rgb(240, 189, 106)").map(each => each.firstChild.textContent)
 """
+GOLDEN = "rgb(240, 189, 106)"
 FORTY = "2H KC 2D JC 5H KD"  # 9 over 0: 40 for 1 from the tray
 SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 
@@ -269,10 +270,13 @@ async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tm
         await at_work(page, here, "mei")
         await here.draw(SUITED)
 
-        await headline(page, "25% of the meter: press the hand button of seats 2 and 5")
+        await headline(page, "Press hand buttons 2 and 5")
+        await expect(page.locator("#now")).to_have_css("background-color", GOLDEN)
+        await expect(page.locator("#locked")).to_have_text("Next hand locked")
+        await expect(page.locator("#main-order")).to_contain_text("Locked: award first")
         await expect(page.locator("#phase")).to_have_text("Hand settled · Award of the progressive")
         assert (await page.evaluate(FIRST))[0] == "now"
-        assert await page.evaluate(GOLD) == []
+        assert await page.evaluate(GOLD) == ["5", "2"]
         await page.keyboard.press("F2")
         await expect(page.locator("#main-order")).not_to_have_class(re.compile("armed"))
         for number in (2, 5):
@@ -281,12 +285,24 @@ async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tm
         await expect(page.locator("#detail")).to_have_text(
             "Call a supervisor, who verifies the hand, turns the key to JPH and presses J-POT"
         )
+        assert await page.evaluate(GOLD) == ["Call supervisor"]
+        await hold_up(page, axe=width == 1280)
+        await page.keyboard.press("F8")
+        await headline(page, "Award of seats 2 and 5: supervisor called")
+        assert await page.evaluate(GOLD) == ["J-POT"]
+        await here.table.order(AcknowledgeAlarm("omar", here.table.state.alarms[0].number))
+        await caught_up(page)
+        await headline(page, "Award of seats 2 and 5: supervisor called")
         assert await page.evaluate(GOLD) == ["J-POT"]
         await here.table.order(TurnKey(Key.JPH, "omar"))
-        await headline(page, "The key is at JPH: the supervisor presses J-POT")
+        await headline(page, "Press J-POT")
+        await expect(page.locator("#detail")).to_have_text("The key is at JPH: the supervisor presses J-POT")
         assert await page.evaluate(GOLD) == ["J-POT"]
         await here.table.order(Jpot("omar"))
-        await headline(page, "The award is logged: turn the key to RUN, which takes the award off the meter")
+        await headline(page, "Turn the key to RUN")
+        await expect(page.locator("#detail")).to_have_text(
+            "The award is logged: turn the key to RUN, which takes the award off the meter"
+        )
         assert await page.evaluate(GOLD) == ["Key to RUN"]
         await here.table.order(TurnKey(Key.RUN, "omar"))
 
@@ -309,7 +325,7 @@ async def test_play_that_a_supervisor_resumes_without_the_award_goes_on_at_the_d
         await here.table.order(CloseBetting("mei"))
         await here.draw(SUITED)
         await at_work(page, here, "mei")
-        await headline(page, "25% of the meter: press the hand button of seat 2")
+        await headline(page, "Press hand button 2")
 
         await here.table.order(ResumePlay("omar", "The award is paid later"))
 
@@ -340,7 +356,8 @@ async def test_the_game_ends_without_an_award_once_a_supervisor_confirms_that_no
         await at_work(page, here, "mei")
         await here.draw(SUITED)
 
-        await headline(page, re.compile("press the hand button of seat 2, if its Player or Banker wager won"))
+        await headline(page, "Press the hand button of each winning seat")
+        await expect(page.locator("#detail")).to_contain_text("of seat 2, if its Player or Banker wager won")
         assert await page.evaluate(GOLD) == []
         await page.keyboard.press("F6")
         await said(page, "GAME OVER: ")
