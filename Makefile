@@ -30,7 +30,7 @@ WHENEVER := -m "not soak and not punctual"
 # Each run of tests leaves its results here, for `punto lab-report`.
 RESULTS := build/results
 
-.PHONY: demo test announce quick test-punctual test-covered test-path test-others check bench soak simulate fuzz fmt lock schema examples fonts screenshots pictures docs release deb test-package sbom audit system clean
+.PHONY: demo test announce quick test-punctual test-covered test-path test-others check bench soak simulate fuzz fmt lock schema examples fonts screenshots pictures docs release deb test-package test-image sbom audit system clean
 
 # GAME is a game that ships, a game file, `progressive`, which is progressive-2, or `floor`, which is several tables.
 demo: $(DEMO_VENV)/.ready
@@ -193,10 +193,15 @@ release: $(READY)
 deb: $(READY)
 	$(BIN)/python -m tools.packages $(DEB)
 
-# The packages in a clean Debian, as root: installed, upgraded, taken back and removed. TRIAL has options, such as `--debian 13 --rounds 100000`.
+# The packages in a clean Debian 12 and 13, as root: installed, upgraded, taken back and removed. TRIAL has options, such as `--debian 13 --rounds 3000`.
 test-package: $(READY)
 	./tools/install-system-packages package
 	$(BIN)/python -m tests.deploy.package_trial $(TRIAL)
+
+# The image of deploy/Dockerfile, as root: built without a registry, and used.
+test-image: $(READY)
+	./tools/install-system-packages image
+	$(BIN)/python -m tests.deploy.image_trial
 
 # The packages of table.lock in CycloneDX's form, as in a release.
 sbom: $(READY)

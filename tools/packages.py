@@ -13,21 +13,25 @@ import shutil
 import stat
 import sys
 import tempfile
+import textwrap
 from email.utils import formatdate
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from punto.commands.cli import SUBCOMMANDS
-from tools.reference.manual import completions, manual_pages
+from tools.reference.manual import completions, manual_pages, script_page
 from tools.release import ROOT, ReleaseError, build, locked, megabytes, on_disk, run
 
 PYTHONS: Final = {"12": "3.11", "13": "3.13"}
 """Releases of Debian, and the Python of each. A compiled wheel is for one Python, so there is a package for each release."""
 MACHINES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
+ELF: Final = {"amd64": 62, "arm64": 183}
+"""The machine in the header of a compiled file, e_machine of elf(5)."""
 IN_PYTHON: Final = re.compile(r"^cobs==.*?(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 """What has no ready wheel for Linux, but works without its compiled part: a frame of a serial line is small."""
 SHIPPED: Final = ROOT / "deploy" / "debian"
-MAINTAINER: Final = "The Punto project <punto@localhost>"
+MAINTAINER: Final = "The authors of Punto <punto@punto.invalid>"
+"""Those of `copyright`. Debian requires an address and the project does not have one, so it is an address that cannot exist (RFC 2606)."""
 
 
 class Package(NamedTuple):
@@ -49,7 +53,6 @@ class Package(NamedTuple):
     """The folders of its configuration, which a purge removes."""
     tmpfiles: str = ""
     examples: tuple[str, ...] = ()
-    next_step: str = "README.Debian"
     recommends: str = "mosquitto"
 
 
@@ -122,8 +125,7 @@ set -e
 systemd-sysusers punto-kiosk.conf
 [ ! -d /run/systemd/system ] || systemctl daemon-reload
 if [ -z "$2" ]; then
-    echo "punto-kiosk: write the address of the page into /etc/punto-kiosk/kiosk.conf, then run:"
-    echo "punto-kiosk: systemctl enable --now punto-kiosk@tty1"
+    echo "punto-kiosk: to show the ADDRESS in /etc/punto-kiosk/kiosk.conf, run as root: systemctl enable --now punto-kiosk@tty1"
 fi
 """,
     "prerm": """#!/bin/sh
@@ -231,7 +233,8 @@ def pack(tree: Path, out: Path, about: dict[str, str], scripts: dict[str, str], 
         write(meta / name, text, 0o755)
     for each in [tree, *tree.rglob("*")]:
         if not each.is_symlink():
-            executable = each.is_dir() or each.stat().st_mode & stat.S_IXUSR
+            program = each.stat().st_mode & stat.S_IXUSR and ".so" not in each.suffixes
+            executable = each.is_dir() or program
             each.chmod(0o755 if executable else 0o644)
     done = run(
         *("dpkg-deb", "--root-owner-group", "-z1", "--build", tree, out),
@@ -261,6 +264,10 @@ def stage(package: Package, target: Target, wheel: Path, tree: Path, commit_time
     write(tree / "usr/share/bash-completion/completions/punto", completion["bash"])
     write(tree / "usr/share/zsh/vendor-completions/_punto", completion["zsh"])
     document(package.name, target.full_version, tree, commit_time)
+    write(
+        tree / "usr/share/lintian/overrides" / package.name,
+        (SHIPPED / "lintian-overrides").read_text(encoding="utf-8"),
+    )
     for example in package.examples:
         write(
             tree / f"usr/share/doc/{package.name}/examples" / example,
@@ -269,9 +276,10 @@ def stage(package: Package, target: Target, wheel: Path, tree: Path, commit_time
     if package is _TABLE:
         for name in ("sysusers-table.conf", "tmpfiles-table.conf"):
             write(tree / "usr/share/punto" / name, (ROOT / "systemd" / name).read_text(encoding="utf-8"))
-        write(
-            tree / "usr/bin/punto-verify", (ROOT / "systemd/punto-verify").read_text(encoding="utf-8"), 0o755
-        )
+        verify = (ROOT / "systemd/punto-verify").read_text(encoding="utf-8")
+        write(tree / "usr/bin/punto-verify", verify, 0o755)
+        page = script_page("punto-verify", verify, target.version)
+        compressed(tree / "usr/share/man/man1/punto-verify.1.gz", page)
         write(
             tree / "etc/udev/rules.d/60-punto.rules",
             (ROOT / "systemd/60-punto.rules").read_text(encoding="utf-8"),
@@ -320,13 +328,26 @@ def environment(package: Package, target: Target, wheel: Path, folder: Path) -> 
         ),
         encoding="utf-8",
     )
+    refuse_other_machines(packages, target.architecture)
     write(
         folder / "pyvenv.cfg",
         f"home = /usr/bin\ninclude-system-site-packages = false\nversion = {target.python}\n",
     )
     write(folder / "VERSION", f"{target.full_version}\n")
     (folder / "bin").mkdir()
-    (folder / "bin/python").symlink_to(f"/usr/bin/python{target.python}")
+    (folder / "bin/python").symlink_to(f"../../../../bin/python{target.python}")
+
+
+def refuse_other_machines(packages: Path, architecture: str) -> None:
+    """Refuse a compiled file that is for another machine.
+
+    Raises:
+        ReleaseError: There is one.
+    """
+    for each in packages.rglob("*"):
+        header = b"" if each.is_dir() else each.read_bytes()[:20]
+        if header.startswith(b"\x7fELF") and int.from_bytes(header[18:20], "little") != ELF[architecture]:
+            raise ReleaseError(f"{each.relative_to(packages)} is not for {architecture}")
 
 
 def install(packages: Path, wanted: str, *options: str) -> None:
@@ -366,7 +387,7 @@ def control(package: Package, target: Target) -> dict[str, str]:
         "Recommends": package.recommends,
         "Suggests": "openssl",
         "Conflicts": others,
-        "Description": f"{package.summary}\n {package.about}",
+        "Description": f"{package.summary}\n{wrapped(package.about)}",
     }
 
 
@@ -405,15 +426,22 @@ def kiosk_control(target: Target) -> dict[str, str]:
         "Depends": "cage, chromium, dbus, libpam-systemd, passwd, systemd",
         "Recommends": "punto-display | punto, fonts-noto-cjk",
         "Description": "table-game controller for baccarat: a screen that shows a display\n"
-        " Starts Chromium in cage on a terminal of this PC, with the page of a display on this or another PC.",
+        + wrapped(
+            "Starts Chromium in cage on a terminal of this PC, with the page of a display on this or another PC."
+        ),
     }
+
+
+def wrapped(about: str) -> str:
+    """A package's description as Debian has it, in lines of at most 79 characters."""
+    return textwrap.fill(about, 79, initial_indent=" ", subsequent_indent=" ")
 
 
 def filled(name: str, package: Package) -> str:
     """A script that ships, for one package."""
     values = {
         "PACKAGE": package.name,
-        "NEXT": package.next_step,
+        "NEXT": f"less /usr/share/doc/{package.name}/README.Debian",
         "UNITS": " ".join(f"'{unit.replace('@.', '@*.')}'" for unit in package.units),
         "FOLDERS": " ".join(package.folders),
     }

@@ -2,8 +2,8 @@
 
     python -m tests.deploy.package_trial --debian 12 --rounds 3000
 
-Only root can run it. The Debian is made by mmdebstrap, from the mirror that apt uses here, and kept in build/ for the next run; the packages
-are installed without a network. No systemd runs in it, so a unit's ExecStart is started as the unit's user.
+Only root can run it. Each Debian is made by mmdebstrap, from the mirror that apt uses here, and kept in build/ for the next run, as is the
+long record; the packages are installed without a network. No systemd runs in it, so a unit's ExecStart is started as the unit's user.
 """
 
 import argparse
@@ -16,16 +16,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from benchmarks.start import Record
 from punto.controller.config.tables import load_configs
 from punto.controller.journal import schema
 from tests.deadline import DEADLINE
-from tools.packages import PYTHONS, this_architecture, this_release
+from tests.deploy.installed_machine import NAMESPACES
+from tools.packages import PYTHONS, this_architecture
 from tools.release import ROOT, on_disk
 
 SUITES: Final = {"12": "bookworm", "13": "trixie"}
@@ -39,6 +40,8 @@ OTHER: Final = "table-2"
 """A table with a long record."""
 OTHER_CONFIG: Final = CONFIG.replace(TABLE, OTHER)
 OTHER_RECORD: Final = RECORD.replace(TABLE, OTHER)
+A_SHOE: Final = 70
+"""Hands that a shoe of eight decks always has."""
 SOCKET: Final = f"/run/punto/{TABLE}/operator.sock"
 PASSWORD: Final = "a long password"  # noqa: S105 - of an account that this trial makes
 EDITOR: Final = f"""#!/bin/sh
@@ -49,37 +52,81 @@ SYSTEMCTL: Final = """#!/bin/sh
 # A systemd on which a table runs.
 case $* in *list-units*) echo "punto@table-1.service loaded active running Punto table table-1" ;; esac
 """
+KIOSK: Final = "-kiosk"
+IMAGE: Final = "-image"
+MORE: Final = {
+    "": "",
+    KIOSK: ",cage,chromium,dbus,libpam-systemd,fonts-liberation,grim,mosquitto",
+    IMAGE: ",python3-pip,ca-certificates",
+}
+"""What else a clean Debian has: for punto-kiosk and a picture of its screen, and for the image of tests/deploy/image_trial.py."""
+RUNTIME: Final = "/run/user/punto-kiosk"
+HEADLESS: Final = (
+    f"XDG_RUNTIME_DIR={RUNTIME}",
+    "WAYLAND_DISPLAY=wayland-0",
+    "WLR_BACKENDS=headless",
+    "WLR_RENDERER=pixman",
+    "WLR_LIBINPUT_NO_DEVICES=1",
+    "HOME=/var/lib/punto-kiosk",
+)
+DEBUGGED: Final = 'export CHROMIUM_FLAGS="$CHROMIUM_FLAGS --remote-debugging-port=9222"\n'
+KILL_BROWSER: Final = """
+for each in /proc/[0-9]*; do
+    case $(tr '\\0' ' ' < $each/cmdline) in *--type=*) ;; /usr/lib/chromium/chromium*) kill -KILL ${each#/proc/} ;; esac
+done
+"""
+SCREEN: Final = """
+import json, urllib.request
+from websockets.sync.client import connect
+
+with urllib.request.urlopen("http://127.0.0.1:9222/json", timeout=5) as answer:
+    page = next(each for each in json.load(answer) if each["type"] == "page")
+with connect(page["webSocketDebuggerUrl"], max_size=None) as screen:
+    screen.send(json.dumps({"id": 1, "method": "Runtime.evaluate", "params": {"expression": "document.body.innerText"}}))
+    print(json.loads(screen.recv(timeout=5))["result"]["result"]["value"])
+"""
+"""Prints the text of the page that Chromium shows."""
 TOUCHED: Final = ("etc", "opt", "root", "run", "srv", "usr", "var/lib", "var/log")
 """Where a package could leave something."""
+WANTED: Final = re.compile(
+    r"/var/lib/punto(/table-\d(/(table-\d\.db(-shm|-wal|\.lock)?|operators\.db|shoe\.store))?)?"
+)
+"""What a purge leaves: records and accounts, and the memory of the virtual shoe, which a person has put there."""
 OF_THE_SYSTEM: Final = re.compile(
     r"/(var/lib/(dpkg|apt|systemd)|var/log|run/(lock|shm|systemd)|etc/(\.pwd\.lock|passwd|group|shadow|gshadow|subuid|subgid)-?$)"
 )
 
 
 class Trial:
-    """A clean Debian in a folder, and what is measured in it."""
+    """A clean Debian in a folder, as a machine of its own: nothing of it runs after the end of the block."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
+    def __enter__(self) -> Self:
+        # Not a chroot: in one, Chromium could not make the namespaces of its sandbox.
+        enter = (
+            'ip link set lo up && mount --rbind "$0" "$0" && cd "$0" && mount --rbind /dev dev && '
+            "mount -t proc proc proc && pivot_root . . && umount -l . && echo up && exec sleep infinity"
+        )
+        self._namespaces = subprocess.Popen(
+            [*NAMESPACES[:-1], "sh", "-c", enter, str(self.root)], stdout=subprocess.PIPE, text=True
+        )
+        assert self._namespaces.stdout
+        assert self._namespaces.stdout.readline() == "up\n"
+        self.first = first_child(self._namespaces.pid)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._namespaces.kill()
+        self._namespaces.wait()
+
     def command(self, *command: str, user: str | None = None) -> list[str]:
         """A command line that runs a command in it."""
-        enter = 'mount --rbind /dev "$0/dev" && mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
         whose = ("setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups") if user else ()
         return [
-            *(
-                "unshare",
-                "--mount",
-                "--net",
-                "--pid",
-                "--fork",
-                "--kill-child",
-                "sh",
-                "-c",
-                enter,
-                str(self.root),
-            ),
-            *("env", "-i", "PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LC_ALL=C.UTF-8"),
+            *("nsenter", "-t", str(self.first), "-m", "-n", "-p", "env", "-i", "-C", "/"),
+            *("PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LC_ALL=C.UTF-8"),
             *("DEBIAN_FRONTEND=noninteractive", *whose, *command),
         ]
 
@@ -110,8 +157,7 @@ class Trial:
             yield process
         finally:
             if process.poll() is None:
-                first = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii")
-                os.kill(int(first), signal.SIGTERM)
+                os.kill(first_child(process.pid), signal.SIGTERM)
             process.wait(DEADLINE)
 
     def said(self) -> str:
@@ -155,13 +201,24 @@ class Trial:
 
     def starts(self, unit: str, instance: str) -> list[str]:
         """The command of a unit that is installed."""
+        return self.setting(unit, "ExecStart").replace("%i", instance).split()
+
+    def setting(self, unit: str, key: str) -> str:
+        """A setting of a unit that is installed."""
         text = (self.root / f"usr/lib/systemd/system/{unit}").read_text(encoding="utf-8")
-        (line,) = re.findall(r"^ExecStart=(.*)$", text, re.MULTILINE)
-        return str(line).replace("%i", instance).split()
+        (value,) = re.findall(rf"^{key}=(.*)$", text, re.MULTILINE)
+        return str(value)
 
     def version(self) -> str:
         """The version that `punto` is."""
         return self.run("punto", "--version").split()[1]
+
+
+def first_child(pid: int) -> int:
+    """The process that a program such as nsenter has started for another."""
+    while not (children := Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()):
+        time.sleep(0.01)
+    return int(children[0])
 
 
 @contextmanager
@@ -173,9 +230,22 @@ def step(name: str, folder: Path) -> Iterator[None]:
     print(f"{name}: {taken:.1f} s, {grown / 1e6:+.1f} MB", flush=True)
 
 
-def debian(release: str) -> Path:
+@contextmanager
+def clean(release: str, kind: str = "") -> Iterator[Trial]:
+    """A clean Debian, until the end of the block."""
+    with tempfile.TemporaryDirectory(prefix="punto-package-", dir="/tmp") as folder:
+        root = Path(folder) / "pc"
+        root.mkdir()
+        archive = debian(release, kind)
+        with step(f"a clean Debian {release}", root):
+            subprocess.run(["tar", "-xf", archive, "-C", root, "--exclude=./dev/*"], check=True)
+        with Trial(root) as trial:
+            yield trial
+
+
+def debian(release: str, kind: str = "") -> Path:
     """An archive with a clean Debian that has what the packages depend on."""
-    archive = ROOT / "build" / f"debian-{release}.tar"
+    archive = ROOT / "build" / f"debian-{release}{kind}.tar"
     if not archive.exists():
         archive.parent.mkdir(exist_ok=True)
         listed = subprocess.run(
@@ -187,7 +257,7 @@ def debian(release: str) -> Path:
             ["apt-config", "dump", "Acquire"], check=True, capture_output=True, text=True
         ).stdout.splitlines()
         options = [f"--aptopt={each}" for each in acquired if re.match(r"Acquire::(Check|http|https)", each)]
-        needs = f"systemd,tzdata,passwd,util-linux,python{PYTHONS[release]}"
+        needs = f"systemd,tzdata,passwd,util-linux,python{PYTHONS[release]}" + MORE[kind]
         unfinished = archive.with_suffix(".new.tar")
         subprocess.run(
             ["mmdebstrap", "--quiet", "--variant=apt", f"--include={needs}", *options, SUITES[release], unfinished, mirror],
@@ -200,13 +270,15 @@ def debian(release: str) -> Path:
 def try_table(trial: Trial, before: Path, after: Path, rounds: int) -> None:
     """Everything that a table's PC goes through."""
     had, accounts = trial.files(), trial.accounts()
-    with step(f"install {before.name}", trial.root):
-        said = trial.install(before)
-    assert "nothing runs until it is configured" in said, said
-    with step("configure by README.Debian", trial.root):
-        configure(trial)
-    with step("deal hands as the unit's user", trial.root):
-        deal(trial)
+    with step("from apt install to the first settled hand", trial.root):
+        with step(f"install {before.name}", trial.root):
+            said = trial.install(before)
+        assert "Next, run as root:" in said, said
+        with step("configure by README.Debian", trial.root):
+            configure(trial)
+        deal(trial, 1)
+    with step(f"deal a shoe of {A_SHOE} hands as the units' user", trial.root):
+        deal(trial, A_SHOE)
     with step(f"record {rounds} rounds", trial.root):
         write_record(trial, rounds)
     with step(f"upgrade to {after.name}, with proofs of old and new", trial.root):
@@ -239,8 +311,8 @@ def try_table(trial: Trial, before: Path, after: Path, rounds: int) -> None:
         said = trial.run("apt-get", "purge", "--yes", "punto")
     left = trial.files() - had - {f"/root/{each.name}" for each in (before, after)}
     print("left after the purge:", *sorted(left), sep="\n  ", flush=True)
-    assert all(each.startswith("/var/lib/punto") for each in left), left
-    assert {RECORD, OTHER_RECORD} <= left
+    assert {each for each in left if not WANTED.fullmatch(each)} == set()
+    assert {RECORD, OTHER_RECORD, f"/var/lib/punto/{TABLE}/operators.db"} <= left
     assert trial.accounts() == accounts, trial.accounts() ^ accounts
     assert {each.stat().st_uid for each in (trial.root / "var/lib/punto").rglob("*")} == {0}
     assert "/var/lib/punto" in said, said
@@ -285,8 +357,13 @@ def try_house(trial: Trial, package: Path) -> None:
 
 def wait_for(trial: Trial, text: str, what: str) -> None:
     """Wait until a program that runs has said something."""
+    wait_until(lambda: text in trial.said(), what, trial)
+
+
+def wait_until(done: Callable[[], bool], what: str, trial: Trial) -> None:
+    """Wait until something is so."""
     until = time.monotonic() + DEADLINE
-    while text not in trial.said():
+    while not done():
         assert time.monotonic() < until, f"{what}: not so\n{trial.said()}"
         time.sleep(0.1)
 
@@ -307,8 +384,16 @@ def configure(trial: Trial) -> None:
     (trial.root / "usr/local/bin/editor").unlink()
 
 
-def deal(trial: Trial) -> None:
+def deal(trial: Trial, rounds: int = 2) -> None:
     """Have the unit's program deal hands from a virtual shoe, and prove them."""
+    with dealing(trial, rounds):
+        pass
+    trial.run("punto", "replay", RECORD, user=f"punto-{TABLE}")
+
+
+@contextmanager
+def dealing(trial: Trial, rounds: int) -> Iterator[None]:
+    """Have the unit's program deal from a virtual shoe, until the end of the block, which begins after so many rounds."""
     user = f"punto-{TABLE}"
 
     def order(name: str) -> None:
@@ -320,33 +405,24 @@ def deal(trial: Trial) -> None:
 
     first = rounds_of(trial)
     (trial.root / SOCKET.lstrip("/")).unlink(missing_ok=True)  # of a service that was killed
-    shoe = (
-        "punto",
-        "shoe",
-        "--link",
-        SHOE,
-        "--key-file",
-        "/etc/punto/shoe.key",
-        "--between",
-        "0.1",
-        "--quiet",
-    )
+    shoe = ("punto", "shoe", "--link", SHOE, "--key-file", "/etc/punto/shoe.key", "--between", "0.1")
     with (
-        trial.running(*shoe, user=user),
+        trial.running(*shoe, "--quiet", user=user),
         trial.running(*trial.starts("punto@.service", TABLE), user=user) as table,
     ):
-        until = time.monotonic() + DEADLINE
-        while not (trial.root / SOCKET.lstrip("/")).exists() or '"shoe connected"' not in trial.said():
-            assert time.monotonic() < until, f"no shoe\n{trial.said()}"
+
+        def until(done: Callable[[], bool], what: str) -> None:
+            wait_until(lambda: done() or table.poll() is not None, what, trial)
             assert table.poll() is None, f"the service has ended\n{trial.said()}"
-            time.sleep(0.1)
+
+        until(
+            lambda: (trial.root / SOCKET.lstrip("/")).exists() and '"shoe connected"' in trial.said(),
+            "the shoe is connected",
+        )
         order("sign-on")
         order("change-shoe")
-        while rounds_of(trial) < first + 2:
-            assert time.monotonic() < until, f"no hand was dealt\n{trial.said()}"
-            assert table.poll() is None, f"the service has ended\n{trial.said()}"
-            time.sleep(0.2)
-    trial.run("punto", "replay", RECORD, user=user)
+        until(lambda: rounds_of(trial) >= first + rounds, f"{rounds} hands are dealt")
+        yield
 
 
 def rounds_of(trial: Trial) -> int:
@@ -362,7 +438,7 @@ def rounds_of(trial: Trial) -> int:
 
 
 def write_record(trial: Trial, rounds: int) -> None:
-    """Make a second table, and a record of it with many rounds, each of them executed."""
+    """Make a second table with a long record."""
     config = OTHER_CONFIG.lstrip("/")
     trial.run(
         "sh", "-ec", f"sed 's/TABLE/{OTHER}/g' /usr/share/punto/sysusers-table.conf | systemd-sysusers -"
@@ -374,15 +450,26 @@ def write_record(trial: Trial, rounds: int) -> None:
     )
     trial.run("systemd-tmpfiles", "--create", f"punto-{OTHER}.conf")
     trial.run("sh", "-ec", f"sed 's/{TABLE}/{OTHER}/g; /^simulation/d' {CONFIG} > {OTHER_CONFIG}")
-    (settings,) = load_configs(trial.root / config)
-    with closing(schema.open_for_writing(trial.root / OTHER_RECORD.lstrip("/"))) as connection:
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.execute("BEGIN")
-        written = Record(connection, settings.settings())
-        while written.state.round.number <= rounds:
-            written.play_shoe()
-        connection.execute("COMMIT")
+    shutil.copy(long_record(trial.root / config, rounds), trial.root / OTHER_RECORD.lstrip("/"))
     trial.run("chown", "-R", f"punto-{OTHER}:punto-{OTHER}", str(Path(OTHER_RECORD).parent))
+
+
+def long_record(config: Path, rounds: int) -> Path:
+    """A record with many rounds, each of them executed. A later checkout takes the same, because it must prove it too."""
+    kept = ROOT / "build" / f"record-{rounds}.db"
+    if not kept.exists():
+        unfinished = kept.with_suffix(".new.db")
+        unfinished.unlink(missing_ok=True)
+        (settings,) = load_configs(config)
+        with closing(schema.open_for_writing(unfinished)) as connection:
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.execute("BEGIN")
+            written = Record(connection, settings.settings())
+            while written.state.round.number <= rounds:
+                written.play_shoe()
+            connection.execute("COMMIT")
+        unfinished.rename(kept)
+    return kept
 
 
 def refuse_a_changed_record(trial: Trial, old: str) -> None:
@@ -431,28 +518,93 @@ def built(release: str, out: Path, *names: str, version: str | None = None) -> l
     return built(release, out, *names, version=version)
 
 
-def main() -> int:
+def try_kiosk(trial: Trial, table: Path, kiosk: Path) -> None:
+    """A table's PC with a screen: the board is shown, and comes back after its browser or its server has ended."""
+    trial.install(table)
+    configure(trial)
+    with step(f"install {kiosk.name}", trial.root):
+        said = trial.install(kiosk)
+    assert "systemctl enable --now punto-kiosk@tty1" in said, said
+    trial.place("/etc/chromium.d/trial", DEBUGGED)
+    trial.place("/etc/mosquitto/trial.conf", "listener 1885 127.0.0.1\nallow_anonymous true\n")
+    trial.run(
+        *(
+            "install",
+            "-m",
+            "0644",
+            "/usr/share/doc/punto/examples/display.toml",
+            f"/etc/punto-display/{TABLE}.toml",
+        )
+    )
+    trial.run("chmod", "0755", "/etc/punto-display")
+    trial.run("install", "-d", "-m", "0700", "-o", "punto-kiosk", RUNTIME, "/var/lib/punto-kiosk")
+    session = trial.setting("punto-kiosk@.service", "ExecStart")
+    pause = trial.setting("punto-kiosk@.service", "RestartSec")
+    session = f"while true; do {session}; sleep {pause}; done"  # as Restart=always
+    display = trial.starts("punto-display@.service", TABLE)
+    with (
+        trial.running("mosquitto", "-c", "/etc/mosquitto/trial.conf", user="mosquitto"),
+        trial.running("env", *HEADLESS, "sh", "-c", session, user="punto-kiosk"),
+    ):
+        with step("the kiosk waits for its server", trial.root):
+            wait_for_screen(trial, "Waiting for the display's server")
+        with dealing(trial, 2):
+            with trial.running(*display, user="mosquitto"):
+                with step("the board is shown", trial.root):
+                    wait_for_screen(trial, "Banker")
+                trial.run("env", *HEADLESS, "grim", f"{RUNTIME}/screen.png", user="punto-kiosk")
+                with step("Chromium is killed, and the board is shown again", trial.root):
+                    trial.run("sh", "-c", KILL_BROWSER)
+                    wait_for_screen(trial, "Banker")
+            wait_for_screen(trial, "NOT LIVE")
+            with (
+                step("the server starts again, and the board is live", trial.root),
+                trial.running(*display, user="mosquitto"),
+            ):
+                wait_for_screen(trial, "NOT LIVE", shown=False)
+    shutil.copy(trial.root / RUNTIME.lstrip("/") / "screen.png", ROOT / "build" / f"{trial.root.name}.png")
+
+
+def wait_for_screen(trial: Trial, text: str, *, shown: bool = True) -> None:
+    """Wait until the page on the screen has a text, or has it no longer."""
+
+    def so() -> bool:
+        read = subprocess.run(
+            ["nsenter", "-t", str(trial.first), "-n", sys.executable, "-c", SCREEN],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return read.returncode == 0 and (text in read.stdout) is shown
+
+    wait_until(so, f"the screen shows {text!r}", trial)
+
+
+def try_packages(release: str, packages: Path, rounds: int) -> None:
     """Try the packages of one release of Debian."""
+    (before,) = built(release, packages / "before", "punto", version=BEFORE)
+    after, display, house = built(release, packages, "punto", "punto-display", "punto-house")
+    (kiosk,) = packages.glob("punto-kiosk_*_all.deb")
+    with step("lintian", packages):
+        subprocess.run(["lintian", "--fail-on", "error,warning", after, display, house, kiosk], check=True)
+    with clean(release, KIOSK) as trial:
+        try_kiosk(trial, after, kiosk)
+    with clean(release) as trial:
+        try_display(trial, display)
+        try_house(trial, house)
+        try_table(trial, before, after, rounds)
+
+
+def main() -> int:
+    """Try the packages of each release of Debian."""
     parser = argparse.ArgumentParser(prog="python -m tests.deploy.package_trial", description=__doc__)
-    parser.add_argument("--debian", choices=PYTHONS, default=this_release())
-    parser.add_argument("--rounds", type=int, default=3000, help="rounds of the record that is upgraded")
+    parser.add_argument("--debian", choices=PYTHONS, help="the release of Debian; each by default")
+    parser.add_argument("--rounds", type=int, default=100_000, help="rounds of the record that is upgraded")
     parser.add_argument(
         "--packages", type=Path, help="a folder with packages that are built, for another run"
     )
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="punto-package-") as folder:
-        out = args.packages or Path(folder) / "packages"
-        (before,) = built(args.debian, Path(out) / "before", "punto", version=BEFORE)
-        (after,) = built(args.debian, out, "punto")
-        display, house = built(args.debian, out, "punto-display", "punto-house")
-        root = Path(folder) / "pc"
-        root.mkdir()
-        with step(f"a clean Debian {args.debian}", root):
-            subprocess.run(["tar", "-xf", debian(args.debian), "-C", root, "--exclude=./dev/*"], check=True)
-        trial = Trial(root)
-        try_display(trial, display)
-        try_house(trial, house)
-        try_table(trial, before, after, args.rounds)
+        for release in [args.debian] if args.debian else PYTHONS:
+            try_packages(release, args.packages or Path(folder), args.rounds)
     print("the packages hold what they promise")
     return 0
 

@@ -1,6 +1,7 @@
 """The manual pages and the completion of `punto` in a shell, from the parsers of the commands: for the Debian packages."""
 
 import argparse
+import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Final
@@ -66,6 +67,21 @@ def manual_pages(names: Iterable[str], version: str) -> dict[str, str]:
         ]
     )
     return pages
+
+
+def script_page(name: str, script: str, version: str) -> str:
+    """The manual page of a shell script, from the comment at its head: what it does, its usage, and more."""
+    (head,) = re.findall(r"\A#!.*\n((?:#.*\n)+)", script)
+    about, usage, *more = re.sub(r"^# ?", "", head, flags=re.MULTILINE).split("\n\n")
+    about = about.strip().removesuffix(".")
+    parts = [
+        _head(name, version),
+        f".SH NAME\n{_roff(name)} \\- {_roff(about[0].lower() + about[1:])}",
+        f".SH SYNOPSIS\n.B {_roff(usage.strip())}",
+        ".SH DESCRIPTION",
+        "\n.PP\n".join(_roff(each.strip()) for each in more),
+    ]
+    return "\n".join([*parts, ".SH SEE ALSO\n\\fBpunto\\-manifest\\fR(1)", ""])
 
 
 def completions(names: Iterable[str]) -> dict[str, str]:
