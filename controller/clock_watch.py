@@ -23,21 +23,20 @@ _log = structlog.get_logger("punto.controller")
 
 
 async def wait_for_clock(last: datetime | None) -> None:
-    """Wait until the clock is neither before this version of the program nor before `last`, the record's last input.
+    """Wait until the clock can be right, at most `WAIT_SECONDS`.
 
-    A clock that is still before the last input after `WAIT_SECONDS` counts, because the earlier one may have been wrong: a table
-    that refused it could be unable to play for years.
+    It cannot be right before this version of the program, or before `last`, the record's last input. If no program has synchronised it
+    yet, the start waits too, but only until the PC has run for `WAIT_SECONDS`: a service that restarts later is in the middle of a hand,
+    and a PC without a network has no other clock.
+
+    After the wait, a clock before the last input counts, because the earlier one may have been wrong: a table that refused it could be
+    unable to play for years.
 
     Raises:
         RefusedError: the clock is still before this version of the program.
     """
     earliest, until, waits = max(RELEASED, last or RELEASED), clock.monotonic() + WAIT_SECONDS, False
-    while (now := clock.now()) + STEP <= earliest:
-        which = "this version of the program" if earliest is RELEASED else "the last input on the record"
-        reason = (
-            f"the clock of this PC shows {timestamp(now)}, which is before {which} ({timestamp(earliest)}): set the clock, or "
-            "check the network and the time server (`timedatectl` shows both)"
-        )
+    while reason := _why_to_wait(now := clock.now(), earliest):
         if clock.monotonic() >= until:
             if now < RELEASED:
                 raise RefusedError("clock_not_set", reason)
@@ -49,8 +48,23 @@ async def wait_for_clock(last: datetime | None) -> None:
             notify(f"STATUS=waiting for the clock: {reason}")
         await asyncio.sleep(1)
     if waits:
-        _log.info("no longer waiting for the clock", now=timestamp(clock.now()))
+        _log.info(
+            "no longer waiting for the clock",
+            now=timestamp(clock.now()),
+            synchronised=clock.synchronised(),
+        )
         notify("STATUS=")
+
+
+def _why_to_wait(now: datetime, earliest: datetime) -> str:
+    """Why the clock is not right now, and what to do; empty if it can be right."""
+    look = "check the network and the time server (`timedatectl` shows both)"
+    if now + STEP <= earliest:
+        which = "this version of the program" if earliest is RELEASED else "the last input on the record"
+        return f"the clock of this PC shows {timestamp(now)}, which is before {which} ({timestamp(earliest)}): set the clock, or {look}"
+    if clock.since_boot() < WAIT_SECONDS and clock.synchronised() is False:
+        return f"no program has synchronised the clock of this PC since it was started: {look}"
+    return ""
 
 
 class ClockWatch:

@@ -1,6 +1,5 @@
 """The PC itself: clock, disk, SQLite, the addresses of the service, and its systemd unit."""
 
-import ctypes
 import os
 import shutil
 import sqlite3
@@ -17,15 +16,13 @@ from typing import Final
 from punto.configs.problems import cut
 from punto.doctor.findings import Finding, Level
 from punto.doctor.patient import Patient, Process, listening
+from punto.runtime.clock import synchronised
 
 CLOCK: Final = "clock"
 DISK: Final = "disk"
 ADDRESSES: Final = "addresses"
 UNITS: Final = "units"
 
-_TIMESYNC: Final = Path("/run/systemd/timesync/synchronized")
-_TIME_ERROR: Final = 5
-"""What adjtimex returns while no program keeps the clock synchronised."""
 _OLDEST_SQLITE: Final = (3, 37, 0)
 """The first version with STRICT tables, which the record has."""
 LEAST_BYTES: Final = 200_000_000
@@ -42,28 +39,19 @@ _ANSWER_SECONDS: Final = 5
 
 def clock(_: Patient) -> Iterator[Finding]:
     """Whether a program keeps the clock synchronised."""
-    yield judged_clock(_kernel_says(), timesync=_TIMESYNC.exists())
+    yield judged_clock(synchronised())
 
 
-def judged_clock(synchronised: bool | None, *, timesync: bool) -> Finding:
-    """How the clock is: by the kernel, None if it cannot be asked, or by the file of systemd-timesyncd."""
-    if synchronised or timesync:
+def judged_clock(is_synchronised: bool | None) -> Finding:
+    """How the clock is; None if nothing says whether it is synchronised."""
+    if is_synchronised:
         return Finding(CLOCK, "ok", "clock", "it is synchronised")
-    if synchronised is None:
+    if is_synchronised is None:
         return Finding(CLOCK, "not checked", "clock", "the kernel does not say whether it is synchronised")
     how = (
         "no program synchronises it, so the times on the record can be wrong: use systemd-timesyncd or chrony"
     )
     return Finding(CLOCK, "wrong", "clock", how, "timedatectl set-ntp true")
-
-
-def _kernel_says() -> bool | None:
-    """Whether the clock is synchronised, by adjtimex(2), which chrony and systemd-timesyncd set."""
-    try:
-        state = ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.create_string_buffer(512))
-    except (AttributeError, OSError):
-        return None
-    return None if state < 0 else state != _TIME_ERROR
 
 
 # --- the disk

@@ -63,10 +63,23 @@ def test_a_process_that_stands_still_between_two_clocks_is_not_a_step(monkeypatc
 
 
 class Clocks:
-    """The clocks of a PC on which the wall clock shows `shown`, and is set to NOW after some seconds."""
+    """The clocks of a PC on which the wall clock shows `shown`, and is set to NOW after some seconds.
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, shown: datetime, set_after: float) -> None:
+    The PC was started `booted` seconds ago, and its clock is synchronised after `synchronised_after` more; nothing says so if this is None.
+    """
+
+    def __init__(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        shown: datetime,
+        set_after: float,
+        booted: float = 1e6,
+        synchronised_after: float | None = None,
+    ) -> None:
         self.seconds = 0.0
+        after = synchronised_after
+        monkeypatch.setattr(clock, "since_boot", lambda: booted + self.seconds)
+        monkeypatch.setattr(clock, "synchronised", lambda: None if after is None else self.seconds >= after)
         monkeypatch.setattr(clock, "now", lambda: shown if self.seconds < set_after else NOW)
         monkeypatch.setattr(clock, "monotonic", lambda: self.seconds)
         monkeypatch.setattr(asyncio, "sleep", self._sleep)
@@ -99,6 +112,52 @@ async def test_a_start_waits_until_the_clock_can_be_right(
 
     assert clocks.seconds == waited
     assert [line["event"] for line in log_lines].count("waiting for the clock") == (waited > 0)
+
+
+@pytest.mark.parametrize(
+    ("booted", "synchronised_after", "waited"),
+    [
+        (10, 0, 0),
+        (10, SOON, SOON),
+        (10, NEVER, WAIT_SECONDS - 10),  # a PC without a network plays too
+        (10, None, 0),
+        (WAIT_SECONDS, NEVER, 0),  # a restart in the middle of a hand
+    ],
+)
+async def test_a_start_with_the_pc_waits_for_a_synchronised_clock_and_says_so(
+    monkeypatch, log_lines, booted, synchronised_after, waited
+):
+    clocks = Clocks(monkeypatch, NOW, 0, booted, synchronised_after)
+    await wait_for_clock(EARLIER)
+
+    assert clocks.seconds == waited
+    reasons = [line["reason"] for line in log_lines if line["event"] == "waiting for the clock"]
+    assert len(reasons) == (waited > 0)
+    assert all("no program has synchronised the clock of this PC" in each for each in reasons)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "timesync", "synchronised", "known"),
+    [(0, False, False, True), (5, False, False, False), (5, True, False, False), (5, True, True, True),
+     (-1, False, False, None), (-1, True, False, False), (-1, True, True, True)],
+)  # fmt: skip
+def test_the_kernel_or_timesyncd_says_whether_the_clock_is_synchronised(
+    tmp_path, monkeypatch, kernel, timesync, synchronised, known
+):
+    file = tmp_path / "timesync" / "synchronized"
+    if timesync:
+        file.parent.mkdir()
+    if synchronised:
+        file.touch()
+    monkeypatch.setattr(clock, "_TIMESYNC", file)
+
+    class Library:
+        def adjtimex(self, _: object) -> int:
+            return kernel
+
+    monkeypatch.setattr(clock.ctypes, "CDLL", lambda *_, **__: Library())
+
+    assert clock.synchronised() is known
 
 
 @pytest.mark.parametrize("last", [None, EARLIER])
