@@ -64,8 +64,8 @@ def main(args: argparse.Namespace) -> int:
         users = users_of(tables)
         passwords = args.out / "passwords"
         own_folder(passwords)
-        hashed = [f"{user}:{_hashed(_password(passwords / user))}\n" for user in users]
-        write_file(args.out / "punto.passwd", "".join(hashed).encode(), OWN)
+        lines = [f"{user}:{hashed(_password(passwords / user))}\n" for user in users]
+        write_file(args.out / "punto.passwd", "".join(lines).encode(), OWN)
         write_file(args.out / "punto.acl", house_access_list(tables).encode(), SHARED)
         if args.node:
             (args.out / "bridges").mkdir(exist_ok=True)
@@ -117,7 +117,7 @@ def _password(path: Path) -> str:
     return read_secret(path, "password", "--out")
 
 
-def _hashed(password: str) -> str:
+def hashed(password: str) -> str:
     """A password as Mosquitto keeps it: PBKDF2 with SHA-512, its rounds, salt and hash."""
     salt = secrets.token_bytes(12)
     found = hashlib.pbkdf2_hmac("sha512", password.encode(), salt, ROUNDS)

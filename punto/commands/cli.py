@@ -70,6 +70,7 @@ _HELP: Final = {
     "broker-users": "make the broker's users of all tables, with passwords and access list",
     "retire-table": "clear what the broker keeps of a table that was removed",
     "device-key": "make the key of a device on a serial line, or of a table's link to its meter",
+    "rotate": "replace a password of the broker, a key or a certificate",
     "manifest": "write the signed digests of every installed file",
     "signer": "sign the heads of this machine's records, with a key that no table can read",
     "witness": "keep the signed heads of many tables, and report what contradicts them",

@@ -34,4 +34,9 @@ def main(args: argparse.Namespace) -> int:
 
 def make_key(path: Path) -> None:
     """Write a new key into a new file that only its owner can read; raises OSError if it exists or cannot be written."""
-    write_file(path, f"{secrets.token_hex(KEY_BYTES)}\n".encode(), OWN, replace=False)
+    write_file(path, new_key(), OWN, replace=False)
+
+
+def new_key() -> bytes:
+    """The content of a key's file, with a new key."""
+    return f"{secrets.token_hex(KEY_BYTES)}\n".encode()

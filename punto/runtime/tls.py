@@ -13,8 +13,15 @@ from punto.configs.problems import ConfigError, Problem
 _FORWARD_SECRECY: Final = "ECDHE+AESGCM:ECDHE+CHACHA20"  # of TLS 1.2; all of 1.3 have it
 
 
+def new_of(key: Path) -> Path:
+    """The file of a new key, as long as `punto rotate` replaces a certificate and its key one after the other."""
+    return key.with_name(f"{key.name}.new")
+
+
 def server_tls(certificate: Path | None, key: Path | None, section: str) -> ssl.SSLContext | None:
     """The TLS of pages whose files are named in a `section` of the configuration; None if they have no certificate.
+
+    If the key is not the certificate's, the new key beside it is tried, because `punto rotate` may have been interrupted.
 
     Raises:
         ConfigError: the files cannot be used.
@@ -22,7 +29,12 @@ def server_tls(certificate: Path | None, key: Path | None, section: str) -> ssl.
     if certificate is None or key is None:
         return None
     context = _strict(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
-    _load(context, certificate, key, section)
+    try:
+        _load(context, certificate, key, section)
+    except ConfigError:
+        if not new_of(key).exists():
+            raise
+        _load(context, certificate, new_of(key), section)
     return context
 
 
