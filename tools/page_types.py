@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from punto.consoles import api, view
+from punto.consoles.diagnostics import Examination
 from punto.controller.orders.doors import OrderAnswer, Preview
 from punto.house import alarms, edge_alarms, live, people
 from punto.house import books as house_books
@@ -30,6 +31,7 @@ SENT: Final[dict[str, Sequence[type[BaseModel]]]] = {
         api.OrderOnOffer,
         api.Refusal,
         api.SignedOnAnswer,
+        Examination,
         OrderAnswer,
         Preview,
         reports.RoundInputs,

@@ -9,16 +9,16 @@ from punto.baccarat.table.definition import Role
 
 __all__ = ["AT_THE_TABLE", "READS", "SEES_TO", "Read", "Role", "card_level", "may_read", "orders_of"]
 
-Read = Literal["table", "rounds", "inputs", "shift", "games", "progressive", "floor"]
-"""Readings: the table's state, rounds, a round's inputs, the shift's report, the games on offer, a meter's books; and at the
-Game Manager of a house, its floor: all tables, their alarms and reports."""
+Read = Literal["table", "rounds", "inputs", "shift", "games", "diagnostics", "progressive", "floor"]
+"""Readings: the table's state, rounds, a round's inputs, the shift's report, the games on offer, what the doctor finds about the
+PC, a meter's books; and at the Game Manager of a house, its floor: all tables, their alarms and reports."""
 
 _EVERYTHING: Final[frozenset[Read]] = frozenset(get_args(Read))
 READS: Final[dict[Role, frozenset[Read]]] = {
     Role.DEALER: frozenset({"table", "rounds"}),
     Role.SUPERVISOR: _EVERYTHING,
     Role.EXECUTIVE: _EVERYTHING,
-    Role.TECHNICIAN: frozenset({"table", "rounds", "inputs", "floor"}),
+    Role.TECHNICIAN: frozenset({"table", "rounds", "inputs", "diagnostics", "floor"}),
     Role.AUDITOR: _EVERYTHING,
 }
 """Role -> its readings."""

@@ -95,15 +95,18 @@ class Desk:
                 for name in sorted(order.model_fields_set - {"order"}):
                     raise UnreadableError(f"status has no {name!r}: it takes no fields")
                 state = state_message(self.engine.state, self.engine.seq, clock.now())
-                links = {
-                    name: LinkNow(port=at.port, connected=at.connected, reason=at.reason, serial=at.serial)
-                    for name, at in self.equipment.links().items()
-                }
-                return Answer(accepted=True, seq=self.engine.seq, state=state, links=links)
+                return Answer(accepted=True, seq=self.engine.seq, state=state, links=self.links())
             answer = await self.give(await self.orders(order, caller), caller)
             return Answer(**dict(answer))
         except RefusalError as error:
             return self.refused(error)
+
+    def links(self) -> dict[str, LinkNow]:
+        """The devices, the broker and the record, by name."""
+        return {
+            name: LinkNow(port=at.port, connected=at.connected, reason=at.reason, serial=at.serial)
+            for name, at in self.equipment.links().items()
+        }
 
     def refused(self, error: RefusalError) -> Answer:
         """The answer to a request that is refused before it reaches the table."""

@@ -21,7 +21,7 @@ from punto.displays.options import read_options
 from punto.doctor import displays
 from punto.doctor.checks import Job, examine, jobs_of
 from punto.doctor.findings import Finding, once, status_of
-from punto.doctor.patient import Patient, locking
+from punto.doctor.patient import Patient, Process, locking
 from punto.runtime.permissions import User
 
 HELP: Final = (
@@ -98,6 +98,24 @@ def findings_of(files: list[Path], user: str | None = None, backups: Path | None
         how = "give the configurations of the displays too"
         found.append(Finding(displays.CHECK, "not checked", displays.CHECK, how))
     return found
+
+
+def table_findings(
+    file: Path, table: str, service: Process, links: Mapping[str, Mapping[str, Any]]
+) -> list[Finding]:
+    """The findings about one table of the service that runs, as its own user, for people at the consoles: without the log."""
+    jobs = [Job(CONFIGURATION, partial(_configuration, [file], None), 60.0)]
+    try:
+        configs = load_configs(file)
+    except ConfigError:
+        configs = []  # the findings of the configuration say why
+    known = frozenset(config.table.id for config in configs)
+    for config in configs:
+        if config.table.id == table:
+            told = (service, links)
+            patient = Patient(file, config, User.here(), devices_of, *told, known=known, at_a_console=True)
+            jobs += jobs_of(patient)
+    return examine(jobs)
 
 
 def _configuration(files: list[Path], user: str | None) -> Iterator[Finding]:

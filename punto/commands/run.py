@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -85,7 +86,7 @@ def main(args: argparse.Namespace) -> int:
     ended: list[BaseException] = []
     try:
         try:
-            asyncio.run(_until_stopped(configs, failures))
+            asyncio.run(_until_stopped(args.config, configs, failures))
         finally:
             write_log()  # the reason for a failure is then the last line
     except* (*EXPECTED, ModuleNotFoundError) as errors:
@@ -102,12 +103,14 @@ def main(args: argparse.Namespace) -> int:
     return int(bool(failures))
 
 
-async def _until_stopped(configs: Sequence[ServiceConfig], failures: dict[str, list[str]]) -> None:
+async def _until_stopped(
+    file: Path, configs: Sequence[ServiceConfig], failures: dict[str, list[str]]
+) -> None:
     """Run the tables until a signal. `failures` gets those that failed, each with its messages."""
     if len(configs) > 1:  # each table has some twenty open files, and the usual limit is 1024
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    tables = Tables(configs, _serve, _settle_down)
+    tables = Tables(configs, partial(_serve, file), _settle_down)
     try:
         await until_stopped(_run(tables, configs[0].metrics))
     finally:
@@ -124,8 +127,8 @@ async def _run(tables: Tables, metrics: MetricsConfig | None) -> None:
         await tables.run()
 
 
-async def _serve(config: ServiceConfig, process: Process) -> None:
-    await serve(config, devices_of(config), consoles_of, _books_of, process)
+async def _serve(file: Path, config: ServiceConfig, process: Process) -> None:
+    await serve(config, devices_of(config), partial(consoles_of, file), _books_of, process)
 
 
 def _books_of(path: Path, day: date, calendar: Calendar, now: datetime) -> Books:
@@ -135,16 +138,19 @@ def _books_of(path: Path, day: date, calendar: Calendar, now: datetime) -> Books
     return books_of_day(path, day, calendar, now)
 
 
-def consoles_of(config: ServiceConfig, desk: Desk, gate: "Gate") -> Consoles:
-    """The consoles of a table with `[console]` in its configuration.
+def consoles_of(file: Path, config: ServiceConfig, desk: Desk, gate: "Gate") -> Consoles:
+    """The consoles of a table with `[console]` in its configuration, which is in `file`.
 
     Raises:
         ConfigError: their certificate or address cannot be used.
     """
+    from punto.commands.diagnosis import Diagnosis
     from punto.consoles.console import Console
+    from punto.consoles.diagnostics import Doctor
 
     assert config.console is not None  # noqa: S101 - else `serve` does not call this function
-    return Console(config.console, desk, gate, config.record.path, config.progressive)
+    doctor = Doctor(config, Diagnosis(file, config.table.id))
+    return Console(config.console, desk, gate, config.record.path, config.progressive, doctor)
 
 
 def _settle_down() -> None:

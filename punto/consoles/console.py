@@ -7,6 +7,7 @@ from typing import Final
 import structlog
 
 from punto.baccarat.progressive.events import PrintWinPage
+from punto.consoles.diagnostics import Doctor
 from punto.consoles.guard import Guard
 from punto.consoles.web import Parts, application
 from punto.controller.accounts.gate import Gate
@@ -37,8 +38,9 @@ class Console:
         gate: Gate,
         record: Path,
         progressive: ProgressiveConfig | None = None,
+        doctor: Doctor | None = None,
     ) -> None:
-        """Open certificate and address. `progressive` has the printer of slips.
+        """Open certificate and address. `progressive` has the printer of slips, and `doctor` examines the PC.
 
         Raises:
             ConfigError: the certificate or the address cannot be used.
@@ -57,6 +59,7 @@ class Console:
             lang=config.lang,
             port=self._listener.getsockname()[1],
             tls=tls is not None,
+            doctor=doctor,
         )
         self._server = Server(
             Guard(application(self._parts), tls=tls is not None, failed=self._fail),

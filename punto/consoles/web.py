@@ -16,6 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from punto.consoles import api
 from punto.consoles.answers import OF_JSON, answer_refusals, answers, order_answers
+from punto.consoles.diagnostics import Doctor, Examination
 from punto.consoles.guard import own_origin
 from punto.consoles.sessions import Callers, Place, add_sessions
 from punto.consoles.shift_report import shift_report
@@ -74,7 +75,7 @@ class Changes:
 class Parts(Place):
     """The parts of one table's consoles.
 
-    `lang` is the language; `house` has the parts of the Game Manager; `pace` is the number of hands an hour.
+    `lang` is the language; `house` has the parts of the Game Manager; `pace` is the number of hands an hour; `doctor` examines the PC.
     """
 
     desk: Desk
@@ -82,6 +83,7 @@ class Parts(Place):
     house: House
     lang: Language
     pace: float | None = None
+    doctor: Doctor | None = None
     changes: Changes = field(default_factory=Changes)
 
 
@@ -102,6 +104,7 @@ def application(parts: Parts) -> FastAPI:
     _add_orders(app, parts, callers)
     _add_keys(app, parts, callers)
     _add_reports(app, parts, callers)
+    _add_doctor(app, parts, callers)
     add_game_manager(app, parts.house, callers.reader("progressive"), callers.own_page)
     _add_pages(app, parts)
     _add_document(app, callers)
@@ -392,6 +395,48 @@ def _offered(desk: Desk) -> tuple[api.GameOnOffer, ...]:
         )
         for name, game in games_on_offer(desk.folder, desk.smallest_chip).items()
     )
+
+
+# --- the PC
+
+
+def _add_doctor(app: FastAPI, parts: Parts, callers: Callers) -> None:
+    reads = [Depends(callers.reader("diagnostics"))]
+
+    def doctor() -> Doctor:
+        if parts.doctor is None:
+            raise RefusalError(
+                404, "no_doctor", "this service was started without a configuration to examine"
+            )
+        return parts.doctor
+
+    @app.get(
+        "/api/diagnostics",
+        summary="Examine the PC of the table now, as `punto doctor` does",
+        responses=answers(403, 404),
+        dependencies=reads,
+    )
+    async def examination() -> Examination:
+        return await doctor().examination(parts.desk.links)
+
+    @app.get(
+        "/api/diagnostics.json",
+        summary="The same with versions, links and configuration, to send to others: without passwords, keys, cards and names",
+        response_class=Response,
+        responses={**answers(403, 404), **_file("application/json")},
+        dependencies=reads,
+    )
+    async def diagnostics() -> Response:
+        of = doctor()
+        found = await of.examination(parts.desk.links)
+        now = clock.now().astimezone(parts.house.calendar.zone)
+        names = [each.name for each in parts.gate.accounts.all()]
+
+        def made() -> Response:
+            attached = {"Content-Disposition": f'attachment; filename="{of.name(now)}"'}
+            return JSONResponse(of.diagnostics(found, parts.desk.links(), names), headers=attached)
+
+        return await asyncio.to_thread(made)
 
 
 # --- pages

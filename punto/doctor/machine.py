@@ -224,7 +224,8 @@ def units(patient: Patient) -> Iterator[Finding]:
     if shown is None:
         yield Finding(UNITS, "not checked", patient.unit, "systemd does not run here")
         return
-    log = _printed("journalctl", "--unit", patient.unit, "--lines=1", "--output=cat", "--quiet") or ""
+    last = ("journalctl", "--unit", patient.unit, "--lines=1", "--output=cat", "--quiet")
+    log = "" if patient.at_a_console else _printed(*last) or ""
     found = dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
     yield judged_unit(found, patient.unit, log.strip())
 

@@ -37,7 +37,8 @@ class Process:
 class Patient:
     """A table of this PC. `service` is the process that has its record open, `links` are those that the service reports.
 
-    `devices_of` makes the drivers of its devices. `known` are the ids of all tables that the doctor was given.
+    `devices_of` makes the drivers of its devices. `known` are the ids of all tables that the doctor was given. `at_a_console`
+    says that people at the consoles see the findings, so they have nothing of the log, which names people and cards.
     """
 
     file: Path
@@ -48,6 +49,7 @@ class Patient:
     links: Mapping[str, Mapping[str, Any]] | None = None
     backups: Path | None = None
     known: frozenset[str] = field(default_factory=frozenset)
+    at_a_console: bool = False
 
     @property
     def unit(self) -> str:

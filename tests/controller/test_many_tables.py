@@ -245,7 +245,7 @@ async def test_a_failed_table_starts_again_when_its_record_is_restored(tmp_path,
             process.opened()
 
         own = Process(told, process.alive, process.replaying, process.counts)
-        await serve(config, devices_of(config), consoles_of, books_of_day, own)
+        await serve(config, devices_of(config), partial(consoles_of, house.config), books_of_day, own)
 
     here = Tables(load_configs(house.config), run)
     running = asyncio.create_task(here.run())

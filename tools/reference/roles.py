@@ -11,6 +11,7 @@ _READING: Final[dict[Read, str]] = {
     "inputs": "a round's inputs",
     "shift": "the report of the shift",
     "games": "the games on offer",
+    "diagnostics": "the diagnostics of the PC",
     "progressive": "a progressive's books, and at the Game Manager of a house those of all progressives",
     "floor": "the floor of a house, at its Game Manager",
 }

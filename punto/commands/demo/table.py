@@ -5,6 +5,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from punto.baccarat.cards import Card
@@ -80,7 +81,7 @@ class VirtualTable:
                 serve(
                     self._config,
                     devices_of(self._config),
-                    consoles_of,
+                    partial(consoles_of, config_of(self._config.folder)),
                     books_of_day,
                     Process(opened=running.set),
                 )

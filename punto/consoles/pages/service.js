@@ -33,10 +33,10 @@ let lastActive = Date.now(); // as the service knows it
  * @param {string} method
  * @param {string} path
  * @param {unknown} [body]
- * @param {string | null} [token]
+ * @param {{ token?: string | null, patience?: number }} [how] the session's token, and the milliseconds until it is given up
  * @returns {Promise<Answer<Body>>}
  */
-export async function ask(method, path, body, token = csrf) {
+export async function ask(method, path, body, { token = csrf, patience = ANSWER_MILLISECONDS } = {}) {
   /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -46,7 +46,7 @@ export async function ask(method, path, body, token = csrf) {
       method,
       headers,
       body: body === undefined ? undefined : JSON.stringify(body),
-      signal: givenUpAfter(ANSWER_MILLISECONDS),
+      signal: givenUpAfter(patience),
     });
     const { ok, status } = answer;
     const text = answer.headers.get("Content-Type") === "application/pdf" ? null : await answer.text();
@@ -67,11 +67,12 @@ export async function ask(method, path, body, token = csrf) {
  * @template Body
  * @param {string} path
  * @param {Element} box
+ * @param {number} [patience] milliseconds
  * @returns {Promise<Body | null>}
  */
-export async function read(path, box) {
+export async function read(path, box, patience) {
   /** @type {Answer<Body>} */
-  const answer = await ask("GET", path);
+  const answer = await ask("GET", path, undefined, { patience });
   if (answer.ok) return answer.body;
   box.replaceChildren(element("p", { class: "fault" }, reasonOf(answer)));
   return null;
@@ -104,7 +105,7 @@ export function goToSignOn(why = "") {
 export async function session() {
   for await (const token of tokens()) {
     /** @type {Answer<Session>} */
-    const answer = await ask("GET", "/api/session", undefined, token);
+    const answer = await ask("GET", "/api/session", undefined, { token });
     if (answer.ok) keepToken(token);
     if (answer.status !== 403) return answer; // else the token was that of an earlier session
   }

@@ -6,6 +6,7 @@ import { hear, soundButton } from "/shared/sounds.js";
 import { showWaiting } from "./approvals.js";
 import { fetchOrders } from "./catalogue.js";
 import { askForKey, show } from "./dialogs.js";
+import { doctorsPart } from "./doctor.js";
 import { orElse, t, translated } from "./language.js";
 import { keysHere } from "./security-keys.js";
 import { follow, signOff, unfollow, watchActivity, whoIsThere } from "./service.js";
@@ -131,7 +132,7 @@ export function showTop(view, page) {
   );
 }
 
-/** Every device with the broker and the record: there or not, since when and why, and which it is. */
+/** Every device with the broker and the record: there or not, since when and why, and which it is; for some people also the PC. */
 function showDevices() {
   const box = scrolling(t("devices"));
   /** @param {View} view */
@@ -151,6 +152,7 @@ function showDevices() {
         ]),
       ),
     );
-  show(t("devices_and_links"), box).addEventListener("close", () => unfollow(draw));
+  const parts = session.reads.includes("diagnostics") ? [box, doctorsPart()] : [box];
+  show(t("devices_and_links"), ...parts).addEventListener("close", () => unfollow(draw));
   follow(draw);
 }

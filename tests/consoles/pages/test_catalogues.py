@@ -14,8 +14,12 @@ from punto.baccarat.table.definition import Role
 from punto.baccarat.table.meters import NATURAL
 from punto.baccarat.table.state import Phase
 from punto.baccarat.wagers.settlement import Outcome
+from punto.commands.diagnosis import NO_ANSWER
+from punto.commands.doctor import CONFIGURATION
 from punto.consoles.words import Language
 from punto.controller.config.sections import ConsoleConfig
+from punto.doctor.checks import CHECKS
+from punto.doctor.findings import Level
 
 ROOT = Path(__file__).parents[3]
 PAGES = ROOT / "punto" / "consoles" / "pages"
@@ -64,6 +68,9 @@ FROM_TABLE = {
     ),
     *(f"meters.{result}" for result in (*Winner, NATURAL)),
     *(f"name.{state}" for state in ("online", "offline")),
+    *(f"level.{level}" for level in get_args(Level)),
+    *(f"check.{check.name}" for check in CHECKS),
+    *(f"check.{check}" for check in (CONFIGURATION, NO_ANSWER)),
     *(f"name.{code}" for code in ("wrong_password", "locked_out", "not_of_role", "too_many", "sign_on")),
     *(f"name.{source}" for source in ("shoe", "service", "sensors", "card_reader", "keypad")),
     *(f"name.{rule['name']}" for rule in RULES if rule["name"] not in UNNAMED),

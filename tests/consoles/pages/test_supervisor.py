@@ -781,3 +781,39 @@ async def test_an_auditor_orders_nothing_and_a_technician_no_money(page, here, n
     )
 
     assert enabled == may
+
+
+FOUND = {
+    "ts": "2026-03-14T21:05:09.000000+00:00",
+    "findings": [
+        {"check": "keys", "level": "wrong", "what": "shoe.key", "how": "it cannot be read", "command": "chmod 0640 shoe.key", "table": ""},
+        {"check": "clock", "level": "not checked", "what": "clock", "how": "the kernel does not say", "command": None, "table": ""},
+    ],
+}  # fmt: skip
+
+
+async def test_the_list_of_devices_shows_what_the_doctor_finds_to_those_who_may_read_it(page, here):
+    async def found(route: Route) -> None:
+        await route.fulfill(json=FOUND)
+
+    await page.route("**/api/diagnostics", found)
+    await at_work(page, here, "omar")
+    await page.get_by_role("button", name="Devices").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("button", name="Examine this PC").click()
+
+    rows_ = dialog.locator(".doctor tbody tr")
+    await expect(rows_).to_have_count(2)
+    await expect(rows_.nth(0)).to_have_text(
+        re.compile("Keys.*wrong.*shoe.key: it cannot be read.*chmod 0640")
+    )
+    await expect(rows_.nth(1)).to_have_text(re.compile("Clock.*not checked"))
+    await expect(dialog.locator("#diagnostics")).to_have_attribute("href", "/api/diagnostics.json")
+
+
+async def test_the_list_of_devices_has_no_doctor_for_a_dealer(page, here):
+    await at_work(page, here, "mei")
+    await page.get_by_role("button", name="Devices").click()
+
+    await expect(page.get_by_role("dialog").get_by_role("button", name="Close")).to_be_visible()
+    await expect(page.locator("#examine")).to_have_count(0)
