@@ -99,7 +99,7 @@ def installed(tmp_path_factory) -> Iterator[Installed]:
     with Machine(folder) as machine:
         table, display = Unit(folder, machine, "punto"), Unit(folder, machine, "punto-display")
         neighbour = Unit(folder, machine, "punto", "table-2")
-        configure(machine, table.config, "username", "password_file", "restricted", "group", "[console]")
+        configure(machine, table.config, "username", "password_file", "restricted", "group")
         configure(machine, display.config, "username", "password_file")
         machine.follow("Add a table to this PC")
         configure(machine, neighbour.config, "username", "password_file", "group")
