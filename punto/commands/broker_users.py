@@ -5,7 +5,8 @@ import base64
 import hashlib
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -60,26 +61,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Write the files; 1 on an error."""
     try:
-        tables = [_table(config, path) for path in args.file for config in load_configs(path)]
-        users = users_of(tables)
-        passwords = args.out / "passwords"
-        own_folder(passwords)
-        lines = [f"{user}:{hashed(_password(passwords / user))}\n" for user in users]
-        write_file(args.out / "punto.passwd", "".join(lines).encode(), OWN)
-        write_file(args.out / "punto.acl", house_access_list(tables).encode(), SHARED)
-        if args.node:
-            (args.out / "bridges").mkdir(exist_ok=True)
-        for table in tables if args.node else ():
-            bridge = args.out / "bridges" / f"{table.topics.table}.conf"
-            write_file(bridge, bridges(table, args.node).encode(), FOR_ALL)
+        users = make_users(args.file, args.out, args.node)
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     except OSError as error:
         sys.stderr.write(f"punto broker-users: {error.filename} cannot be written: {error.strerror}\n")
         return 1
-    sys.stdout.writelines(f"{user}  {passwords / user}\n" for user in users)
+    sys.stdout.writelines(f"{user}  {args.out / 'passwords' / user}\n" for user in users)
     return 0
+
+
+def make_users(files: Sequence[Path], out: Path, nodes: Sequence[str] = ()) -> Sequence[str]:
+    """Write the files of the broker's users of all tables in these configurations, and return the users.
+
+    Raises:
+        ConfigError: a configuration or an existing password cannot be used.
+        OSError: a file cannot be written.
+    """
+    tables = [_table(config, path) for path in files for config in load_configs(path)]
+    users = users_of(tables)
+    passwords, hashes = out / "passwords", out / "punto.passwd"
+    own_folder(passwords)
+    known = dict(line.partition(":")[::2] for line in _lines(hashes))
+    lines = [f"{user}:{hashed(_password(passwords / user), known.get(user, ''))}\n" for user in users]
+    write_file(hashes, "".join(lines).encode(), OWN)
+    write_file(out / "punto.acl", house_access_list(tables).encode(), SHARED)
+    if nodes:
+        (out / "bridges").mkdir(exist_ok=True)
+    for table in tables if nodes else ():
+        bridge = out / "bridges" / f"{table.topics.table}.conf"
+        write_file(bridge, bridges(table, nodes).encode(), FOR_ALL)
+    return users
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
 def _table(config: ServiceConfig, path: Path) -> HouseTable:
@@ -117,8 +134,16 @@ def _password(path: Path) -> str:
     return read_secret(path, "password", "--out")
 
 
-def hashed(password: str) -> str:
-    """A password as Mosquitto keeps it: PBKDF2 with SHA-512, its rounds, salt and hash."""
+def hashed(password: str, known: str = "") -> str:
+    """A password as Mosquitto keeps it: PBKDF2 with SHA-512, its rounds, salt and hash. `known` stays if it is of this password."""
     salt = secrets.token_bytes(12)
+    with suppress(ValueError, IndexError):
+        of_known = base64.b64decode(known.split("$")[3])
+        if _with_salt(password, of_known) == known:
+            return known
+    return _with_salt(password, salt)
+
+
+def _with_salt(password: str, salt: bytes) -> str:
     found = hashlib.pbkdf2_hmac("sha512", password.encode(), salt, ROUNDS)
     return "$".join(["", "7", str(ROUNDS), *(base64.b64encode(each).decode() for each in (salt, found))])

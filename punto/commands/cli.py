@@ -53,10 +53,12 @@ _ELSEWHERE: Final = {
     "card-reader": "punto.simulators.card_reader.command",
     "display": "punto.displays.command",
     "lab-report": "punto.commands.lab_report.command",
+    "setup": "punto.commands.setup.command",
 }
 _HELP: Final = {
     "demo": "run a whole table with a simulated shoe and a display",
     "simulate-floor": "run many tables with simulated shoes, players and staff",
+    "setup": "set up the PC of a table",
     "run": "run the service of a table",
     "shoe": "simulate a card-recognition shoe on a pseudo-terminal",
     "keypad": "simulate a dealer's keypad on a pseudo-terminal",

@@ -89,7 +89,7 @@ def findings_of(files: list[Path], user: str | None = None, backups: Path | None
     known = frozenset(config.table.id for _, config in tables)
     jobs = [Job(CONFIGURATION, partial(_configuration, files, user), 60.0)]
     for file, config in tables:
-        patient = _patient(file, config, user, backups, known)
+        patient = patient_of(file, config, user, backups, known)
         if patient is not None:
             jobs += jobs_of(patient, config.table.id if len(tables) > 1 else "")
     jobs += [Job(displays.CHECK, partial(displays.check, each, known), 15.0) for each in screens]
@@ -158,7 +158,7 @@ def _renamed(problem: Problem) -> str | None:
     return f"sed -i '{problem.line}s/{name}/{problem.suggestion}/' {quote(str(problem.file))}"
 
 
-def _patient(
+def patient_of(
     file: Path, config: ServiceConfig, name: str | None, backups: Path | None, known: frozenset[str]
 ) -> Patient | None:
     """What the checks know of a table; None if its user does not exist, which the configuration's findings say."""

@@ -207,7 +207,7 @@ def _wait(path: Path, seconds: float) -> None:
             return
 
 
-def ask(path: Path, request: dict[str, Any]) -> dict[str, Any]:
+def ask(path: Path, request: dict[str, Any], seconds: float = TIMEOUT_SECONDS) -> dict[str, Any]:
     """Send one request to a table's socket and return its answer.
 
     Raises:
@@ -215,7 +215,7 @@ def ask(path: Path, request: dict[str, Any]) -> dict[str, Any]:
         ValueError: the program that answers is not a table's service.
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
-        door.settimeout(TIMEOUT_SECONDS)
+        door.settimeout(seconds)
         door.connect(str(path))
         door.sendall(json.dumps(request).encode() + b"\n")
         with door.makefile("rb") as answers:

@@ -131,21 +131,57 @@ def _others(patient: Patient) -> tuple[Path, ...]:
 
 
 def _rule(path: Path, group: str) -> str | None:
-    """The command that writes the udev rule for a USB adapter, and gives it to the group now; None for another device."""
-    place = Path("/sys/class/tty", path.resolve().name, "device").resolve()
+    """The command that writes the udev rule for a USB device, and gives it to the group now; None for another device."""
+    rule = rule_of(path, group)
+    if rule is None:
+        return None
+    return f"echo {quote(rule)} >> /etc/udev/rules.d/60-punto.rules && udevadm control --reload && udevadm trigger"
+
+
+def rule_of(path: Path, group: str) -> str | None:
+    """The udev rule that gives a USB adapter or a USB keyboard to a group; None for another device."""
+    known = usb_of(path)
+    if known is None:
+        return None
+    number = f', ATTRS{{serial}}=="{known.serial}"' if known.serial else ""
+    which = f'ATTRS{{idVendor}}=="{known.vendor}", ATTRS{{idProduct}}=="{known.product}"{number}'
+    if _is_input(path):
+        return f'SUBSYSTEM=="input", KERNEL=="event*", {which}, GROUP="{group}", MODE="0660"'
+    return f'SUBSYSTEM=="tty", {which}, GROUP="{group}", MODE="0660", ENV{{ID_MM_DEVICE_IGNORE}}="1"'
+
+
+@dataclass(frozen=True, slots=True)
+class Usb:
+    """What a USB device says of itself: its numbers, its serial number, and the names of its maker and product, empty without one."""
+
+    vendor: str
+    product: str
+    serial: str = ""
+    maker: str = ""
+    model: str = ""
+
+
+def usb_of(path: Path, sysfs: Path = Path("/sys")) -> Usb | None:
+    """The USB device of a serial port or an input device; None for another device."""
+    kind = "input" if _is_input(path) else "tty"
+    place = (sysfs / "class" / kind / path.resolve().name / "device").resolve()
     for folder in (place, *place.parents):
-        try:
-            maker, product = (
-                (folder / name).read_text(encoding="ascii").strip() for name in ("idVendor", "idProduct")
-            )
-        except OSError:
-            continue
-        rule = (
-            f'SUBSYSTEM=="tty", ATTRS{{idVendor}}=="{maker}", ATTRS{{idProduct}}=="{product}", GROUP="{group}", MODE="0660", '
-            'ENV{ID_MM_DEVICE_IGNORE}="1"'
-        )
-        return f"echo {quote(rule)} >> /etc/udev/rules.d/60-punto.rules && udevadm control --reload && udevadm trigger"
+        if (folder / "idVendor").exists():
+            names = ("idVendor", "idProduct", "serial", "manufacturer", "product")
+            return Usb(*(_said(folder / name) for name in names))
     return None
+
+
+def _said(file: Path) -> str:
+    try:
+        said = file.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+    return said if said.isprintable() and '"' not in said else ""
+
+
+def _is_input(path: Path) -> bool:
+    return path.resolve().name.startswith("event")
 
 
 class _Bystander:

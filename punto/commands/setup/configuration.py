@@ -121,6 +121,12 @@ def display_config(answers: Answers) -> str:
     return toml_of({"mqtt": _mqtt(answers, f"{answers.table}-display"), "display": page})
 
 
+def can_be_rehearsed(answers: Answers) -> bool:
+    """Whether a shoe may read the cards of the game, by the approval letter."""
+    game = load_game(answers.game)
+    return not (game.variation and game.dealt == "face_down")
+
+
 def rehearsal_config(answers: Answers, folder: Path) -> str:
     """The text of the configuration of a table that plays the same game by itself in this folder: no broker, device or page."""
     document = _document(answers)

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from punto.commands.setup.answers import Answers, DeviceAnswer
 from punto.commands.setup.configuration import display_config, key_file, table_config
+from punto.commands.setup.page import pit_page
 from punto.runtime.made_files import FOR_ALL, OWN, SHARED
 
 CONFIGS: Final = Path("/etc/punto")
@@ -27,7 +28,7 @@ text as a person changed it since, and `theirs` is another file.
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A text file of the setup. `shared` says that people change it too, except for the answers, which the setup has just read."""
+    """A text file of the setup. `shared` says that people change it too. It is false for the page, and for the answers, which the setup has just read."""
 
     path: Path
     text: str
@@ -145,6 +146,11 @@ def display_file(table: str) -> Path:
     return DISPLAYS / f"{table}.toml"
 
 
+def pit_file(table: str) -> Path:
+    """The page for the pit."""
+    return CONFIGS / f"{table}.html"
+
+
 def group_of(table: str) -> str:
     """The user of the table's service, and its group."""
     return f"punto-{table}"
@@ -174,6 +180,7 @@ def plan_of(answers: Answers, *, mosquitto: bool = True) -> Sequence[Step]:
             mode=OWN,
             shared=False,
         ),
+        File(pit_file(table), pit_page(answers), "punto", SHARED, shared=False),
         *_devices(answers, group),
         *_broker(answers, mosquitto=mosquitto),
     ]

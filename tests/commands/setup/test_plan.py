@@ -15,7 +15,8 @@ from punto.commands.setup.answers import (
     SensorsAnswer,
     read_answers,
 )
-from punto.commands.setup.configuration import metered, rehearsal_config
+from punto.commands.setup.configuration import can_be_rehearsed, metered, rehearsal_config
+from punto.commands.setup.page import pit_page
 from punto.commands.setup.plan import (
     BrokerUsers,
     Certificate,
@@ -180,6 +181,7 @@ def test_only_root_and_the_groups_of_the_table_and_the_broker_can_read_secrets()
         "/etc/tmpfiles.d/punto-table-1.conf": ("root", 0o644),
         "/etc/punto/table-1.toml": ("punto-table-1", 0o640),
         "/etc/punto/table-1.answers": ("root", 0o600),
+        "/etc/punto/table-1.html": ("punto", 0o640),
         "/etc/punto-display/table-1.toml": ("punto-display", 0o640),
     }
 
@@ -195,6 +197,22 @@ def test_a_console_beyond_this_pc_has_a_certificate(tmp_path: Path) -> None:
     )
     assert [each.host for each in kinds(plan_of(given), Certificate)] == ["10.0.7.5"]
     assert kinds(plan_of(answers()), Certificate) == []
+
+
+def test_the_page_for_the_pit_has_the_addresses_and_people() -> None:
+    at_a_tablet = pit_page(answers(name="<Salon> 8", console=PagesAnswer(host="10.0.7.5", port=8443)))
+    here = pit_page(answers())
+
+    for text in (
+        "&lt;Salon&gt; 8",
+        "https://10.0.7.5:8443/dealer",
+        "http://127.0.0.1:8080",
+        "Mei: supervisor",
+        "table-1.pem",
+    ):
+        assert text in at_a_tablet
+    assert "http://127.0.0.1:8090/supervisor" in here
+    assert "table-1.pem" not in here
 
 
 def test_a_broker_of_the_house_gives_the_passwords_and_this_pc_makes_no_users(tmp_path: Path) -> None:
@@ -294,6 +312,11 @@ def test_the_devices_belong_to_the_group_of_their_own_table() -> None:
 
     assert (rule.path.name, rule.group) == ("61-punto-table-2.rules", "punto-table-2")
     assert rule.devices == (("shoe", SHOE),)
+
+
+def test_a_game_that_no_shoe_may_read_is_not_rehearsed() -> None:
+    assert not can_be_rehearsed(answers(game=BY_HAND, shoe=None))
+    assert can_be_rehearsed(answers(shoe=None))
 
 
 @pytest.mark.parametrize("game", ["dragon-bonus-1", "midi-baccarat", "progressive-2"])
