@@ -21,12 +21,18 @@ SHOE: Final = "a shoe"
 _ZONES: Final = "/usr/share/zoneinfo/"
 _NO_SENSORS: Final = Seats.of((), 1)
 _STUCK_SECONDS: Final = 20.0
-_KINDS: Final[tuple[tuple[str, Callable[[str], Any]], ...]] = (
-    (SHOE, SerialShoe),
-    ("a keypad", SerialKeypad),
-    ("wager sensors", lambda path: SerialCoinSpot(path, BAUD, _NO_SENSORS, _STUCK_SECONDS)),
-    ("a card reader", SerialCardReader),
-)
+
+
+def _sensors(path: str, baud: int) -> SerialCoinSpot:
+    return SerialCoinSpot(path, baud, _NO_SENSORS, _STUCK_SECONDS)
+
+
+_KINDS: Final[dict[str, Callable[[str, int], Any]]] = {
+    SHOE: SerialShoe,
+    "a keypad": SerialKeypad,
+    "wager sensors": _sensors,
+    "a card reader": SerialCardReader,
+}
 
 
 class Port(NamedTuple):
@@ -63,8 +69,8 @@ def guess(path: Path) -> str:
     if holders:
         return f"in use by {holders[0]}"
     why = ""
-    for kind, driver_of in _KINDS:
-        why = asyncio.run(ask(driver_of(str(path))))
+    for kind, driver_of in _KINDS.items():
+        why = asyncio.run(ask(driver_of(str(path), BAUD)))
         if not why:
             return kind
         if "uses version" in why:

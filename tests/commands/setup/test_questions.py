@@ -15,6 +15,8 @@ from punto.commands.setup.answers import Answers, DeviceAnswer, PagesAnswer
 from punto.commands.setup.found import SHOE, Port
 from punto.commands.setup.questions import Found, asked
 from punto.controller.accounts.roles import Role
+from punto.doctor import ports
+from punto.drivers.base import BAUD
 from tests.command import punto
 
 ADAPTER = Port(Path("/dev/serial/by-id/usb-ftdi"), "FTDI UART A1B2", SHOE)
@@ -150,7 +152,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, *reasons: str) -> Iterator[list[s
     kinds = zip(("a shoe", "a keypad", "wager sensors", "a card reader"), reasons, strict=False)
     monkeypatch.setattr(finding, "ask", ask)
     monkeypatch.setattr(
-        finding, "_KINDS", [(kind, lambda _, reason=reason: Silent(reason)) for kind, reason in kinds]
+        finding, "_KINDS", {kind: lambda _, __, reason=reason: Silent(reason) for kind, reason in kinds}
     )
     yield tried
 
@@ -171,6 +173,11 @@ def test_a_port_is_asked_until_a_device_introduces_itself(
         assert finding.guess(tmp_path / "port") == guess
 
     assert len(tried) == tries
+
+
+def test_each_kind_of_device_can_be_asked(tmp_path: Path) -> None:
+    for kind, driver_of in finding._KINDS.items():
+        assert "there is no port" in asyncio.run(ports.ask(driver_of(str(tmp_path / "port"), BAUD))), kind
 
 
 def test_a_port_that_is_in_use_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
