@@ -108,7 +108,7 @@ def table_findings(
     try:
         configs = load_configs(file)
     except ConfigError:
-        configs = []  # the findings of the configuration say why
+        configs = ()  # the findings of the configuration say why
     known = frozenset(config.table.id for config in configs)
     for config in configs:
         if config.table.id == table:

@@ -42,7 +42,7 @@ _MOST_BYTES: Final = 4_000_000
 _USERS: Final = Path("/etc/punto-broker")
 _BROKERS: Final = Path("/etc/mosquitto/punto.passwd")
 
-Step = Callable[[], None]
+Step = Callable[[], object]
 
 
 class Work(NamedTuple):
@@ -55,38 +55,28 @@ class Work(NamedTuple):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="WHAT")
-    password = kinds.add_parser(
-        "password", **_texts("replace the password of a table, a display or another user of the broker")
-    )
-    _file(password, "the configuration of the table or display")
+
+    def kind(name: str, what: str, file: str) -> argparse.ArgumentParser:
+        made = kinds.add_parser(name, help=what, description=what)
+        made.add_argument("file", type=Path, metavar="FILE", help=file)
+        return made
+
+    what = "replace the password of a table, a display or another user of the broker"
+    password = kind("password", what, "the configuration of the table or display")
     password.add_argument("--user", help="another user of the broker, such as table-1-seat-3 or surveillance")
     password.add_argument("--users", type=Path, default=_USERS, metavar="DIR", help="the folder that `punto broker-users` wrote (default: %(default)s)")  # fmt: skip
     password.add_argument("--passwords", type=Path, default=_BROKERS, metavar="FILE", help="the broker's own file of passwords (default: %(default)s)")  # fmt: skip
-    key = kinds.add_parser("key", **_texts("replace the key of a device or of a table's link"))
-    _file(key, "the configuration of the table, or of the authority of a meter")
-    key.add_argument(
-        "which", choices=[*DEVICES, *LINKS], help="the section of the configuration that names the key"
-    )
+    what = "replace the key of a device or of a table's link"
+    key = kind("key", what, "the configuration of the table, or of the authority of a meter")
+    key.add_argument("which", choices=[*DEVICES, *LINKS], help="the section of the configuration that names the key")  # fmt: skip
     key.add_argument(
         "--link", metavar="TABLE", help="at an authority: the table at the other end of the link"
     )
-    key.add_argument(
-        "--finish", action="store_true", help="the other end has the new key: let it replace the old one"
-    )
-    certificate = kinds.add_parser(
-        "certificate", **_texts("replace the certificate of a table's consoles, and its key")
-    )
-    _file(certificate, "the configuration of the table")
+    key.add_argument("--finish", action="store_true", help="the other end has the new key: let it replace the old one")  # fmt: skip
+    what = "replace the certificate of a table's consoles, and its key"
+    certificate = kind("certificate", what, "the configuration of the table")
     certificate.add_argument("--given", nargs=2, type=Path, metavar="FILE", help="a certificate and its key from the house's authority; without them, the command makes a certificate that is signed by itself")  # fmt: skip
     certificate.add_argument("--days", type=int, default=365, help="the days for which it is valid, if the command makes it (default: %(default)s)")  # fmt: skip
-
-
-def _texts(what: str) -> dict[str, str]:
-    return {"help": what, "description": what}
-
-
-def _file(parser: argparse.ArgumentParser, what: str) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE", help=what)
 
 
 def main(args: argparse.Namespace) -> int:

@@ -46,7 +46,7 @@ def killed_after(monkeypatch: pytest.MonkeyPatch, number: int) -> list[int]:
     """Have the next run killed after so many steps; returns a list that gets how many there are."""
     count: list[int] = []
 
-    def carry_out(steps: Sequence[Callable[[], None]]) -> None:
+    def carry_out(steps: Sequence[Callable[[], object]]) -> None:
         count.append(len(steps))
         for step in steps[:number]:
             step()

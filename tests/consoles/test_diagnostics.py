@@ -154,7 +154,7 @@ async def test_a_doctor_that_gives_no_answer_is_reported(file, monkeypatch, prog
     assert how in found.how
 
 
-async def test_orders_are_carried_out_while_the_doctor_works(tmp_path):
+async def test_orders_are_carried_out_while_the_doctor_works(tmp_path, monkeypatch):
     begun, over = asyncio.Event(), asyncio.Event()
 
     class Slow:
@@ -166,7 +166,7 @@ async def test_orders_are_carried_out_while_the_doctor_works(tmp_path):
             )
 
     async with consoles(tmp_path) as here:
-        here.console._parts.doctor = Slow()
+        monkeypatch.setattr(here.console._parts, "doctor", Slow())
         here.account("Mei", "supervisor")
         browser = await here.signed_on("Mei")
         asking = asyncio.create_task(browser.get("/api/diagnostics"))

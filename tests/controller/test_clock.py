@@ -1,6 +1,7 @@
 """A start waits for a clock that can be right; one that was set is on the record, while the service runs and while it did not."""
 
 import asyncio
+import ctypes
 import os
 import re
 import shutil
@@ -152,10 +153,10 @@ def test_the_kernel_or_timesyncd_says_whether_the_clock_is_synchronised(
     monkeypatch.setattr(clock, "_TIMESYNC", file)
 
     class Library:
-        def adjtimex(self, _: object) -> int:
+        def adjtimex(self, _: object) -> object:
             return kernel
 
-    monkeypatch.setattr(clock.ctypes, "CDLL", lambda *_, **__: Library())
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: Library())
 
     assert clock.synchronised() is known
 

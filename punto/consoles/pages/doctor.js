@@ -1,9 +1,9 @@
 // What the doctor finds about the table's PC, below the list of the devices, and the same as a file.
 
 import { button, element, relabel, scrolling, table } from "/shared/elements.js";
-import { dayAndTime } from "/shared/words.js";
 import { t } from "./language.js";
 import { read } from "./service.js";
+import { dayAndClock } from "./words.js";
 
 /** @import { Examination, Finding } from "#sent/consoles" */
 
@@ -40,7 +40,7 @@ const drawn = ({ ts, findings }) =>
   scrolling(
     t("doctor.title"),
     table(
-      `${t("doctor.title")}, ${dayAndTime(ts)}`,
+      `${t("doctor.title")} · ${dayAndClock(ts)}`,
       [t("doctor.check"), t("device.state"), t("what")],
       findings.map(({ check, level, what, how, command }) => [
         element("b", {}, t(`check.${check}`)),
