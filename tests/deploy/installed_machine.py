@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tests.controller.table_on_a_machine import HERE, Program, wait_until
 from tests.deadline import DEADLINE
+from tests.documents.blocks import blocks_of
 
 NAMESPACES = ("unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc")
 TOOLS = ("unshare", "nsenter", "setpriv", "ip", "systemd-sysusers", "systemd-tmpfiles", "systemd-analyze")
@@ -31,7 +32,9 @@ DYNAMIC_USER = 61184
 """The first number that systemd gives to a `DynamicUser=` (systemd.exec(5))."""
 
 _STAND_INS = {
-    **dict.fromkeys(["apt", "editor", "ln", "pip", "python3", "systemctl", "udevadm"], "exit 0"),
+    **dict.fromkeys(
+        ["apt", "editor", "journalctl", "ln", "pip", "python3", "systemctl", "udevadm"], "exit 0"
+    ),
     "sudo": 'user="$2"; shift 2; exec setpriv --reuid="$user" --regid="$user" --init-groups "$@"',
     "punto": f'exec {shlex.quote(sys.executable)} -m punto "$@"',
     # Without -I, which keeps Python from this checkout: it is on PYTHONPATH.
@@ -155,7 +158,7 @@ def installation(section: str = "Install") -> list[str]:
     """The commands of a section of docs/how-to/install.md, a line each."""
     page = (HERE / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
     text = re.split(r"\n##+ ", page.split(f"# {section}\n")[-1])[0]
-    return [line for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
+    return [line for block in blocks_of(text) if block.language == "sh" for line in block.text.splitlines()]
 
 
 class Unit(Program):
