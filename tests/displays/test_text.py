@@ -186,6 +186,12 @@ def test_a_wager_that_its_base_wager_limits_says_so():
     assert shown.count("50% of the base wager") == 1
 
 
+def test_a_wager_with_one_size_has_one_sum():
+    state = PlayedTable(game_name="progressive-2").state()
+
+    assert Drawing(Words("en")).limits(state, 200).plain.endswith("Dragon Bonus Progressive 1")
+
+
 def test_titles_in_the_language_come_before_the_catalogues_and_the_tables_own():
     state = PlayedTable().state()
     titles = {"tie": {"zh-Hant": "和局"}, "player_pair": {"pt": "Par do Jogador"}}

@@ -6,7 +6,7 @@ import { moneyIn } from "/shared/money.js";
 import { keepTime, newAward } from "./award.js";
 import { card, place } from "./cards.js";
 import { fit } from "./fit.js";
-import { limitLines } from "./limits.js";
+import { limitLines, rangesInLine } from "./limits.js";
 import { jackpotTold, Moment, resultTold } from "./moment.js";
 import { Odometer } from "./odometer.js";
 import { Pictures } from "./pictures.js";
@@ -99,6 +99,7 @@ export class Board extends TableShown {
     const turns = phase === "reveal" ? state.revealing_seat : null;
     this.when("head", [name, game, phase, overlays, shoe, maximum_wagers], () => {
       this.text("table-name", name);
+      this.text("whose", name);
       const posted = maximum_wagers === null ? [] : [t("maximum_wagers", { wagers: maximum_wagers })];
       this.text("game", [game, ...posted].join(" · "));
       this.text("phase", t(`phase.${phase}`));
@@ -118,11 +119,13 @@ export class Board extends TableShown {
     });
     this.when("limits", [limits, currency, wager_titles], () => {
       one(".limits > div", HTMLElement, this.element).replaceChildren(...limitLines(limits, currency, wager_titles));
+      this.text("range", rangesInLine(limits, currency, wager_titles));
       this.#fitLimits();
     });
     this.busy = hands !== null;
     this.text("soon", t(phase === "shoe_change" ? "next_shoe_soon" : "phase.closed"));
     this.#pictures.show(["closed", "locked", "shoe_change"].includes(phase) && troubles.length === 0);
+    for (const box of this.all(".caption .fit")) fit(box);
     this.#celebrate(state);
   }
 
@@ -189,7 +192,9 @@ export class Board extends TableShown {
         ...remarksOn(result).map((text) => element("small", {}, text)),
       );
     }
-    this.one("now").classList.toggle("taken", outcome.textContent !== "");
+    const now = this.one("now");
+    now.classList.toggle("taken", outcome.textContent !== "");
+    now.classList.toggle("stopped", trouble); // players are not asked for wagers and for a moment at once
     this.#fitHead();
   }
 

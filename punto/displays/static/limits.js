@@ -20,12 +20,31 @@ export function limitLines(limits, currency, titles) {
   /** @type {NameOf} */
   const nameOf = ({ wager, title }) => titleOfWager(wager, title, titles?.[wager]);
   const money = moneyIn(currency);
-  const base = limits.filter(({ wager }) => BASE_WAGERS.includes(wager));
-  const alike = base.every(({ minimum, maximum }) => minimum === base[0].minimum && maximum === base[0].maximum);
+  const { base, alike } = baseOf(limits);
   return [
     ...(alike ? base.slice(0, 1) : base).map((each) => block(each, alike, money, nameOf)),
     ...limits.filter((each) => !base.includes(each) && isLimited(each)).map((each) => line(each, money, nameOf)),
   ];
+}
+
+/**
+ * The limits of Banker and Player in one line.
+ * @param {State["limits"]} limits
+ * @param {string} currency
+ * @param {State["wager_titles"]} titles
+ */
+export function rangesInLine(limits, currency, titles) {
+  const { base, alike } = baseOf(limits);
+  const money = moneyIn(currency);
+  const ranges = base.map((each) => range(each, money));
+  if (alike) return ranges[0] ?? "";
+  return base.map(({ wager, title }, at) => `${titleOfWager(wager, title, titles?.[wager])} ${ranges[at]}`).join(" · ");
+}
+
+/** @param {State["limits"]} limits */
+function baseOf(limits) {
+  const base = limits.filter(({ wager }) => BASE_WAGERS.includes(wager));
+  return { base, alike: base.every((each) => each.minimum === base[0].minimum && each.maximum === base[0].maximum) };
 }
 
 /** @param {Limits} limits */
@@ -49,8 +68,9 @@ function block(limits, alike, money, nameOf) {
   return element(
     "dl",
     { class: "base", "data-wager": wager },
-    part("minimum", minimum),
-    ...(maximum === null ? [] : [part("maximum", maximum)]),
+    ...(maximum === minimum
+      ? [part("limits", minimum)]
+      : [part("minimum", minimum), ...(maximum === null ? [] : [part("maximum", maximum)])]),
   );
 }
 
@@ -60,16 +80,25 @@ function block(limits, alike, money, nameOf) {
  * @param {NameOf} nameOf
  */
 function line(limits, money, nameOf) {
-  const { wager, minimum, maximum, maximum_of_base: share } = limits;
-  const most = [
-    ...(maximum === null ? [] : [money(maximum)]),
-    ...(share === null ? [] : [t("of_base", { share })]),
-  ].join(t("comma"));
-  const words = most === "" ? `${t("minimum")} ${money(minimum)}` : `${money(minimum)} – ${most}`;
+  const { wager } = limits;
   return element(
     "dl",
     { class: "side", "data-wager": wager },
     element("dt", {}, nameOf(limits)),
-    element("dd", {}, words),
+    element("dd", {}, range(limits, money)),
   );
+}
+
+/**
+ * From the least to the most; one sum if they are the same.
+ * @param {Limits} limits
+ * @param {(minor: number) => string} money
+ */
+function range({ minimum, maximum, maximum_of_base: share }, money) {
+  const most = [
+    ...(maximum === null ? [] : [money(maximum)]),
+    ...(share === null ? [] : [t("of_base", { share })]),
+  ].join(t("comma"));
+  if (most === "") return `${t("minimum")} ${money(minimum)}`;
+  return minimum === maximum ? most : `${money(minimum)} – ${most}`;
 }

@@ -234,11 +234,9 @@ def _to_width(text: Text, width: int) -> Text:
 
 def _range(limits: models.WagerLimits, currency: str) -> str:
     least, most = limits.minimum, limits.maximum
-    return (
-        f"{_amount(least, currency)}+"
-        if most is None
-        else f"{_amount(least, currency)}-{_amount(most, currency)}"
-    )
+    if least == most:
+        return _amount(least, currency)
+    return f"{_amount(least, currency)}{'+' if most is None else f'-{_amount(most, currency)}'}"
 
 
 def _amount(minor: int, currency: str) -> str:

@@ -8,10 +8,11 @@ from playwright.async_api import expect
 from tests.axe import faults_of
 from tests.baccarat.roads.shoes import rounds
 from tests.displays.meters import Meter
-from tests.displays.page.watching import dealt, expect_live, shown
+from tests.displays.page.watching import dealt, expect_live, shown, time_stands_still
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
-from tests.share import part, soaked
+from tests.share import part, sampled, soaked
+from tools.screenshots.displays import before_hand
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -74,6 +75,30 @@ TEXT_ON_TEXT = """
 """
 
 
+# What of the result's moment is not whole within its band, or not in the middle where it should be.
+MOMENT = """
+(alone) => [...document.querySelectorAll(".moment.now")].flatMap((moment) => {
+  const [band, board] = [moment.querySelector(".band"), moment].map((each) => each.getBoundingClientRect());
+  const lines = [...moment.querySelectorAll(".letter, .what, .figures, .badges > div")].filter((each) => each.textContent !== "" && each.offsetWidth > 0);
+  const boxes = lines.map((each) => {
+    const range = document.createRange();
+    range.selectNodeContents(each);
+    return [each.className || each.textContent, range.getBoundingClientRect(), each];
+  });
+  const out = boxes.filter(([, { left, right, top, bottom }, each]) =>
+    left < band.left - 1 || right > band.right + 1 || top < band.top - 1 || bottom > band.bottom + 1
+    || each.scrollWidth > each.clientWidth + 1);
+  const middle = ({ left, right }) => (left + right) / 2;
+  const [what, figures] = [".what", ".figures"].map((each) => boxes.find(([, , box]) => box.matches(each))[1]);
+  return [
+    ...out.map(([name]) => name),
+    ...(band.top < board.top || band.bottom > board.bottom ? ["the band"] : []),
+    ...(alone && Math.abs(middle(what) - middle(figures)) > 0.05 * band.height ? ["beside the middle"] : []),
+  ];
+})
+"""
+
+
 def crowded_table() -> PlayedTable:
     table = PlayedTable(name="The Emperor's Private Gaming Salon, Upper Level")
     table.play(60)
@@ -118,6 +143,74 @@ async def test_the_whole_board_fits_any_screen(page, broker, layout):
             assert await page.evaluate(CUT_OFF) == [], screen
             assert await page.evaluate(OUT_OF_ITS_PANEL) == [], screen
             assert await page.evaluate(TEXT_ON_TEXT) == [], screen
+
+
+MOMENTS = [
+    *(
+        ("landscape", *screen)
+        for screen in [(1920, 480), (1280, 960), (1920, 1080), (390, 844), (1080, 1920)]
+    ),
+    *(("roads", *screen) for screen in [(1920, 1080), (1080, 1920)]),
+    *((layout, 1920, 1080) for layout in ("split", "wall")),
+]
+
+
+@pytest.mark.parametrize("language", ["en", "zh-Hant", *soaked("pt", "zh-Hans")])
+@pytest.mark.parametrize(("layout", "width", "height"), sampled(MOMENTS, one_in=2))
+async def test_the_results_moment_is_whole_and_in_the_middle(page, broker, layout, width, height, language):
+    won, cards = before_hand(1, lambda result: result.winner == "player" and len(result.hits) > 0)
+    won.deal(cards - 1)
+    await page.set_viewport_size({"width": width, "height": height})
+    await page.clock.install()
+    async with (
+        display(broker, page={"tables": TABLES}) as address,
+        publisher(broker) as out,
+        dealt(out, won),
+    ):
+        await page.goto(f"{address}{LAYOUTS[layout]}&lang={language}")
+        await expect(page.locator(".board.live .card[data-card]")).to_have_count(cards - 1)
+        async with time_stands_still(page):
+            won.draw()
+            await expect(page.locator(".moment.now.player")).to_have_count(1)
+            assert await page.locator(".moment.now .badges div").count() == 1
+            assert await page.evaluate(MOMENT, language in {"en", "pt"}) == []
+
+
+WALLS = {"wall of six": 6, "wall of 24": 24}
+COVERED = """
+[...document.querySelectorAll(".code")].filter(code => code.textContent !== "").flatMap(code => {
+  const own = code.getBoundingClientRect();
+  const others = [...code.parentElement.querySelectorAll("dd, dt, .road")].filter(each => {
+    const { left, right, top, bottom, width } = each.getBoundingClientRect();
+    return width > 0 && left < own.right && own.left < right && top < own.bottom - 1 && own.top < bottom - 1;
+  });
+  const { opacity, filter } = getComputedStyle(code);
+  return [...others.map(each => each.className || each.textContent), ...(opacity === "1" && filter === "none" ? [] : ["dim"])];
+})
+"""
+
+
+@pytest.mark.parametrize(
+    "layout", ["landscape", "wall of six", *soaked("wall of 24", "split", "roads", "portrait")]
+)
+async def test_staff_can_read_their_code_and_it_covers_nothing(page, broker, layout):
+    tables = [f"table-{number}" for number in range(1, WALLS.get(layout, 2) + 1)]
+    table = PlayedTable(seed=342)
+    table.play(57)
+    table.lose_the_shoe()
+    code = page.locator(".board .code").first
+    await page.set_viewport_size(
+        {"width": 1080 if layout == "portrait" else 1920, "height": 1920 if layout == "portrait" else 1080}
+    )
+    async with display(broker, page={"tables": tables}) as address, publisher(broker) as out:
+        async with dealt(out, table):
+            await page.goto(address + LAYOUTS.get(layout, f"wall?tables={','.join(tables)}"))
+            await expect(page.locator(".board").first).to_have_class("board shown live")
+            await expect(code).to_have_text("41")
+            assert await page.evaluate(COVERED) == []
+
+        await expect(code).to_have_text("Not live · 11")
+        assert await page.evaluate(COVERED) == []
 
 
 @pytest.mark.parametrize("theme", ["lacquer", *soaked("jade", "night")])

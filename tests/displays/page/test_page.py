@@ -135,6 +135,26 @@ async def test_a_wager_without_a_limit_has_no_line_and_one_without_a_maximum_its
         )
 
 
+async def test_a_wager_with_one_size_has_one_sum(page, broker):
+    table = PlayedTable(game_name="progressive-2")
+    table.play(1)
+    state = table.state()
+    player, banker, *others = state.limits
+    limits = (
+        *(each.model_copy(update={"minimum": 100_00, "maximum": 100_00}) for each in (player, banker)),
+        others[0].model_copy(update={"minimum": 5_00, "maximum": 5_00, "maximum_of_base": "50%"}),
+        *others[1:],
+    )
+    async with display(broker) as address, publisher(broker) as out:
+        await page.goto(address)
+        await out.send("state", state.model_copy(update={"limits": limits}))
+        await expect(page.locator(".limits .base")).to_have_text(["Limits$100"])
+        await expect(page.locator(f'.limits [data-wager="{others[0].wager}"] dd')).to_have_text(
+            "$5, 50% of the base wager"
+        )
+        await expect(page.locator('.limits [data-wager="progressive"] dd')).to_have_text("$1")
+
+
 async def test_how_many_games_a_player_may_wager_on_is_posted(page, broker):
     """Sheet 003, 1b."""
     table = PlayedTable(maximum_wagers=4)
@@ -154,6 +174,7 @@ async def test_players_are_asked_for_a_moment_while_the_table_is_stopped_and_sta
         table.lose_the_shoe()
 
         await expect(page.locator(".outcome")).to_have_text("One moment, please")
+        await expect(page.locator(".phase")).to_be_hidden()
         await expect(page.locator(".code")).to_have_text("41")
 
 

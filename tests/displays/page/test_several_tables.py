@@ -75,6 +75,8 @@ async def test_between_shoes_the_houses_pictures_are_shown_in_turn(page, broker,
         await out.send("state", table.state())
         await expect(pictures).to_be_visible()
         await expect(pictures.locator(".soon")).to_have_text("Next shoe soon")
+        await expect(pictures.locator(".whose")).to_have_text("Dragon Room 8")
+        await expect(pictures.locator(".range")).to_have_text("$25 \u2013 $5,000")
         for number in (0, 1, 0):
             await expect(pictures.locator(f'img[src="/theme/pictures/{number}"]')).to_have_count(1)
         assert await pictures.locator("img").evaluate("each => each.naturalWidth") > 0

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SCREENS = [
     *((1920, 1080), (1280, 720), (3840, 2160), (1280, 960), (1024, 768)),
-    *((1080, 1920), (768, 1024), (1920, 480), (390, 844)),
+    *((1080, 1920), (768, 1024), (1920, 480), (390, 844), (1280, 800), (1280, 1024)),
 ]
 CELL, BEAD, MARK = 48, 44, 21.5
 """The least of a cell of the big road, of one of the bead plate, and of a mark of the derived roads, in pixels."""
@@ -34,6 +34,8 @@ MEASURE = """
   const letters = [...document.querySelectorAll(".board *:not(svg *)")]
     .filter((each) => each.checkVisibility() && [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
     .map((each) => [parseFloat(getComputedStyle(each).fontSize), each.className, each.textContent]);
+  for (const each of document.querySelectorAll(".cell text"))
+    letters.push([parseFloat(getComputedStyle(each).fontSize) * each.getScreenCTM().a, "cell", each.textContent]);
   return { roads, letters, rem: parseFloat(getComputedStyle(document.documentElement).fontSize) };
 }
 """
@@ -66,17 +68,45 @@ async def test_the_roads_are_as_large_as_people_need_them(page, broker, width, h
         assert [each for each in found["letters"] if each[0] < SMALLEST_LETTER] == []
 
 
+@pytest.mark.parametrize(
+    ("width", "height"), sampled([(1280, 960), *SCREENS[:3], *SCREENS[4:7], *SCREENS[9:]], one_in=5)
+)
+@pytest.mark.parametrize("path", ["tables/table-1/i-score?layout=roads", "split?tables=table-1,table-2"])
+async def test_the_roads_of_every_layout_have_enough_columns(page, broker, path, width, height):
+    table = PlayedTable(seed=342)
+    table.play(57)
+    await page.set_viewport_size({"width": width, "height": height})
+    async with (
+        display(broker, page={"tables": ["table-1", "table-2"]}) as address,
+        publisher(broker) as out,
+        dealt(out, table),
+    ):
+        await page.goto(address + path)
+        await expect(page.locator(".board.live [data-count='hands']")).to_have_text("57")
+        roads = (await page.evaluate(MEASURE))["roads"]
+
+    assert roads["bead_plate"]["columns"] >= 12
+    assert roads["big_road"]["columns"] >= 9
+
+
+# A frame has the events of a resize before its callbacks, so by the second one the page has its new sizes.
+LAID_OUT = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 NOT_CUT_OFF = """
 () => document.fonts.status === "loaded" && [...document.querySelectorAll(".card")].every((card) => {
-  const [own, hand] = [card, card.closest(".hand")].map((each) => each.getBoundingClientRect());
-  return own.left >= hand.left && own.right <= hand.right && own.top >= hand.top && own.bottom <= hand.bottom;
+  const hand = card.closest(".hand").getBoundingClientRect();
+  const own = card.getBoundingClientRect();
+  const words = [...card.closest(".hand").querySelectorAll("h2, .total")].map((each) => {
+    const { top, bottom } = each.getBoundingClientRect();
+    return bottom - 0.2 * (bottom - top); // no letter of these goes below its line
+  });
+  return own.top >= Math.max(...words) && own.left >= hand.left && own.right <= hand.right && own.top >= hand.top && own.bottom <= hand.bottom;
 })
 """
 
 
 @pytest.mark.parametrize("path", ["tables/table-1/i-score", "split?tables=table-1,table-2"])
-async def test_no_card_of_a_hand_of_six_is_cut_off_on_any_screen(page, broker, path):
-    table = PlayedTable(seed=342)
+async def test_no_card_of_a_hand_of_six_is_cut_off_or_lies_on_the_total_on_any_screen(page, broker, path):
+    table = PlayedTable(seed=342, game_name="side-wagers")  # with limits of many wagers
     result = None
     while result is None or len(result.player) + len(result.banker) < 6:
         table.play(1)
@@ -91,4 +121,5 @@ async def test_no_card_of_a_hand_of_six_is_cut_off_on_any_screen(page, broker, p
         await expect(page.locator(".board.live .card")).to_have_count(6)
         for width, height in screens:
             await page.set_viewport_size({"width": width, "height": height})
-            await page.wait_for_function(NOT_CUT_OFF)  # when the page has laid itself out anew
+            await page.evaluate(LAID_OUT)
+            await page.wait_for_function(NOT_CUT_OFF)
