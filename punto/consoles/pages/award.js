@@ -27,6 +27,7 @@ const stateOf = ({ state, payer }) => (payer === "tray" && state !== "to_confirm
  */
 function awardShown(award, currency) {
   const money = moneyIn(currency, { whole: false });
+  const title = orElse(`tier.${award.rule}`, award.title);
   const named = award.number === null ? t("award") : t("award.numbered", { number: award.number });
   return element(
     "div",
@@ -35,17 +36,13 @@ function awardShown(award, currency) {
       "p",
       {},
       element("strong", {}, award.amount === null ? translated(award.pays) : money(award.amount)),
-      ` ${named}, ${stateOf(award)}`,
+      ` ${named}${t("comma")}${stateOf(award)}`,
     ),
     element(
       "p",
       { class: "tier" },
       award.amount === null ? "" : translated(award.pays),
-      element(
-        "span",
-        { class: "title" },
-        `${award.amount === null ? "" : ": "}${orElse(`tier.${award.rule}`, award.title)}`,
-      ),
+      element("span", { class: "title" }, award.amount === null ? title : t("of_order", { order: "", text: title })),
     ),
     element(
       "ol",

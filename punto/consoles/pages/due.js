@@ -214,7 +214,7 @@ function restOf(rows, { correction }, stake, chips) {
       detail
         ? lost(row)
             .map(({ wager, short, stake: lies }) => `${wagerShort(wager, short)} ${stake(lies)}`)
-            .join(", ")
+            .join(t("comma"))
         : chips(lost(row).reduce((sum, each) => sum + each.stake, 0)),
     ),
     ...line(t("done.push"), left, () => ""),

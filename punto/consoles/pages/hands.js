@@ -76,7 +76,7 @@ async function showRound(number) {
   const { inputs, earlier, ts, game } = found;
   box.replaceChildren(
     wholeRound(found, view.state),
-    element("p", { class: "quiet" }, `${dayAndClock(ts)}, ${game}`),
+    element("p", { class: "quiet" }, [dayAndClock(ts), game].join(t("comma"))),
     ...(earlier > 0 ? [element("p", { class: "quiet" }, t("earlier_events", { shown: inputs.length, earlier }))] : []),
     scrolling(
       t("events"),
@@ -104,5 +104,7 @@ function inWords({ kind, ...rest }) {
   const said = Object.entries(rest)
     .filter(([, value]) => value !== null && value !== "")
     .map(([name, value]) => `${plain(name)} ${words(name, value)}`);
-  return [plain(String(kind)), said.join(", ")].filter(Boolean).join(": ");
+  return said.length === 0
+    ? plain(String(kind))
+    : t("of_order", { order: plain(String(kind)), text: said.join(t("comma")) });
 }

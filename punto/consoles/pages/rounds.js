@@ -178,7 +178,9 @@ export function differences(round, state, marked) {
       .sort(([first], [second]) => first - second)
       .map(([seat, all]) => [
         String(seat),
-        all.map((each) => `${title(each.wager)}: ${OUTCOMES[each.outcome].toLowerCase()}`).join(" · "),
+        all
+          .map((each) => t("of_order", { order: title(each.wager), text: OUTCOMES[each.outcome].toLowerCase() }))
+          .join(" · "),
         element("strong", {}, words(due(seat, all))),
       ]),
   );

@@ -189,7 +189,7 @@ function raised(alarm, may) {
  * @param {string | null} ts
  * @param {string | null} by
  */
-const since = (ts, by) => [ts && t("since", { time: dayAndClock(ts) }), by].filter(Boolean).join(", ");
+const since = (ts, by) => [ts && t("since", { time: dayAndClock(ts) }), by].filter(Boolean).join(t("comma"));
 
 // --- what was paid
 

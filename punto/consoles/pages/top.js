@@ -94,7 +94,7 @@ export function begin(...links) {
     ),
   );
   watchActivity();
-  put("you", `${session.name}, ${session.roles.map((role) => orElse(`role.${role}`, role)).join(", ")}`);
+  put("you", [session.name, ...session.roles.map((role) => orElse(`role.${role}`, role))].join(t("comma")));
   const words = { on: t("sound.on"), waiting: t("sound.waiting"), muted: t("sound.muted") };
   byId("devices").before(soundButton(session.sounds, words));
   put("notice", session.notice);
@@ -114,7 +114,7 @@ export function showTop(view, page) {
     ...stops.map(({ code, text }) => `${code} ${text}`),
   ]);
   hear("award", progressive?.award ? [String(progressive.round)] : []);
-  document.title = `${state.name}, ${page}`;
+  document.title = [state.name, page].join(t("comma"));
   put("table-name", state.name);
   const posted = state.maximum_wagers === null ? "" : t("maximum_wagers", { wagers: state.maximum_wagers });
   put(
@@ -148,7 +148,7 @@ function showDevices() {
           each.reason,
           [each.port, each.serial && t("device.serial", { serial: each.serial }), ...each.versions]
             .filter(Boolean)
-            .join(", "),
+            .join(t("comma")),
         ]),
       ),
     );

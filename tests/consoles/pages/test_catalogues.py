@@ -181,6 +181,24 @@ def test_what_the_service_says_is_still_written_so_in_its_modules():
             assert [part for part in parts if part.strip().lower() not in source] == [], key
 
 
+def texts_of(script: str) -> str:
+    """What stands in the strings of a script, a line for each piece; values of templates are left out."""
+    pieces: list[str] = []
+    for found in re.finditer(
+        r"//[^\n]*|/\*.*?\*/|\"([^\"\n]*)\"|`((?:[^`$]|\$\{[^`}]*(?:`[^`]*`[^`}]*)?\})*)`", script, re.DOTALL
+    ):
+        plain, template = found[1], found[2]
+        pieces.append(plain or re.sub(r"\$\{.*?\}", "x", template or ""))
+    return "\n".join(pieces)
+
+
+def test_no_script_writes_a_comma_or_a_colon_which_another_language_writes_otherwise():
+    texts = texts_of(SCRIPTS)
+
+    assert len(texts.splitlines()) > 1000
+    assert re.findall(r".*[,:;] .*", texts) == []
+
+
 @pytest.mark.parametrize("language", OTHERS)
 def test_terms_that_are_printed_on_the_equipment_are_the_same_in_each_language(language):
     fixed = re.compile(r"\b[A-Z]{3,}(?:[ -][A-Z]{3,})*\b|J-POT")

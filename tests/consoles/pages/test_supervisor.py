@@ -817,3 +817,25 @@ async def test_the_list_of_devices_has_no_doctor_for_a_dealer(page, here):
 
     await expect(page.get_by_role("dialog").get_by_role("button", name="Close")).to_be_visible()
     await expect(page.locator("#examine")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("width", "height"), [(768, 1024), (390, 844)])
+async def test_an_upright_screen_shows_a_stop_once_cards_before_orders_and_the_change_of_game(
+    browser, tmp_path, width, height
+):
+    async with (
+        consoles(tmp_path, house("five-treasures")) as here,
+        console_of(browser, width, height) as page,
+    ):
+        await here.load()
+        await here.draw("KS")
+        await here.table.shoe(LidMoved(here.table.state.link.expected, open=True))
+        await at_work(page, here, "omar")
+
+        await expect(page.locator(".stop")).to_have_count(1)
+        await expect(page.locator("#now")).to_be_hidden()
+        cards, orders = [await page.locator(part).bounding_box() for part in ("#coup", "#orders")]
+        assert cards["y"] < orders["y"]
+        await open_part(page, "games")
+        await expect(page.locator("#game-limits tr")).to_have_count(9)
+        await expect(page.locator("#change-game")).to_be_in_viewport(ratio=1)
