@@ -17,6 +17,7 @@ from punto.house import schema
 from punto.house.live import KeptMeter, LinkedTable, MeterView
 from punto.house.store import Store
 from punto.house.taken import aware
+from punto.house.titles import in_words
 from punto.messages.amounts import IN_ITS_CURRENCY, Exact, Minor, minor
 from punto.messages.books import Accounts, Books, CoinCount, Coins, Week
 from punto.messages.building import timestamp
@@ -234,7 +235,7 @@ def _progressive(
     ]
     return HouseProgressive(
         progressive=told.progressive,
-        title=told.progressive if meter is None else meter.meter.title,
+        title=in_words(told.progressive) if meter is None else meter.meter.title,
         table=told.table,
         name=told.table if meter is None else meter.name,
         record=told.record,

@@ -15,6 +15,7 @@ from punto.configs.plain_text import PLAIN
 from punto.house import schema
 from punto.house.store import Store
 from punto.house.taken import aware
+from punto.house.titles import titled, titles_of
 from punto.messages.building import timestamp
 from punto.messages.models import Part, Timestamp
 from punto.messages.restricted import Edge
@@ -132,6 +133,7 @@ class FavouredWager(Part):
     """
 
     wager: str
+    title: str
     ts: Timestamp
     round: int
     coup: int | None
@@ -178,6 +180,8 @@ def shoes_report(store: Store, since: date, until: date) -> ShoesReport:
             records.simulation,
             rounds.shoe.label("round_shoe"),
             rounds.coup,
+            rounds.game,
+            rounds.rules,
         )
         .join_from(schema.EDGE_ALARMS, schema.RECORDS, own.record_id == records.id)
         .outerjoin(schema.ROUNDS, and_(rounds.record_id == own.record_id, rounds.round == own.round))
@@ -187,14 +191,14 @@ def shoes_report(store: Store, since: date, until: date) -> ShoesReport:
     with store.reading() as connection:
         rows = connection.execute(asked).mappings().all()
     shoes = [
-        _shoe(shoe, list(of_shoe))
+        _shoe(store, shoe, list(of_shoe))
         for shoe, of_shoe in groupby(rows, lambda row: _Shoe(row["table"], row["record"], row["shoe"]))
     ]
     shoes.sort(key=lambda shoe: shoe.wagers[0].ts, reverse=True)
     return ShoesReport(since=since, until=until, shoes=tuple(shoes))
 
 
-def _shoe(shoe: _Shoe, rows: Sequence[RowMapping]) -> ShoeReport:
+def _shoe(store: Store, shoe: _Shoe, rows: Sequence[RowMapping]) -> ShoeReport:
     return ShoeReport(
         **shoe._asdict(),
         day=rows[0]["day"],
@@ -202,6 +206,7 @@ def _shoe(shoe: _Shoe, rows: Sequence[RowMapping]) -> ShoeReport:
         wagers=tuple(
             FavouredWager(
                 wager=row["wager"],
+                title=titled(row["wager"], _titles(store, row)),
                 ts=timestamp(aware(row["ts"])),
                 round=row["round"],
                 coup=_coup(row),
@@ -210,6 +215,12 @@ def _shoe(shoe: _Shoe, rows: Sequence[RowMapping]) -> ShoeReport:
             for row in rows
         ),
     )
+
+
+def _titles(store: Store, row: RowMapping) -> dict[str, str]:
+    """The titles of the wagers of a round's game; none if the store does not have the round or its game."""
+    game = None if row["game"] is None else store.game(row["game"], row["rules"])
+    return {} if game is None else titles_of(game).wagers
 
 
 def _coup(row: RowMapping) -> int | None:

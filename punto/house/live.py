@@ -12,6 +12,7 @@ from punto.baccarat.table.state import Phase
 from punto.configs.expectations import Expectations
 from punto.configs.problems import cut
 from punto.house.disputes import HeldRecord
+from punto.house.titles import titled
 from punto.messages.building import timestamp
 from punto.messages.metering import told
 from punto.messages.meters import TableMeters
@@ -150,7 +151,7 @@ class TableView(Part):
     no such table any more. `signed_on` are the people at its consoles, some seconds ago. `waiting` counts the
     rounds on its record that were not taken in, and `fault` says why they cannot be. `accounts` says that it has not taken over
     the house's accounts as they are now, and is empty if it has. `edge_alarms` are the wagers that favour the
-    players in the shoe in play. `records` are those from which a person chooses or has chosen, some seconds ago, and empty if none
+    players in the shoe in play, and `edge_titles` their titles. `records` are those from which a person chooses or has chosen, some seconds ago, and empty if none
     of the table's records is held back. `unread` says which of its messages could not be read, and why. `alarms` is all that is wrong,
     the worst first.
     """
@@ -174,6 +175,7 @@ class TableView(Part):
     deviations: tuple[Deviation, ...]
     card_orders: tuple[CardOrder, ...]
     edge_alarms: tuple[str, ...]
+    edge_titles: tuple[str, ...] = ()
     meter: MeterView | None
     waiting: int
     fault: str
@@ -351,6 +353,8 @@ class Floor:
         live = self._is_live(table, State) and not shared
         offline = availability is not None and availability.state == "offline"
         in_play = edge is not None and state is not None and edge.shoe == state.shoe.number
+        edges = edge.alarms if edge is not None and in_play else ()
+        titles = {} if state is None else {each.wager: each.title for each in state.limits}
         of_state: dict[str, Any] = {
             each: None if state is None else getattr(state, each) for each in ("phase", "shoe", "round")
         }
@@ -379,7 +383,8 @@ class Floor:
             ),
             deviations=known.deviations,
             card_orders=known.card_orders,
-            edge_alarms=edge.alarms if edge is not None and in_play else (),
+            edge_alarms=edges,
+            edge_titles=tuple(titled(each, titles) for each in edges),
             meter=self._meter(table),
             waiting=0 if health is None else max(0, health.rounds - known.taken),
             fault=known.fault,

@@ -18,6 +18,7 @@ from punto.house.rows import rounds_between
 from punto.house.store import Store
 from punto.house.taken import Taken
 from punto.house.tally import Counted, Place, Sums, count
+from punto.house.titles import GameTitles, titles_in
 from punto.messages.building import timestamp
 from punto.messages.metering import metered
 from punto.messages.meters import MeterReadings, WagerReading
@@ -63,12 +64,13 @@ class WagerOfFloor(Part):
 class FloorReport(Part):
     """The gaming days from `since` to `until`, both included: each table, and each wager over all tables.
 
-    Evidence of `marked_at` or more is marked: by chance, at most one report in 31 has such a mark.
+    Evidence of `marked_at` or more is marked: by chance, at most one report in 31 has such a mark. `games` has the titles.
     """
 
     since: date
     until: date
     marked_at: float
+    games: tuple[GameTitles, ...]
     tables: tuple[TableReport, ...]
     wagers: tuple[WagerOfFloor, ...]
 
@@ -82,6 +84,7 @@ class ShiftReport(Part):
     since: Timestamp
     until: Timestamp
     marked_at: float
+    games: tuple[GameTitles, ...]
     tables: tuple[TableReport, ...]
     wagers: tuple[WagerOfFloor, ...]
 
@@ -116,7 +119,12 @@ def floor_report(store: Store, since: date, until: date) -> FloorReport:
         meters = meters_between(connection, since, until)
     tables, wagers = _by_table_and_wager(store, counts, meters)
     return FloorReport(
-        since=since, until=until, marked_at=_marked_at(tables, wagers), tables=tables, wagers=wagers
+        since=since,
+        until=until,
+        marked_at=_marked_at(tables, wagers),
+        games=_games(store, tables),
+        tables=tables,
+        wagers=wagers,
     )
 
 
@@ -160,9 +168,14 @@ def shift_report(store: Store, hours: int, now: datetime) -> ShiftReport:
         since=timestamp(since),
         until=timestamp(now),
         marked_at=_marked_at(by_table, by_wager),
+        games=_games(store, by_table),
         tables=by_table,
         wagers=by_wager,
     )
+
+
+def _games(store: Store, tables: tuple[TableReport, ...]) -> tuple[GameTitles, ...]:
+    return titles_in(store, ((each.game, each.rules) for each in tables))
 
 
 def _marked_at(tables: tuple[TableReport, ...], wagers: tuple[WagerOfFloor, ...]) -> float:

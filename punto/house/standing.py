@@ -125,8 +125,7 @@ def _of_the_present(view: TableView) -> Iterator[Found]:
     for call in view.calls:
         yield _found("call", call.text, str(call.number))
     if view.edge_alarms:
-        wagers = [each.replace("_", " ") for each in view.edge_alarms]
-        yield _found("edge", ", ".join(wagers), " ".join(view.edge_alarms))
+        yield _found("edge", ", ".join(view.edge_titles), " ".join(view.edge_alarms))
     if "shoe_offline" in overlays:
         yield _found("shoe", "" if view.shoe is None else _reason_first(view.shoe.reason))
     if view.devices_away:

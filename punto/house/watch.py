@@ -13,11 +13,9 @@ from typing import Final, NamedTuple
 import structlog
 from sqlalchemy import Connection, select
 
-from punto.baccarat.coup import Winner
 from punto.baccarat.evidence import alarm_at
-from punto.baccarat.table.meters import NATURAL, Meters
+from punto.baccarat.table.meters import Meters
 from punto.baccarat.wagers.definition import Game
-from punto.baccarat.wagers.words import words
 from punto.configs.expectations import Expectations, shipped
 from punto.configs.problems import cut
 from punto.house import schema
@@ -25,18 +23,12 @@ from punto.house.disputes import REJECTED
 from punto.house.live import Deviation
 from punto.house.reports import Key, are_simulated, counts_between, meters_between
 from punto.house.store import Store
+from punto.house.titles import titles_of
 from punto.messages.metering import metered
 
 SPANS: Final = tuple(2**power for power in range(10))
 """The gaming days of each span, of which today is the last."""
 _A_DAY: Final = timedelta(days=1)
-_RESULTS: Final = {
-    Winner.PLAYER.value: "Player wins",
-    Winner.BANKER.value: "Banker wins",
-    Winner.TIE.value: "The hands tie",
-    NATURAL: "A natural ends the coup",
-}
-
 _NOT_JUDGED: Final = (
     "its figures are not watched, because they do not fit its game: find out whether it is the house's table"
 )
@@ -195,15 +187,10 @@ def _thing(figure: _Figure, found: _Found) -> tuple[object, ...]:
 
 
 def _in_words(figure: _Figure, found: _Found) -> Deviation:
-    wager = None if figure.wager is None else found.game.wager(figure.wager)
-    rule = figure.rule
-    if wager is None:
-        rule = _RESULTS[rule or ""]
-    elif rule is not None:
-        rule = next(words(each.when) for each in wager.rules if each.name == rule) or "All other coups"
+    titles, wager = titles_of(found.game), figure.wager or ""
     return Deviation(
-        wager="Results" if wager is None else wager.title,
-        rule=rule,
+        wager=titles.wagers[wager],
+        rule=None if figure.rule is None else titles.decided_by[wager][figure.rule],
         since=found.since,
         found=found.found,
         counted=found.counted,

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Annotated, Any, Final, NamedTuple, Protocol
 
@@ -38,11 +38,13 @@ from punto.house.markup import HOUSE, PAGES, Page, html_of
 from punto.house.people import MOST_DAYS, people_report
 from punto.house.reports import ShiftReport, days, floor_report, shift_report
 from punto.house.rows import TooManyRoundsError
-from punto.house.sheet import floor_sheet, people_sheet, shoes_sheet
+from punto.house.sheet import Names, floor_sheet, for_people, people_sheet, shoes_sheet
 from punto.house.standing import Acknowledged
 from punto.house.standing import acknowledge as acknowledge_on_floor
 from punto.house.store import Store, StoreAwayError
+from punto.reports.printed import Fact, Report, of_sheet
 from punto.reports.sheets import Rows
+from punto.reports.web import report_file
 from punto.runtime import clock
 from punto.runtime.gaming_days import read_day
 from punto.version import __version__
@@ -146,9 +148,12 @@ def application(
     async def events(reader: Reading) -> Response:
         return _stream("floor", _views(view), reader)
 
-    _add_reports(app, store)
+    def names() -> Names:
+        return {each.table: each.name for each in view().tables}
 
-    _add_shift(app, store)
+    _add_reports(app, store, names)
+
+    _add_shift(app, store, names)
 
     _add_alarms(app, view, store, doors)
 
@@ -180,28 +185,29 @@ class _Report(NamedTuple):
 
     address: str
     made: Callable[[Store, date, date], BaseModel]
-    sheet: Callable[[Any], Rows]
+    sheet: Callable[[Any, Names], Rows]
     file: str
+    title: str
     most_days: int | None = None
 
 
 _REPORTS: Final = (
-    _Report("reports", floor_report, floor_sheet, "floor"),
-    _Report("people", people_report, people_sheet, "people", MOST_DAYS),
-    _Report("shoes", shoes_report, shoes_sheet, "shoes"),
+    _Report("reports", floor_report, floor_sheet, "floor", "The floor"),
+    _Report("people", people_report, people_sheet, "people", "The people at the tables", MOST_DAYS),
+    _Report("shoes", shoes_report, shoes_sheet, "shoes", "Shoes that favoured the players"),
 )
 
 
-def _add_reports(app: FastAPI, store: Store) -> None:
+def _add_reports(app: FastAPI, store: Store, names: Callable[[], Names]) -> None:
     @app.get("/api/reports")
     async def days_of_reports() -> Response:
         return json_of(await asyncio.to_thread(days, store))
 
     for each in _REPORTS:
-        _add_report(app, store, each)
+        _add_report(app, store, names, each)
 
 
-def _add_report(app: FastAPI, store: Store, of: _Report) -> None:
+def _add_report(app: FastAPI, store: Store, names: Callable[[], Names], of: _Report) -> None:
     async def report_of(since: date, until: date) -> BaseModel:
         if until < since:
             raise HTTPException(422, f"{until} is before {since}: write the first day first")
@@ -211,14 +217,28 @@ def _add_report(app: FastAPI, store: Store, of: _Report) -> None:
 
     @app.get(f"/api/{of.address}/{{since}}/{{until}}.csv")
     async def sheet(since: _Day, until: _Day) -> Response:
-        return download(of.sheet(await report_of(since, until)), f"{of.file}-{since}-{until}")
+        return download(of.sheet(await report_of(since, until), names()), f"{of.file}-{since}-{until}")
+
+    @app.get(f"/api/{of.address}/{{since}}/{{until}}.pdf")
+    async def printed(since: _Day, until: _Day) -> Response:
+        rows = of.sheet(await report_of(since, until), names())
+        return await _pdf(of.title, f"{since} to {until}", rows, f"{of.file}-{since}-{until}")
 
     @app.get(f"/api/{of.address}/{{since}}/{{until}}")
     async def report(since: _Day, until: _Day) -> Response:
         return json_of(await report_of(since, until))
 
 
-def _add_shift(app: FastAPI, store: Store) -> None:
+async def _pdf(title: str, span: str, rows: Rows, name: str) -> Response:
+    """A sheet for people on paper."""
+
+    def made() -> Report:
+        return of_sheet(title, "Game Manager", (Fact(name="Time", value=span),), for_people(rows))
+
+    return await report_file(made, name)
+
+
+def _add_shift(app: FastAPI, store: Store, names: Callable[[], Names]) -> None:
     async def shift_of(hours: int) -> ShiftReport:
         try:
             return await asyncio.to_thread(shift_report, store, hours, clock.now())
@@ -229,11 +249,26 @@ def _add_shift(app: FastAPI, store: Store) -> None:
     @app.get("/api/shift.csv")
     async def shift_sheet(hours: _Hours = 8) -> Response:
         report = await shift_of(hours)
-        return download(floor_sheet(report), f"shift-{report.since[:16].replace(':', '')}")
+        return download(floor_sheet(report, names()), _file_of(report))
+
+    @app.get("/api/shift.pdf")
+    async def shift_printed(hours: _Hours = 8) -> Response:
+        report = await shift_of(hours)
+        span = " to ".join(
+            datetime.fromisoformat(each).astimezone(store.calendar.zone).strftime("%Y-%m-%d %H:%M")
+            for each in (report.since, report.until)
+        )
+        return await _pdf(
+            f"The floor, last {hours} hours", span, floor_sheet(report, names()), _file_of(report)
+        )
 
     @app.get("/api/shift")
     async def shift(hours: _Hours = 8) -> Response:
         return json_of(await shift_of(hours))
+
+
+def _file_of(report: ShiftReport) -> str:
+    return f"shift-{report.since[:16].replace(':', '')}"
 
 
 def _add_progressives(app: FastAPI, store: Store, doors: Doors, kept: Callable[[], Kept]) -> None:

@@ -1,6 +1,6 @@
 """The win page and the reports as PDFs on A4, with their fonts, so that every printer can print every name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +25,8 @@ _SIZE: Final = 8.5
 _LEAST_SIZE: Final = 6.0
 _GAP: Final = 2.5
 """Between two columns, in millimetres."""
+_PAD: Final = 0.4
+"""Above and below a row's text, in millimetres."""
 
 
 def pdf(page: WinPage) -> bytes:
@@ -132,17 +134,85 @@ def _section(sheet: FPDF, section: Section) -> None:
     last = len(section.rows) - 1
     size, widths = _fit(sheet, section.columns, section.rows)
     sheet.set_font("punto", "", size)
-    with sheet.table(
-        col_widths=widths,
-        text_align=tuple("RIGHT" if column.number else "LEFT" for column in section.columns),
-        borders_layout="HORIZONTAL_LINES",
-        line_height=_LINE,
-        padding=(0.4, 1.2, 0.4, 0),
-    ) as table:
-        table.row([column.heading for column in section.columns])
-        for at, cells in enumerate(section.rows):
-            sheet.set_font("punto", "B" if section.has_sum and at == last else "", size)
-            table.row(cells)
+    table = _Table(sheet, section.columns, widths)
+    table.head(size)
+    for at, cells in enumerate(section.rows):
+        sheet.set_font("punto", "B" if section.has_sum and at == last else "", size)
+        table.row(cells)
+
+
+class _Table:
+    """Writes the rows of a table. The library's own tables lay out each text several times, which took most of a long report's time."""
+
+    def __init__(self, sheet: FPDF, columns: Sequence[Column], widths: Sequence[float]) -> None:
+        self._sheet = sheet
+        self._columns = columns
+        self._widths = widths
+
+    def head(self, size: float) -> None:
+        """Write the headings."""
+        self._sheet.set_font("punto", "B", size)
+        self._write(self._broken([column.heading for column in self._columns]))
+
+    def row(self, cells: Sequence[str]) -> None:
+        """Write a row below a line; on a new page, the headings come again."""
+        sheet, texts = self._sheet, self._broken(cells)
+        if sheet.will_page_break(_height(texts)):
+            style, size = sheet.font_style, sheet.font_size_pt
+            sheet.add_page()
+            self.head(size)
+            sheet.set_font("punto", style, size)
+        sheet.line(sheet.l_margin, sheet.get_y(), sheet.l_margin + sum(self._widths), sheet.get_y())
+        self._write(texts)
+
+    def _broken(self, cells: Sequence[str]) -> list[list[str]]:
+        return [
+            _broken(self._sheet, text, width - _GAP / 2)
+            for text, width in zip(cells, self._widths, strict=True)
+        ]
+
+    def _write(self, texts: Sequence[Sequence[str]]) -> None:
+        sheet = self._sheet
+        top, left, margin = sheet.get_y() + _PAD, sheet.l_margin, sheet.c_margin
+        sheet.c_margin = 0
+        for column, width, lines in zip(self._columns, self._widths, texts, strict=True):
+            for at, line in enumerate(lines):
+                sheet.set_xy(left, top + at * _LINE)
+                sheet.cell(width - _GAP / 2, _LINE, line, align="R" if column.number else "L")
+            left += width
+        sheet.c_margin = margin
+        sheet.set_xy(sheet.l_margin, top - _PAD + _height(texts))
+
+
+def _height(texts: Sequence[Sequence[str]]) -> float:
+    """The height of a row of broken texts."""
+    return max(map(len, texts)) * _LINE + 2 * _PAD
+
+
+def _broken(sheet: FPDF, text: str, width: float) -> list[str]:
+    """A text in lines that are no wider than this, broken between words, and in words that are wider."""
+    if sheet.get_string_width(text) <= width:
+        return [text]
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if sheet.get_string_width(longer) <= width:
+            lines[-1] = longer
+            continue
+        parts = list(_parts(sheet, word, width))
+        lines[-1:] = [lines[-1], *parts] if lines[-1] else parts
+    return lines
+
+
+def _parts(sheet: FPDF, word: str, width: float) -> Iterator[str]:
+    """A word in parts that are no wider than this."""
+    part = ""
+    for character in word:
+        if part and sheet.get_string_width(part + character) > width:
+            yield part
+            part = ""
+        part += character
+    yield part
 
 
 def _fit(
@@ -155,9 +225,10 @@ def _fit(
     """
     sheet.set_font("punto", "B", size)  # of the headings, which is the wider one
     texts = [[column.heading, *(row[at] for row in rows)] for at, column in enumerate(columns)]
-    longest = [max(map(sheet.get_string_width, each)) + _GAP for each in texts]
+    longest = [max(map(sheet.get_string_width, set(each))) + _GAP for each in texts]
     words = [
-        max(sheet.get_string_width(word) for text in each for word in text.split() or [""]) for each in texts
+        max(map(sheet.get_string_width, {word for text in each for word in text.split() or [""]}))
+        for each in texts
     ]
     least = [min(word + _GAP, whole) for word, whole in zip(words, longest, strict=True)]
     spare = sheet.epw - sum(least)

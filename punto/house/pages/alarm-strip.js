@@ -5,6 +5,7 @@ import { byId } from "/shared/elements.js";
 const list = byId("alarm-list");
 const more = byId("more-alarms", HTMLButtonElement);
 let fitted = "";
+let wanted = false; // whether a person has asked for all
 
 /** @param {string} shape whatever the places of the lines depend on: they are measured if it has changed */
 export function fitAlarms(shape) {
@@ -20,12 +21,13 @@ function fit() {
   document.body.classList.remove("all-alarms");
   const fewer = fitting(lines) < lines.length;
   more.hidden = !fewer; // its own line takes room too
-  const opened = fewer && more.ariaExpanded === "true";
+  const opened = fewer && wanted;
   const shown = opened ? lines.length : Math.max(1, fitting(lines));
   lines.forEach((each, at) => {
     each.hidden = at >= shown;
   });
-  more.ariaExpanded = String(opened);
+  wanted = opened;
+  more.setAttribute("aria-expanded", String(opened));
   more.textContent = opened ? "Fewer alarms" : `${lines.length - shown} more`;
   document.body.classList.toggle("all-alarms", opened);
   if (!(focus instanceof HTMLElement && list.contains(focus))) return;
@@ -45,7 +47,7 @@ function fitting(lines) {
 }
 
 more.addEventListener("click", () => {
-  more.ariaExpanded = String(more.ariaExpanded !== "true");
+  wanted = !wanted;
   fit();
 });
 addEventListener("resize", fit);

@@ -28,9 +28,10 @@ export async function showReport(name, draw, { ofHours } = {}) {
   for (const hours of ofHours === undefined ? [] : SHIFTS) {
     const key = element("button", { type: "button" }, `Last ${hours} hours`);
     key.addEventListener("click", () => ask({ hours: String(hours) }));
-    byId("csv").before(key);
+    byId("print").before(key);
   }
 
+  byId("print").addEventListener("click", () => print());
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     go(since.value, until.value);
@@ -57,8 +58,10 @@ export async function showReport(name, draw, { ofHours } = {}) {
         : [`/api/${ofHours}`, `?${new URLSearchParams({ hours })}`];
     /** @type {[Report, Map<string, string>]} */
     const [report, known] = await Promise.all([get(path + query), names()]);
-    byId("csv", HTMLAnchorElement).href = `${path}.csv${query}`;
-    byId("csv").hidden = false;
+    for (const kind of ["csv", "pdf"]) {
+      byId(kind, HTMLAnchorElement).href = `${path}.${kind}${query}`;
+      byId(kind).hidden = false;
+    }
     byId("report").replaceChildren(...draw(report, known));
     one("h1").append(hours === null ? `, ${since.value} to ${until.value}` : `, last ${hours} hours`); // for paper
   }

@@ -5,7 +5,8 @@ import { moneyIn } from "/shared/money.js";
 import { groupedBy } from "/shared/newer.js";
 import { dayAndTime, sentence, spaced } from "/shared/words.js";
 
-/** @import { FloorReport, ShiftReport, MeterReadings, TableReport, WagerReading } from "#sent/floor" */
+/** @import { GameTitles, FloorReport, ShiftReport, MeterReadings, TableReport, WagerReading } from "#sent/floor" */
+/** @typedef {{ title: string, wager: (wager: string | null) => string, rule: (wager: string | null, rule: string) => string }} Titles of a game */
 /** @typedef {{ errors: number | null, evidence: number | null }} Figure a figure with its difference from the expectation */
 
 const NO_EVIDENCE = 1;
@@ -18,7 +19,7 @@ const STATUSES = { played: "played", void: "void", correction: "corrections", du
  * @param {FloorReport | ShiftReport} report
  * @param {Map<string, string>} names of the tables by their ids
  */
-export function drawn({ since, until, marked_at: markedAt, tables, wagers }, names) {
+export function drawn({ since, until, marked_at: markedAt, games, tables, wagers }, names) {
   const figures = tables.flatMap(({ meters }) => figuresOf(meters)).filter(({ errors }) => errors !== null);
   const outside = figures.filter((each) => isMarked(each, markedAt));
   /** @param {TableReport} report */
@@ -40,15 +41,31 @@ export function drawn({ since, until, marked_at: markedAt, tables, wagers }, nam
       ).values(),
     ].map((of) =>
       wagersTable(
-        of[0].game + (of[0].simulation ? SIMULATED : ""),
+        titlesOf(games, of[0]).title + (of[0].simulation ? SIMULATED : ""),
         of.map(({ wager }) => wager),
-        of[0].currency,
-        markedAt,
+        { titles: titlesOf(games, of[0]), currency: of[0].currency, markedAt },
       ),
     ),
     element("h2", {}, "Tables"),
-    ...[...suspect, ...others].map((each) => tableOf(each, names.get(each.table) ?? each.table, markedAt)),
+    ...[...suspect, ...others].map((each) =>
+      tableOf(each, names.get(each.table) ?? each.table, titlesOf(games, each), markedAt),
+    ),
   ];
+}
+
+/**
+ * The titles of a game; identifiers in words if the store does not know the game.
+ * @param {GameTitles[]} games
+ * @param {{ game: string, rules: string }} of
+ * @returns {Titles}
+ */
+function titlesOf(games, { game, rules }) {
+  const known = games.find((each) => each.game === game && each.rules === rules);
+  return {
+    title: known?.title ?? game,
+    wager: (wager) => known?.wagers[wager ?? ""] ?? sentence(spaced(wager ?? "hand")),
+    rule: (wager, rule) => known?.decided_by[wager ?? ""]?.[rule] ?? spaced(rule),
+  };
 }
 
 /** @param {string} written a gaming day or a moment */
@@ -64,9 +81,10 @@ const isMarked = ({ evidence }, markedAt) => evidence !== null && evidence >= ma
  * One table: a line, and its figures when it is opened.
  * @param {TableReport} report
  * @param {string} name
+ * @param {Titles} titles
  * @param {number} markedAt
  */
-function tableOf({ game, currency, simulation, rounds, meters }, name, markedAt) {
+function tableOf({ currency, simulation, rounds, meters }, name, titles, markedAt) {
   const [money, signedMoney] = moneyOf(currency);
   const outside = figuresOf(meters).filter((each) => isMarked(each, markedAt));
   /** @param {"handle" | "win"} of */
@@ -79,7 +97,7 @@ function tableOf({ game, currency, simulation, rounds, meters }, name, markedAt)
       "summary",
       {},
       element("h3", {}, name),
-      element("span", {}, game + (simulation ? SIMULATED : "")),
+      element("span", {}, titles.title + (simulation ? SIMULATED : "")),
       element("span", {}, statuses.map(([status, words]) => `${whole.format(rounds[status])} ${words}`).join(", ")),
       element("span", { class: "number" }, `handle ${money(sum("handle"))}`),
       element("span", { class: "number" }, `win ${signedMoney(sum("win"))}`),
@@ -87,7 +105,10 @@ function tableOf({ game, currency, simulation, rounds, meters }, name, markedAt)
     ),
   );
   const draw = () =>
-    made.append(wagersTable("Wagers", meters.wagers, currency, markedAt), countsTable(meters, markedAt));
+    made.append(
+      wagersTable("Wagers", meters.wagers, { titles, currency, markedAt }),
+      countsTable(titles, meters, markedAt),
+    );
   made.addEventListener("toggle", draw, { once: true });
   made.open = outside.length > 0;
   return made;
@@ -99,15 +120,15 @@ function tableOf({ game, currency, simulation, rounds, meters }, name, markedAt)
  */
 const moneyOf = (currency) => [moneyIn(currency, { whole: false }), moneyIn(currency, { whole: false, sign: true })];
 
-/** @type {(caption: string, wagers: WagerReading[], currency: string, markedAt: number) => HTMLElement} */
-function wagersTable(caption, wagers, currency, markedAt) {
+/** @type {(caption: string, wagers: WagerReading[], of: { titles: Titles, currency: string, markedAt: number }) => HTMLElement} */
+function wagersTable(caption, wagers, { titles, currency, markedAt }) {
   if (wagers.length === 0) return element("p", { class: "quiet" }, "No wagers were recorded.");
   const [money, signedMoney] = moneyOf(currency);
   const made = table(
     caption,
     ["Wager", ">Wagers", ">Handle", ">Win", ">Expected win", ">Standard errors", ">By chance"],
     wagers.map((each) => [
-      sentence(spaced(each.wager)),
+      titles.wager(each.wager),
       whole.format(each.wagers),
       money(each.handle),
       signedMoney(each.win),
@@ -118,16 +139,16 @@ function wagersTable(caption, wagers, currency, markedAt) {
   return marked(made, caption, wagers, markedAt);
 }
 
-/** @type {(meters: MeterReadings, markedAt: number) => HTMLElement} */
-function countsTable({ hands, counts }, markedAt) {
+/** @type {(titles: Titles, meters: MeterReadings, markedAt: number) => HTMLElement} */
+function countsTable(titles, { hands, counts }, markedAt) {
   if (counts.length === 0) return element("p", { class: "quiet" }, "The rules of this game are not known yet.");
   const caption = `Hits in ${whole.format(hands)} hands, beside the exact odds`;
   const made = table(
     caption,
     ["Wager", "Rule", ">Hits", ">Expected hits", ">Standard errors", ">By chance"],
     counts.map((each) => [
-      sentence(spaced(each.wager ?? "hand")),
-      spaced(each.rule),
+      titles.wager(each.wager),
+      titles.rule(each.wager, each.rule),
       whole.format(each.hits),
       each.expected === null ? "–" : each.expected.toFixed(1),
       ...differenceOf(each, markedAt),

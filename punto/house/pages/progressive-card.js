@@ -52,7 +52,7 @@ export class ProgressiveCard {
         return box;
       }),
     );
-    this.#title.id = `progressive-${number}`;
+    this.#head.id = `progressive-${number}`;
     this.#head.append(this.#title, this.#keeper);
   }
 
@@ -68,15 +68,14 @@ export class ProgressiveCard {
 
   /** @type {(of: HouseProgressive, house: HouseBooks) => void} */
   show(of, { day, first, last }) {
-    refresh(this.#title, [of.title, of.progressive], () => [
-      of.title === of.progressive ? of.title : `${of.title}, ${of.progressive}`,
-    ]);
+    refresh(this.#title, of.title, () => [of.title]);
     refresh(this.#keeper, [of.name, of.table, of.record, of.simulation], () => [
-      `Kept by ${of.name === of.table ? of.table : `${of.name} (${of.table})`}, record ${of.record}${of.simulation ? ", simulation" : ""}`,
+      `Kept by ${of.name}, record ${of.record}${of.simulation ? ", simulation" : ""}`,
     ]);
     this.element.classList.toggle("warned", of.warnings.length > 0);
     this.#now.classList.toggle("frozen", of.meter?.live === false);
-    refresh(this.#now, of.meter, (meter) => meterNow(meter, of.currency));
+    const names = Object.fromEntries(of.tables.map(({ table: id, name }) => [id, name]));
+    refresh(this.#now, [of.meter, names], () => meterNow(of.meter, of.currency, names));
     refresh(this.#tables, of.tables, tablesNow);
     refresh(this.#warnings, of.warnings, (warnings) =>
       warnings.length === 0
@@ -122,8 +121,8 @@ function draw({ box, summary, report: inner }, told, title, drawn) {
 const depositOf = ({ first, last, state, progressives }) =>
   `Weekly deposit, ${first} to ${last}${state === "ended" ? "" : ", so far"}: ${progressives.map(({ deposit }) => exact(deposit).textContent).join(", ")}`;
 
-/** @type {(meter: MeterView | null, currency: string) => Node[]} */
-function meterNow(meter, currency) {
+/** @type {(meter: MeterView | null, currency: string, names: Record<string, string>) => Node[]} */
+function meterNow(meter, currency, names) {
   if (meter === null) {
     return [element("p", { class: "quiet" }, "The service does not keep this meter now, or it was not heard of yet.")];
   }
@@ -138,7 +137,7 @@ function meterNow(meter, currency) {
           "Last award",
           award === null
             ? "None"
-            : `${money(award.amount)}, ${AWARDS[award.state]}: ${award.title}, ${award.table}, game ${award.round}, ${dayAndClock(award.won)}`,
+            : `${money(award.amount)}, ${AWARDS[award.state]}: ${award.title}, ${names[award.table] ?? award.table}, game ${award.round}, ${dayAndClock(award.won)}`,
         ],
       ],
       { class: "now" },
@@ -153,17 +152,17 @@ const tablesNow = (tables) =>
     : element(
         "ul",
         { class: "tables", "aria-label": "Tables" },
-        ...tables.map(({ table: id, name, live, step }) =>
+        ...tables.map(({ name, live, step }) =>
           element(
             "li",
             { class: live ? "live-table" : "away" },
-            `${name === id ? id : `${name} (${id})`}: ${live ? `live${step === null ? "" : `, ${spaced(step)}`}` : "NOT LIVE"}`,
+            `${name}: ${live ? `live${step === null ? "" : `, ${spaced(step)}`}` : "NOT LIVE"}`,
           ),
         ),
       );
 
 /** @type {(of: HouseProgressive, day: string, caption: string) => Node} */
-function weekTable({ progressive, table: keeper, record, days }, day, caption) {
+function weekTable({ title, name, record, days }, day, caption) {
   const made = table(caption, COLUMNS, days.map(rowOf));
   days.forEach((each, at) => {
     const row = made.tBodies[0].rows[at];
@@ -171,7 +170,7 @@ function weekTable({ progressive, table: keeper, record, days }, day, caption) {
     row.classList.toggle("chosen", each.day === day);
     if (each.day === day) row.querySelector("a")?.setAttribute("aria-current", "date");
   });
-  return scrolling(`${progressive} of ${keeper}, record ${record}, ${caption}`, made);
+  return scrolling(`${title} of ${name}, record ${record}, ${caption}`, made);
 }
 
 /**

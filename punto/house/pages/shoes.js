@@ -1,7 +1,7 @@
 // The shoes that favoured the players: which wagers, and since when.
 
 import { element, scrolling, table } from "/shared/elements.js";
-import { dayAndTime, sentence, spaced } from "/shared/words.js";
+import { dayAndTime } from "/shared/words.js";
 import { showReport } from "./day-report.js";
 
 /** @import { FavouredWager, ShoeReport, ShoesReport } from "#sent/floor" */
@@ -37,10 +37,10 @@ function drawn({ shoes }, names) {
 }
 
 /** @type {(shoe: ShoeReport, wager: FavouredWager, first: boolean, names: Map<string, string>) => (Node | string | number)[]} */
-const rowOf = (shoe, { wager, ts, round, coup, edge }, first, names) => [
+const rowOf = (shoe, { title, ts, round, coup, edge }, first, names) => [
   element(first ? "b" : "span", {}, names.get(shoe.table) ?? shoe.table),
   shoe.shoe,
-  sentence(spaced(wager).replace(":", ", with ")),
+  title,
   percent.format(edge),
   element("time", { datetime: ts }, dayAndTime(ts)),
   coup ?? "–",

@@ -102,6 +102,7 @@ def shoe(of: TableView, **changes: Any) -> ShoeStatus:
     return of.shoe.model_copy(update=changes)
 
 
+EDGES = ("Dragon Bonus, Player", "Panda 8")
 DEVIATION = Deviation(
     wager="Dragon Bonus, Player",
     rule="Player wins by 9, not natural",
@@ -134,7 +135,11 @@ def an_evening(number: int = 14) -> list[TableView]:
             "shoe": shoe(tables[7], online=False, reason="/dev/ttyUSB0: the cable was pulled"),
         },
         1: {"signed_on": ("mei", "ann")},
-        8: {"edge_alarms": ("dragon_bonus_player", "panda_8"), "card_orders": (CARD_ORDER,)},
+        8: {
+            "edge_alarms": ("dragon_bonus_player", "panda_8"),
+            "edge_titles": EDGES,
+            "card_orders": (CARD_ORDER,),
+        },
         9: {"devices_away": ("keypad", "card_reader")},
         10: {"meter": meter(9_810_021, live=False, as_of=AGO), "waiting": 3},
         11: {"shoe": shoe(tables[11], cut_card=True, cards_left=41), "overlays": ("last_hand",)},

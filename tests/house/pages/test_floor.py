@@ -107,7 +107,7 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
             "Baccarat 5 NOT LIVE: The table's service was stopped",
             "Baccarat 13 NOT LIVE: Stopped",
             "Baccarat 4 Waiting for a supervisor: The lid of the shoe was opened during play",
-            "Baccarat 8 Favours the players: Dragon bonus player, panda 8",
+            "Baccarat 8 Favours the players: Dragon Bonus, Player, Panda 8",
             "Baccarat 8 Cards in order: Shoe 21 comes like shoe 17 backwards. By chance, at most once in 41,300,000",
             (
                 "Baccarat 2 Deviation: Dragon Bonus, Player, Player wins by 9, not natural: "
@@ -165,6 +165,7 @@ async def test_text_of_tables_is_text(page, tmp_path):
             notices=(Notice(code=html, text=html),),
             meter=meter(1, title=html, live=False),
             edge_alarms=(html,),
+            edge_titles=(html,),
             devices_away=(html,),
             deviations=(DEVIATION.model_copy(update={"wager": html, "rule": html}),),
             card_orders=(CARD_ORDER.model_copy(update={"order": html}),),

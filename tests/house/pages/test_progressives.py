@@ -62,18 +62,18 @@ async def test_each_meter_is_shown_with_its_tables_its_week_and_what_is_wrong(pa
         await expect(page.locator("#found")).to_have_text(
             "2 warnings in the books of the gaming week 2026-11-16 to 2026-11-22."
         )
-        first = card(page, "Dragon Bonus Progressive, dragon")
+        first = card(page, "Dragon Bonus Progressive Kept by meter-1")
         await expect(first).to_contain_text("Kept by meter-1, record aa")
         amount = dragon.balance(FRIDAY + A_DAY).primary // 1_000_000
         await expect(first.locator(".now")).to_contain_text(f"Meter now${amount / 100:,.2f}PhaseIn service")
         await expect(first.locator(".now")).to_contain_text("Last award$2,500.36, booked: Player wins 2-3-4")
         await expect(first.get_by_role("list", name="Tables")).to_have_text(
-            "Baccarat 1 (table-1): live, playingBaccarat 2 (table-2): NOT LIVE"
+            "Baccarat 1: live, playingBaccarat 2: NOT LIVE"
         )
         await expect(first.locator(".warnings li")).to_have_text(
             "2026-11-18: 5.00 USD of the coins are missing: count again."
         )
-        days = await rows(page, "Dragon Bonus Progressive, dragon")
+        days = await rows(page, "Dragon Bonus Progressive Kept by meter-1")
         assert [day[:4] for day in days] == [
             ["2026-11-16", "Ended", "balanced", "not counted"],
             ["2026-11-17", "Ended", "balanced", "not counted"],
@@ -92,7 +92,7 @@ async def test_each_meter_is_shown_with_its_tables_its_week_and_what_is_wrong(pa
             "\N{EN DASH}",
             "+100.00",
         ]
-        missing = await rows(page, "Dragon Bonus Progressive, tiger")
+        missing = await rows(page, "Dragon Bonus Progressive Kept by Baccarat 3")
         assert [day[1] for day in missing[:5]] == [
             "Not in service",
             "Ended",
@@ -106,9 +106,9 @@ async def test_a_day_that_does_not_balance_is_loud(page, tmp_path, monkeypatch):
     told = Meters()
     told.keepers[1].spoiled.add(FRIDAY - 2 * A_DAY)
     async with shown(page, tmp_path, monkeypatch, told, "progressives?day=2026-11-18"):
-        loud = card(page, "Dragon Bonus Progressive, tiger").locator("tr.outside.chosen")
+        loud = card(page, "Dragon Bonus Progressive Kept by Baccarat 3").locator("tr.outside.chosen")
         await expect(loud).to_contain_text("2026-11-18EndedNOT BALANCED")
-        compared = card(page, "Dragon Bonus Progressive, tiger").locator("details").nth(2)
+        compared = card(page, "Dragon Bonus Progressive Kept by Baccarat 3").locator("details").nth(2)
         await expect(compared.locator("summary")).to_have_text("Reconciliation of 2026-11-18: NOT BALANCED")
         await compared.locator("summary").click()
         await expect(compared).to_contain_text("The ledger and the record differ.")
@@ -117,11 +117,15 @@ async def test_a_day_that_does_not_balance_is_loud(page, tmp_path, monkeypatch):
 async def test_a_day_is_chosen_and_its_books_are_opened_and_downloaded(page, tmp_path, monkeypatch):
     told = Meters()
     async with shown(page, tmp_path, monkeypatch, told):
-        await card(page, "Dragon Bonus Progressive, dragon").get_by_role("link", name="2026-11-19").click()
+        await (
+            card(page, "Dragon Bonus Progressive Kept by meter-1")
+            .get_by_role("link", name="2026-11-19")
+            .click()
+        )
         await expect(page).to_have_url(re.compile("day=2026-11-19"))
         await expect(page.get_by_label("Gaming day")).to_have_value("2026-11-19")
         accrual, deposit, compared = (
-            await card(page, "Dragon Bonus Progressive, dragon").locator("details").all()
+            await card(page, "Dragon Bonus Progressive Kept by meter-1").locator("details").all()
         )
         await expect(deposit.locator("summary")).to_contain_text("2026-11-16 to 2026-11-22, so far")
         for each in (accrual, deposit, compared):
@@ -146,14 +150,14 @@ async def test_a_day_is_chosen_and_its_books_are_opened_and_downloaded(page, tmp
 async def test_the_meter_goes_on_and_what_is_open_stays_open(page, tmp_path, monkeypatch):
     told = Meters()
     async with shown(page, tmp_path, monkeypatch, told):
-        accrual = card(page, "Dragon Bonus Progressive, dragon").locator("details").first
+        accrual = card(page, "Dragon Bonus Progressive Kept by meter-1").locator("details").first
         await accrual.locator("summary").click()
         (dragon, tiger) = told.kept.meters
         meter = dragon.meter.model_copy(
             update={"meter": 1_234_567, "live": False, "as_of": dragon.books.ts if dragon.books else None}
         )
         told.kept = Kept((dragon.model_copy(update={"meter": meter}), tiger))
-        now = card(page, "Dragon Bonus Progressive, dragon").locator(".now")
+        now = card(page, "Dragon Bonus Progressive Kept by meter-1").locator(".now")
         await expect(now).to_contain_text("NOT LIVE, as of 20 Nov 2026, 14:00:00 UTC$12,345.67")
         await expect(accrual).to_have_attribute("open", "")
         await expect(accrual).to_contain_text("Contributions")

@@ -5,6 +5,7 @@ import io
 import re
 from contextlib import asynccontextmanager
 
+import pypdf
 import pytest
 from playwright.async_api import Page, expect
 from sqlalchemy import text
@@ -61,6 +62,9 @@ async def test_a_table_that_is_not_by_chance_is_marked_and_first(page, tmp_path)
         report = await (await page.request.get(f"{address}api/reports/2026-11-18/2026-11-24")).json()
         await expect(page.locator("summary h3")).to_have_text(["<b>Baccarat</b> 2", "Baccarat 1", "table-3"])
         suspect = page.locator("details").first
+        await expect(page.locator("caption").first).to_have_text("Mini Baccarat, Dragon Bonus 1")
+        await expect(suspect.locator("summary")).to_contain_text("Mini Baccarat, Dragon Bonus 1")
+        await expect(page.locator("#report > .scrolling")).to_contain_text("Dragon Bonus, Player")
         figures = next(each for each in report["tables"] if each["table"] == "table-2")["meters"]
         of_floor = [each["wager"] for each in report["wagers"]]
         all_figures = [
@@ -75,9 +79,9 @@ async def test_a_table_that_is_not_by_chance_is_marked_and_first(page, tmp_path)
         await expect(page.locator(".found")).to_contain_text(f"{len(outside)} of ")
 
         tie = next(each for each in figures["counts"] if (each["wager"], each["rule"]) == (None, "tie"))
-        row = suspect.locator("tr.outside", has_text="Hand").filter(has_text="tie")
+        row = suspect.locator("tr.outside", has_text="Results").filter(has_text="The hands tie")
         await expect(row).to_have_text(
-            f"Handtie{tie['hits']}{tie['expected']:.1f}{tie['errors']:+.2f}at most once in {tie['evidence']:,.0f}"
+            f"ResultsThe hands tie{tie['hits']}{tie['expected']:.1f}{tie['errors']:+.2f}at most once in {tie['evidence']:,.0f}"
         )
         hold = next(each["wager"] for each in report["wagers"] if each["wager"]["wager"] == "player")
         await expect(page.locator("#report > .scrolling tr", has_text="Player").last).to_have_text(
@@ -101,7 +105,7 @@ async def test_a_figure_that_cannot_be_is_shown_as_not_computable(page, tmp_path
     async with reports(page, tmp_path, fill=spoil):
         closed = page.locator("details").last
         await closed.locator("summary").press("Enter")
-        natural = closed.locator("tr", has_text="Hand").filter(has_text="natural")
+        natural = closed.locator("tr", has_text="A natural ends the coup")
         await expect(natural).to_contain_text("not computable")
         await expect(closed.locator("tr", has_text="not computable")).to_have_count(1)
 
@@ -148,8 +152,33 @@ async def test_the_csv_has_the_figures_of_the_report(page, tmp_path):
         )
         for each in (of["wager"] for of in report["wagers"])
     ]
+    bonus = [each for each in rows if each["wager"] == "dragon_bonus_player"]
+    assert {each["wager_title"] for each in bonus} == {"Dragon Bonus, Player"}
+    assert {each["game"]: each["game_title"] for each in rows} == {
+        "dragon-bonus-1": "Mini Baccarat, Dragon Bonus 1"
+    }
+    assert "Player wins by 9, not natural" in {each["rule_title"] for each in bonus}
     played = {each["table"]: each["number"] for each in rows if each["rule"] == "played"}
     assert played == {of["table"]: str(of["rounds"]["played"]) for of in report["tables"]}
+
+
+async def test_the_report_is_printed_and_saved_as_a_pdf_with_titles(page, tmp_path):
+    floor = Floor()
+    floor.tables = [table(1), table(2, name="Dragon Salon 2")]
+    async with reports(page, tmp_path, floor):
+        await page.evaluate("window.print = () => { document.title = 'printed'; }")
+        await page.get_by_role("button", name="Print").click()
+        await expect(page).to_have_title("printed")
+        async with page.expect_download() as offered:
+            await page.get_by_role("link", name="PDF").click()
+        download = await offered.value
+        assert download.suggested_filename == "floor-2026-11-18-2026-11-24.pdf"
+        pages = pypdf.PdfReader(await download.path()).pages
+    text = " ".join(" ".join(each.extract_text() for each in pages).split())
+    for title in ("Mini Baccarat", "Dragon Salon", "Dragon Bonus, Player", "not natural"):
+        assert title in text
+    assert "dragon" not in text  # an identifier
+    assert "table-2" not in text
 
 
 async def test_a_store_that_is_away_or_empty_is_reported(page, tmp_path, monkeypatch):
