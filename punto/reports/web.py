@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, FastAPI, Query
 from fastapi import Path as InPath
 from pydantic import AfterValidator, BeforeValidator
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from punto.baccarat.progressive.events import PrintWinPage
@@ -36,6 +36,7 @@ from punto.runtime import clock
 from punto.runtime.csv_cells import Cell
 from punto.runtime.gaming_days import Calendar, read_day, read_weekday
 from punto.web.answers import download, json_of
+from punto.web.markup import spoken
 
 PAGES: Final = Path(__file__).parent / "pages"
 PDF: Final = "application/pdf"
@@ -127,7 +128,9 @@ def add_game_manager(
 
     @app.get("/game-manager", include_in_schema=False)
     async def page() -> Response:
-        return FileResponse(PAGES / "game-manager.html")
+        text = (PAGES / "game-manager.html").read_text(encoding="utf-8")
+        attributes = {"lang": "en", "data-zone": house.calendar.zone.key}
+        return HTMLResponse(spoken(text, str, attributes))
 
 
 # --- reading

@@ -244,7 +244,7 @@ def test_a_meter_that_is_kept_now_is_first_and_an_earlier_record_has_its_own_boo
     new, earlier = house_books(store, now, NOW, None).progressives
 
     assert (new.record, new.name, new.title) == ("aa", "meter-1", "Dragon Bonus Progressive")
-    assert (earlier.record, earlier.meter, earlier.title) == ("an old one", None, "dragon")
+    assert (earlier.record, earlier.meter, earlier.title) == ("an old one", None, "Dragon")
     assert [each.state for each in earlier.days[:5]] == ["unused", "ended", "ended", "unused", "unused"]
     assert earlier.warnings == ()
     assert [each.record for each in house_books(store, now, NOW, MONDAY - A_DAY).progressives] == ["aa"]

@@ -122,7 +122,7 @@ def test_a_shoe_is_in_the_report_with_the_coup_of_each_wagers_first_alarm(open_s
     assert store.cursors()["t1", "aa"].rounds == len(at.rounds)
     assert store.cursors()["t2", "aa"].rounds == 0  # whose rounds are still to come
 
-    rows = list(csv.DictReader("".join(csv_lines(shoes_sheet(report))).splitlines()))
+    rows = list(csv.DictReader("".join(csv_lines(shoes_sheet(report, {}))).splitlines()))
     assert [(each["shoe"], each["wager"], each["coup"], each["edge"]) for each in rows] == [
         ("2", "panda", "0", "-0.030000"),
         ("2", "tie", "3", "-0.020000"),

@@ -143,7 +143,7 @@ def test_the_report_is_what_rounds_and_incidents_of_the_store_say(open_store):
     whole = people_report(store, date(2026, 11, 23), day).people
     assert whole[0].work.seconds == mei.work.seconds + 1800
 
-    rows = list(csv.DictReader("".join(csv_lines(people_sheet(report))).splitlines()))
+    rows = list(csv.DictReader("".join(csv_lines(people_sheet(report, {}))).splitlines()))
     assert [(each["table"], each["kind"], each["number"], each["hands"]) for each in rows] == [
         ("table-1", "", "", str(mei.work.hands)),
         ("table-1", "wager_placed", "1", ""),

@@ -111,6 +111,7 @@ async def test_the_overview_has_the_settings_in_force_with_the_sheets_advice_and
         found = (await browser.get("/api/progressive")).json
         advised = (await browser.get("/api/progressive/advice?seed=0&reserve=1%25")).json["advice"]
         refused = await browser.get("/api/progressive/advice?reserve=99%25")
+        page = await browser.get("/game-manager")
 
         assert (found["own"]["phase"], found["own"]["settings"]["seed"], found["meters"]) == (
             "new",
@@ -128,6 +129,7 @@ async def test_the_overview_has_the_settings_in_force_with_the_sheets_advice_and
             "contribution 20% and reserve 99% are together more than the whole wager",
         )
         assert (found["day_starts"], found["zone"], found["week_starts"]) == ("06:00", "UTC", "monday")
+        assert '<html lang="en" data-zone="UTC">' in page.text
         assert found["today"] <= datetime.now(UTC).date().isoformat()
 
 
