@@ -21,7 +21,7 @@ _STRICT = ConfigDict(frozen=True, extra="forbid")
 
 
 class MqttOptions(BrokerConfig):
-    """`[mqtt]`: the broker. A display tests a silent connection sooner than a table does, because people look at the display."""
+    """`[mqtt]`: the broker. A display tests a silent connection sooner than a table does, because until it connects again it can only show NOT LIVE, whereas a table plays without the broker."""
 
     keepalive: Annotated[int, Field(ge=1, le=65535), Unit("seconds")] = 5
     """After this time without a message, the display tests its connection to the broker."""

@@ -37,7 +37,9 @@ def queries() -> Iterator[tuple[str, str, str]]:
         yield rule["alert"], rule["expr"], " ".join(rule["annotations"].values())
     for variable in DASHBOARD["templating"]["list"]:
         if variable["type"] == "query":
-            series, label = re.fullmatch(r"label_values\((\w+), (\w+)\)", variable["query"]).groups()
+            asked = re.fullmatch(r"label_values\((\w+), (\w+)\)", variable["query"])
+            assert asked is not None
+            series, label = asked.groups()
             yield variable["name"], f'{series}{{{label}=""}}', ""
 
 
@@ -94,7 +96,13 @@ def test_the_dashboard_is_of_the_type_that_grafana_publishes(tmp_path):
             f"export const dashboard: Whole = {json.dumps(dashboard)};",
         )
         (tmp_path / f"{name}.ts").write_text("\n".join(lines), encoding="utf-8")
-        command = [HERE / "node_modules/.bin/tsc", "--noEmit", "--strict", "--skipLibCheck", "--ignoreConfig"]
+        command: list[Path | str] = [
+            HERE / "node_modules/.bin/tsc",
+            "--noEmit",
+            "--strict",
+            "--skipLibCheck",
+            "--ignoreConfig",
+        ]
         found = subprocess.run(
             [*command, tmp_path / f"{name}.ts"], text=True, capture_output=True, check=False
         )

@@ -306,7 +306,7 @@ async def test_a_house_of_three_currencies_adds_up_each_by_itself(tmp_path):
         books = books_of_day(table.here.record, FRIDAY, CALENDAR, LATER)
         store.take_books([TakenBooks(table.table, "aa", False, None, "2026-11-21T00:00:00+00:00", books)])
 
-    text = "".join(csv_lines(floor_sheet(floor_report(store, FRIDAY, FRIDAY))))
+    text = "".join(csv_lines(floor_sheet(floor_report(store, FRIDAY, FRIDAY), {})))
     of_wagers = [row for row in csv.DictReader(io.StringIO(text)) if row["line"] == "wager"]
     found = house_books(store, Kept(), LATER, FRIDAY)
     told = {each["table"]: each for each in json.loads(bytes(json_of(found).body))["progressives"]}

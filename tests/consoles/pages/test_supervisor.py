@@ -834,8 +834,11 @@ async def test_an_upright_screen_shows_a_stop_once_cards_before_orders_and_the_c
 
         await expect(page.locator(".stop")).to_have_count(1)
         await expect(page.locator("#now")).to_be_hidden()
-        cards, orders = [await page.locator(part).bounding_box() for part in ("#coup", "#orders")]
-        assert cards["y"] < orders["y"]
+        cards, orders = [
+            await page.locator(part).evaluate("each => each.getBoundingClientRect().top")
+            for part in ("#coup", "#orders")
+        ]
+        assert cards < orders
         await open_part(page, "games")
         await expect(page.locator("#game-limits tr")).to_have_count(9)
         await expect(page.locator("#change-game")).to_be_in_viewport(ratio=1)
