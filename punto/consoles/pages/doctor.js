@@ -48,7 +48,7 @@ const drawn = ({ ts, findings }) =>
         element(
           "span",
           { lang: "en" },
-          `${what}: ${how}`,
+          `${what} · ${how}`,
           ...(command === null ? [] : [element("code", { class: "command" }, command)]),
         ),
       ]),

@@ -805,7 +805,7 @@ async def test_the_list_of_devices_shows_what_the_doctor_finds_to_those_who_may_
     rows_ = dialog.locator(".doctor tbody tr")
     await expect(rows_).to_have_count(2)
     await expect(rows_.nth(0)).to_have_text(
-        re.compile("Keys.*wrong.*shoe.key: it cannot be read.*chmod 0640")
+        re.compile("Keys.*wrong.*shoe.key · it cannot be read.*chmod 0640")
     )
     await expect(rows_.nth(1)).to_have_text(re.compile("Clock.*not checked"))
     await expect(dialog.locator("#diagnostics")).to_have_attribute("href", "/api/diagnostics.json")
