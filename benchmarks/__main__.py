@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks import (
+    boards,
     endurance,
     flood,
     house,
@@ -35,6 +36,7 @@ PARTS = {
     "odds": odds.measure,
     "simulation": simulation.measure,
     "pages": pages.measure,
+    "boards": boards.measure,
     "progressive": progressive.measure,
     "linked": linked.measure,
     "house": house.measure,

@@ -106,17 +106,14 @@ async def _display(browser: Browser, broker: Broker) -> tuple[float, float, floa
         await out.send("state", table.state())  # the one before does not hold any more
         await expect_live(page)
 
-        async def draw(_: int) -> None:
+        async def draw(number: int) -> None:
             hand = table.table.state.round.number
             table.draw()
             if table.table.state.round.number != hand:
                 await out.send("scoreboard", table.scoreboard())
-            await out.send("state", table.state())
+            await out.send("state", table.state().model_copy(update={"name": str(number)}))
 
-        def shown(_: int) -> str:
-            return str(table.state().shoe.cards_left)
-
-        message = await _updated(page, ".cards-left", UPDATES, draw, shown)
+        message = await _updated(page, ".table-name", UPDATES, draw, str)
         await page.close()
     return empty, change, board, message
 
