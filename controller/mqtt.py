@@ -7,7 +7,7 @@ and a broker that lost its retained messages gets them again.
 import asyncio
 import re
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
@@ -79,12 +79,16 @@ Take = Callable[[Received], Coroutine[Any, Any, None]]
 
 
 class Contents(NamedTuple):
-    """What other parts make for the table's messages: two retained ones, the expectations of a game, and the books of a day."""
+    """What other parts make for the table's messages: two retained ones, the expectations of a game, and the books of a day.
+
+    `announced` has retained messages by their whole topics, which announce the table to other programs.
+    """
 
     info: Callable[[datetime], Message]
     health: Callable[[datetime], Message]
     expectations: Callable[[Game], Expectations]
     books_of: BooksOf
+    announced: Callable[[], Mapping[str, bytes]] = dict
 
 
 class Broker:
@@ -111,6 +115,7 @@ class Broker:
             f"{broker.host}:{broker.port}", False, "not reached yet", self._since, None, {}
         )
         self._expectations = contents.expectations
+        self._announced = contents.announced
         self._connection = ""  # identifies the connection in the ids of `availability`
         self._link = Link(
             broker,
@@ -303,6 +308,7 @@ class Broker:
                 outbox.rounds_are_due()
                 self._engine.publication.answer_again(self._engine.state)
                 tasks.create_task(self._send_snapshots(events), name="mqtt snapshots")
+                tasks.create_task(self._announce(Sender(connection)), name="mqtt discovery")
                 tasks.create_task(self._send_rounds(Sender(connection)), name="mqtt rounds")
                 tasks.create_task(self._receive(connection), name="mqtt requests")
                 tasks.create_task(self._leave_out_floods(connection), name="mqtt floods")
@@ -310,6 +316,11 @@ class Broker:
                 tasks.create_task(self.requests.send_books(), name="mqtt books")
         finally:
             outbox.disconnect()
+
+    async def _announce(self, sender: Sender) -> None:
+        for topic, payload in self._announced().items():
+            await sender.room()
+            sender.send(topic, payload, retain=True)
 
     async def _expect_echo(self) -> None:
         """Report that the access list keeps the table's messages back, until one comes through."""

@@ -23,7 +23,7 @@ from punto.controller import health, local_socket
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.components import own_components, own_version
 from punto.controller.config.file import ServiceConfig
-from punto.controller.config.sections import AccountsConfig, ConsoleConfig
+from punto.controller.config.sections import AccountsConfig, ConsoleConfig, MqttConfig
 from punto.controller.engine import Engine, HouseRules
 from punto.controller.equipment import equip, watch
 from punto.controller.expectations import Counts, ExactExpectations
@@ -43,6 +43,7 @@ from punto.controller.publication import meter_topics
 from punto.drivers.base import Devices, LinkHealth
 from punto.messages import topics
 from punto.messages.building import head_message, timestamp
+from punto.messages.discovery import announcements
 from punto.messages.models import ComponentDigest, Info, Message
 from punto.runtime import clock
 from punto.runtime.failures import messages_of
@@ -198,6 +199,7 @@ class _Service:
                 lambda now: report.message(now, _health_of(links)),
                 exact.of,
                 books_of,
+                partial(_announced, config.mqtt, engine, topic),
             )
             self.broker = Broker(
                 config.mqtt, engine, journal, outbox, topic, contents, config.mqtt.signing(topic.table)
@@ -274,6 +276,13 @@ class _Service:
             # Open means that the record is recovered and orders are taken. The service does not wait for the broker: if
             # the broker were away for hours, systemd would restart the service again and again.
             self._process.opened()
+
+
+def _announced(config: MqttConfig, engine: Engine, topic: topics.Topics) -> dict[str, bytes]:
+    """What tells Home Assistant of the table, or takes that back."""
+    if config.discovery is None:
+        return {}
+    return announcements(engine.state, topic, config.discovery_prefix, wanted=config.discovery)
 
 
 def _people(engine: Engine, gate: "Gate | None") -> int:

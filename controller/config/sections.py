@@ -98,6 +98,13 @@ class MqttConfig(Section, BrokerConfig):
     `ID.key`. With this key the table signs everything that the Game Manager stores.
     """
 
+    discovery: bool | None = None
+    """Whether [Home Assistant](../how-to/monitor.md#home-assistant) finds the table by itself. `true` sends its discovery messages,
+    and `false` takes them back. If left out, nothing is sent.
+    """
+    discovery_prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$")] = "homeassistant"
+    """The first part of the topics of discovery messages, as in the settings of Home Assistant."""
+
     def key_file(self, table: str) -> Path | None:
         """The file of this table's key, None if it signs nothing."""
         return None if self.key_folder is None else self.key_folder / f"{table}.key"

@@ -27,6 +27,8 @@ _ACCESS_LIST: Final = """\
 # The table's service.
 user punto
 topic readwrite punto/#
+# With discovery in [mqtt], for Home Assistant:
+# topic write homeassistant/+/+/+/config
 
 # Displays: they only read the public topics.
 user display
@@ -78,11 +80,15 @@ def _at(channel: Channel, name: str, seat: int | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HouseTable:
-    """A table of a house: its topics, how many seats it has, and what its service reads of other services."""
+    """A table of a house: its topics, how many seats it has, and what its service reads of other services.
+
+    `writes` are the topics of other programs to which it writes.
+    """
 
     topics: Topics
     seats: int
     reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
 
 
 House = Sequence[HouseTable]
@@ -128,7 +134,15 @@ def house_access_list(house: House) -> str:
     parts = ["# Written by `punto broker-users`: a change made here is lost."]
     for each in house:
         service = [f"user {each.topics.table}", f"topic readwrite {each.topics('#')}"]
-        parts.append("\n".join([*service, *(f"topic read {topic}" for topic in each.reads)]))
+        parts.append(
+            "\n".join(
+                [
+                    *service,
+                    *(f"topic read {topic}" for topic in each.reads),
+                    *(f"topic write {topic}" for topic in each.writes),
+                ]
+            )
+        )
         parts += [f"user {name}\n{lines}" for name, lines in _others(each)]
     places = [f"{each.topics.base}/{each.topics.table}" for each in house]
     every = (_lines("display", _DISPLAYS, place) for place in places)

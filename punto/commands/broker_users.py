@@ -14,6 +14,7 @@ from punto.commands.access_lists import HouseTable, bridges, house_access_list, 
 from punto.configs.problems import ConfigError, Problem
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs
+from punto.messages.discovery import discovery_topics
 from punto.messages.topics import Topics, house_accounts, of_authority, of_linked
 from punto.messages.topics import progressive as meter
 from punto.runtime.made_files import FOR_ALL, OWN, SHARED, own_folder, write_file
@@ -109,7 +110,10 @@ def _table(config: ServiceConfig, path: Path) -> HouseTable:
             ]
         )
     own = Topics(config.mqtt.base, config.table.id)
-    return HouseTable(own, config.table.seats, tuple(_read_of_others(config, own)))
+    writes = ()
+    if config.mqtt.discovery is not None:
+        writes = (discovery_topics(config.mqtt.discovery_prefix, config.table.id),)
+    return HouseTable(own, config.table.seats, tuple(_read_of_others(config, own)), writes)
 
 
 def _read_of_others(config: ServiceConfig, own: Topics) -> Iterator[str]:

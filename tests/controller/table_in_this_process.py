@@ -7,7 +7,7 @@ import asyncio
 import json
 import re
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import cache
@@ -189,6 +189,7 @@ def broker_of(
     password: str | None = None,
     books_of: BooksOf = books_of_day,
     signing: Signing = UNSIGNED,
+    announced: Callable[[], Mapping[str, bytes]] = dict,
     **broker: Any,
 ) -> Broker:
     """The connection of this table to a broker."""
@@ -212,7 +213,7 @@ def broker_of(
         table.journal,
         table.outbox,
         TOPIC,
-        Contents(info, lambda now: report.message(now, {}), shipped, books_of),
+        Contents(info, lambda now: report.message(now, {}), shipped, books_of, announced),
         signing,
     )
 
