@@ -110,7 +110,7 @@ def _table(config: ServiceConfig, path: Path) -> HouseTable:
             ]
         )
     own = Topics(config.mqtt.base, config.table.id)
-    writes = ()
+    writes: tuple[str, ...] = ()
     if config.mqtt.discovery is not None:
         writes = (discovery_topics(config.mqtt.discovery_prefix, config.table.id),)
     return HouseTable(own, config.table.seats, tuple(_read_of_others(config, own)), writes)

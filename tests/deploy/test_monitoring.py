@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import yaml
@@ -38,9 +37,7 @@ def queries() -> Iterator[tuple[str, str, str]]:
         yield rule["alert"], rule["expr"], " ".join(rule["annotations"].values())
     for variable in DASHBOARD["templating"]["list"]:
         if variable["type"] == "query":
-            asked = re.fullmatch(r"label_values\((\w+), (\w+)\)", variable["query"])
-            assert asked is not None
-            series, label = asked.groups()
+            ((series, label),) = re.findall(r"label_values\((\w+), (\w+)\)", variable["query"])
             yield variable["name"], f'{series}{{{label}=""}}', ""
 
 
@@ -97,8 +94,8 @@ def test_the_dashboard_is_of_the_type_that_grafana_publishes(tmp_path):
             f"export const dashboard: Whole = {json.dumps(dashboard)};",
         )
         (tmp_path / f"{name}.ts").write_text("\n".join(lines), encoding="utf-8")
-        command: list[Path | str] = [
-            HERE / "node_modules/.bin/tsc",
+        command = [
+            str(HERE / "node_modules/.bin/tsc"),
             "--noEmit",
             "--strict",
             "--skipLibCheck",

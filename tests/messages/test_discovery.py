@@ -47,7 +47,9 @@ def messages() -> dict[str, Any]:
 
 def test_each_message_has_a_topic_and_keys_that_home_assistant_knows(messages):
     for where, message in messages.items():
-        component = TOPIC.fullmatch(where)[1]
+        matched = TOPIC.fullmatch(where)
+        assert matched, where
+        component = matched[1]
         assert message.keys() <= COMMON | OWN[component], where
         assert {"unique_id", "state_topic", "value_template", "device", "availability"} <= message.keys()
         assert message.get("device_class") in {None, *CLASSES[component]}
@@ -94,9 +96,12 @@ def test_the_words_of_alarms_follow_the_state(messages):
         "OFF",
         "ON",
     ]
-    overlays = ([], ["needs_supervisor"])
+    overlays: tuple[list[str], ...] = ([], ["needs_supervisor"])
     assert [value("needs_supervisor", overlays=each) for each in overlays] == ["OFF", "ON"]
-    notices = ([], [{"code": "misread", "text": ""}, {"code": "shoe_error", "text": ""}])
+    notices: tuple[list[dict[str, str]], ...] = (
+        [],
+        [{"code": "misread", "text": ""}, {"code": "shoe_error", "text": ""}],
+    )
     assert [value("notices", notices=each) for each in notices] == ["none", "misread, shoe_error"]
 
 
