@@ -43,19 +43,16 @@ class Font:
     """Its only characters; empty for all Latin ones."""
 
 
-_OF_CONSOLES: Final = SHARED / "fonts"
+_SHARED: Final = SHARED / "fonts"
 _OF_DISPLAYS: Final = DISPLAYS / "static" / "fonts"
 FONTS: Final = (
-    Font(_OF_CONSOLES / "arimo-400.woff2", "arimo", 400),
-    Font(_OF_CONSOLES / "arimo-700.woff2", "arimo", 700),
-    Font(_OF_CONSOLES / "noto-sans-tc-700.woff2", "noto-sans-tc", 700, "zh-Hant"),
-    Font(_OF_CONSOLES / "noto-sans-sc-700.woff2", "noto-sans-sc", 700, "zh-Hans"),
-    Font(_OF_CONSOLES / "label.woff2", "barlow-condensed", 600),
-    Font(_OF_CONSOLES / "heading.woff2", "cinzel", 700),
-    Font(_OF_CONSOLES / "figures.woff2", "playfair-display", 700, only=FIGURES),
-    Font(_OF_DISPLAYS / "label.woff2", "barlow-condensed", 600),
-    Font(_OF_DISPLAYS / "heading.woff2", "cinzel", 700),
-    Font(_OF_DISPLAYS / "figures.woff2", "playfair-display", 700, only=FIGURES),
+    Font(_SHARED / "arimo-400.woff2", "arimo", 400),
+    Font(_SHARED / "arimo-700.woff2", "arimo", 700),
+    Font(_SHARED / "noto-sans-tc-700.woff2", "noto-sans-tc", 700, "zh-Hant"),
+    Font(_SHARED / "noto-sans-sc-700.woff2", "noto-sans-sc", 700, "zh-Hans"),
+    Font(_SHARED / "label.woff2", "barlow-condensed", 600),
+    Font(_SHARED / "heading.woff2", "cinzel", 700),
+    Font(_SHARED / "figures.woff2", "playfair-display", 700, only=FIGURES),
     Font(_OF_DISPLAYS / "serif-tc.woff2", "noto-serif-tc", 700, "zh-Hant"),
     Font(_OF_DISPLAYS / "serif-sc.woff2", "noto-serif-sc", 700, "zh-Hans"),
 )
