@@ -52,6 +52,10 @@ export const ready = begin().then((all) => {
   fillIn(document.documentElement);
 });
 
+const TRANSLATIONS = 500;
+/** @type {Map<string, string>} */
+const translations = new Map(); // each view has the same few texts, and each is compared with all sentences
+
 /** @param {string} text */
 function pattern(text) {
   return text
@@ -66,6 +70,17 @@ function pattern(text) {
  * @returns {string}
  */
 export function translated(text) {
+  const known = translations.get(text) ?? translation(text);
+  if (translations.size >= TRANSLATIONS) translations.clear(); // texts with times and amounts come for ever
+  translations.set(text, known);
+  return known;
+}
+
+/**
+ * @param {string} text
+ * @returns {string}
+ */
+function translation(text) {
   for (const { key, said } of sentences) {
     const values = said.exec(text)?.groups;
     if (values !== undefined || text === key.slice(SAID.length))
