@@ -52,40 +52,12 @@ SYSTEMCTL: Final = """#!/bin/sh
 # A systemd on which a table runs.
 case $* in *list-units*) echo "punto@table-1.service loaded active running Punto table table-1" ;; esac
 """
-KIOSK: Final = "-kiosk"
 IMAGE: Final = "-image"
 MORE: Final = {
     "": "",
-    KIOSK: ",cage,chromium,dbus,libpam-systemd,fonts-liberation,grim,mosquitto",
     IMAGE: ",python3-pip,ca-certificates",
 }
-"""What else a clean Debian has: for punto-kiosk and a picture of its screen, and for the image of tests/deploy/image_trial.py."""
-RUNTIME: Final = "/run/user/punto-kiosk"
-HEADLESS: Final = (
-    f"XDG_RUNTIME_DIR={RUNTIME}",
-    "WAYLAND_DISPLAY=wayland-0",
-    "WLR_BACKENDS=headless",
-    "WLR_RENDERER=pixman",
-    "WLR_LIBINPUT_NO_DEVICES=1",
-    "HOME=/var/lib/punto-kiosk",
-)
-DEBUGGED: Final = 'export CHROMIUM_FLAGS="$CHROMIUM_FLAGS --remote-debugging-port=9222"\n'
-KILL_BROWSER: Final = """
-for each in /proc/[0-9]*; do
-    case $(tr '\\0' ' ' < $each/cmdline) in *--type=*) ;; /usr/lib/chromium/chromium*) kill -KILL ${each#/proc/} ;; esac
-done
-"""
-SCREEN: Final = """
-import json, urllib.request
-from websockets.sync.client import connect
-
-with urllib.request.urlopen("http://127.0.0.1:9222/json", timeout=5) as answer:
-    page = next(each for each in json.load(answer) if each["type"] == "page")
-with connect(page["webSocketDebuggerUrl"], max_size=None) as screen:
-    screen.send(json.dumps({"id": 1, "method": "Runtime.evaluate", "params": {"expression": "document.body.innerText"}}))
-    print(json.loads(screen.recv(timeout=5))["result"]["result"]["value"])
-"""
-"""Prints the text of the page that Chromium shows."""
+"""What else a clean Debian has: for the image of tests/deploy/image_trial.py."""
 TOUCHED: Final = ("etc", "opt", "root", "run", "srv", "usr", "var/lib", "var/log")
 """Where a package could leave something."""
 WANTED: Final = re.compile(
@@ -518,66 +490,6 @@ def built(release: str, out: Path, *names: str, version: str | None = None) -> l
     return built(release, out, *names, version=version)
 
 
-def try_kiosk(trial: Trial, table: Path, kiosk: Path) -> None:
-    """A table's PC with a screen: the board is shown, and comes back after its browser or its server has ended."""
-    trial.install(table)
-    configure(trial)
-    with step(f"install {kiosk.name}", trial.root):
-        said = trial.install(kiosk)
-    assert "systemctl enable --now punto-kiosk@tty1" in said, said
-    trial.place("/etc/chromium.d/trial", DEBUGGED)
-    trial.place("/etc/mosquitto/trial.conf", "listener 1885 127.0.0.1\nallow_anonymous true\n")
-    trial.run(
-        *(
-            "install",
-            "-m",
-            "0644",
-            "/usr/share/doc/punto/examples/display.toml",
-            f"/etc/punto-display/{TABLE}.toml",
-        )
-    )
-    trial.run("chmod", "0755", "/etc/punto-display")
-    trial.run("install", "-d", "-m", "0700", "-o", "punto-kiosk", RUNTIME, "/var/lib/punto-kiosk")
-    session = trial.setting("punto-kiosk@.service", "ExecStart")
-    pause = trial.setting("punto-kiosk@.service", "RestartSec")
-    session = f"while true; do {session}; sleep {pause}; done"  # as Restart=always
-    display = trial.starts("punto-display@.service", TABLE)
-    with (
-        trial.running("mosquitto", "-c", "/etc/mosquitto/trial.conf", user="mosquitto"),
-        trial.running("env", *HEADLESS, "sh", "-c", session, user="punto-kiosk"),
-    ):
-        with step("the kiosk waits for its server", trial.root):
-            wait_for_screen(trial, "Waiting for the display's server")
-        with dealing(trial, 2):
-            with trial.running(*display, user="mosquitto"):
-                with step("the board is shown", trial.root):
-                    wait_for_screen(trial, "Banker")
-                trial.run("env", *HEADLESS, "grim", f"{RUNTIME}/screen.png", user="punto-kiosk")
-                with step("Chromium is killed, and the board is shown again", trial.root):
-                    trial.run("sh", "-c", KILL_BROWSER)
-                    wait_for_screen(trial, "Banker")
-            wait_for_screen(trial, "NOT LIVE")
-            with (
-                step("the server starts again, and the board is live", trial.root),
-                trial.running(*display, user="mosquitto"),
-            ):
-                wait_for_screen(trial, "NOT LIVE", shown=False)
-    shutil.copy(trial.root / RUNTIME.lstrip("/") / "screen.png", ROOT / "build" / f"{trial.root.name}.png")
-
-
-def wait_for_screen(trial: Trial, text: str, *, shown: bool = True) -> None:
-    """Wait until the page on the screen has a text, or has it no longer."""
-
-    def so() -> bool:
-        read = subprocess.run(
-            ["nsenter", "-t", str(trial.first), "-n", sys.executable, "-c", SCREEN],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        return read.returncode == 0 and (text in read.stdout) is shown
-
-    wait_until(so, f"the screen shows {text!r}", trial)
-
-
 def try_packages(release: str, packages: Path, rounds: int) -> None:
     """Try the packages of one release of Debian."""
     (before,) = built(release, packages / "before", "punto", version=BEFORE)
@@ -585,8 +497,6 @@ def try_packages(release: str, packages: Path, rounds: int) -> None:
     (kiosk,) = packages.glob("punto-kiosk_*_all.deb")
     with step("lintian", packages):
         subprocess.run(["lintian", "--fail-on", "error,warning", after, display, house, kiosk], check=True)
-    with clean(release, KIOSK) as trial:
-        try_kiosk(trial, after, kiosk)
     with clean(release) as trial:
         try_display(trial, display)
         try_house(trial, house)
