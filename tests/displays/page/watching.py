@@ -92,4 +92,5 @@ async def expect_not_live(page: Page, code: int, *, within: float = DEADLINE) ->
     """Players are asked for a moment, and staff see why by its code."""
     await expect(page.locator(".board .not-live")).to_be_visible(timeout=within * 1000)
     await expect(page.locator(".board .not-live strong")).to_have_text("One moment, please")
+    await expect(page.locator(".board header .now")).to_be_hidden()
     await expect(page.locator(".board .code")).to_have_text(f"Not live · {code}")
