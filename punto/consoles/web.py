@@ -423,7 +423,10 @@ def _add_doctor(app: FastAPI, parts: Parts, callers: Callers) -> None:
         "/api/diagnostics.json",
         summary="The same with versions, links and configuration, to send to others: without passwords, keys, cards and names",
         response_class=Response,
-        responses={**answers(403, 404), **_file("application/json")},
+        responses={
+            **answers(403, 404),
+            200: {"content": {"application/json": {"schema": {"type": "object"}}}},
+        },
         dependencies=reads,
     )
     async def diagnostics() -> Response:
