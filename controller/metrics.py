@@ -15,7 +15,7 @@ from punto.controller.journal.backup import backups_in
 from punto.controller.journal.journal import Journal
 from punto.controller.outbox import Outbox
 from punto.drivers.base import LinkHealth
-from punto.runtime.metrics import Family, Sample, sample
+from punto.runtime.metrics import Family, Sample, reading
 from punto.version import __version__
 
 FAMILIES: Final[Mapping[str, Family]] = {
@@ -120,46 +120,46 @@ class MonitoredTable:
         table, state = config.table.id, engine.state
         settings = state.settings
         info = (settings.game.name, settings.currency, str(settings.simulation).lower())
-        yield sample("punto_table_info", table, *info, value=1)
+        yield reading("punto_table_info", table, *info, value=1)
         for phase in Phase:
-            yield sample("punto_phase", table, phase.value, value=phase is state.phase)
-        yield sample("punto_inputs_total", table, value=engine.seq)
-        yield sample("punto_rounds_total", table, value=journal.last_round)
-        yield sample("punto_rounds_waiting", table, value=journal.last_round - journal.rounds_sent)
-        yield sample("punto_messages_waiting", table, value=len(outbox.events))
-        yield sample("punto_messages_dropped_total", table, value=outbox.dropped)
+            yield reading("punto_phase", table, phase.value, value=phase is state.phase)
+        yield reading("punto_inputs_total", table, value=engine.seq)
+        yield reading("punto_rounds_total", table, value=journal.last_round)
+        yield reading("punto_rounds_waiting", table, value=journal.last_round - journal.rounds_sent)
+        yield reading("punto_messages_waiting", table, value=len(outbox.events))
+        yield reading("punto_messages_dropped_total", table, value=outbox.dropped)
         for name, link in links().items():
-            yield sample("punto_link_connected", table, name, value=link.connected)
-            yield sample("punto_link_changed_timestamp_seconds", table, name, value=link.since.timestamp())
+            yield reading("punto_link_connected", table, name, value=link.connected)
+            yield reading("punto_link_changed_timestamp_seconds", table, name, value=link.since.timestamp())
             for event, count in link.counters.items():
                 if event not in _NOT_COUNTED:
-                    yield sample("punto_link_events_total", table, name, event, value=count)
+                    yield reading("punto_link_events_total", table, name, event, value=count)
         yield Sample("punto_commit_seconds", (table,), tuple(journal.commit_times.histogram()))
-        yield sample("punto_commits_waiting", table, value=journal.waiting)
-        yield sample("punto_record_locked", table, value=bool(journal.blocked))
+        yield reading("punto_commits_waiting", table, value=journal.waiting)
+        yield reading("punto_record_locked", table, value=bool(journal.blocked))
         if (replay := journal.replayed) is not None:
-            yield sample("punto_record_differs", table, value=replay.difference is not None)
+            yield reading("punto_record_differs", table, value=replay.difference is not None)
             finished = datetime.fromisoformat(replay.finished).timestamp()
-            yield sample("punto_record_replayed_timestamp_seconds", table, value=finished)
+            yield reading("punto_record_replayed_timestamp_seconds", table, value=finished)
         if (disk := self._disk) is not None:
-            yield sample("punto_record_bytes", table, value=disk.record)
-            yield sample("punto_record_free_bytes", table, value=disk.free)
+            yield reading("punto_record_bytes", table, value=disk.record)
+            yield reading("punto_record_free_bytes", table, value=disk.free)
             if disk.backup is not None:
-                yield sample("punto_backup_timestamp_seconds", table, value=disk.backup)
-        yield sample("punto_people_signed_on", table, value=people())
+                yield reading("punto_backup_timestamp_seconds", table, value=disk.backup)
+        yield reading("punto_people_signed_on", table, value=people())
         yield from _each_code("punto_alarms", table, (each.code for each in state.alarms))
         yield from _each_code("punto_stops", table, (each.code for each in state.waiting.stops))
         if state.progressive is not None:
             books = state.progressive.books
             amount = books.shown / 10 ** decimals_of(settings.currency)
             progressive = books.settings.progressive
-            yield sample("punto_meter_amount", table, progressive, settings.currency, value=amount)
+            yield reading("punto_meter_amount", table, progressive, settings.currency, value=amount)
 
 
 def _each_code(name: str, table: str, codes: Iterable[str]) -> Iterator[Sample]:
     found = [*codes]
     for code in sorted(set(found)):
-        yield sample(name, table, code, value=found.count(code))
+        yield reading(name, table, code, value=found.count(code))
 
 
 def _on_disk(record: Path, backups: Path | None) -> _OnDisk:
@@ -174,4 +174,4 @@ def _on_disk(record: Path, backups: Path | None) -> _OnDisk:
 
 def of_the_program() -> Sample:
     """What no table has of its own."""
-    return sample("punto_build_info", __version__, value=1)
+    return reading("punto_build_info", __version__, value=1)

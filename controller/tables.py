@@ -19,7 +19,7 @@ from punto.controller.metrics import FAMILIES, STUCK_SECONDS, MonitoredTable, of
 from punto.controller.supervisor import EXPECTED, Process
 from punto.runtime import clock
 from punto.runtime.failures import errors_of, messages_of
-from punto.runtime.metrics import Sample, sample
+from punto.runtime.metrics import Sample, reading
 from punto.runtime.sd_notify import notify
 
 AGAIN_AFTER_SECONDS: Final = 10.0
@@ -128,7 +128,7 @@ class Tables:
         """The values of all tables."""
         found = [of_the_program()]
         for table in (config.table.id for config in self._configs):
-            found.append(sample("punto_table_up", table, value=table in self._open))
+            found.append(reading("punto_table_up", table, value=table in self._open))
             if (monitored := self._monitored.get(table)) is not None:
                 found += await monitored.samples()
         return found

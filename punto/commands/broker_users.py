@@ -12,6 +12,7 @@ from typing import Final
 
 from punto.commands.access_lists import HouseTable, bridges, house_access_list, users_of
 from punto.configs.problems import ConfigError, Problem
+from punto.configs.text_file import read_text
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.tables import load_configs
 from punto.messages.discovery import discovery_topics
@@ -97,7 +98,7 @@ def make_users(files: Sequence[Path], out: Path, nodes: Sequence[str] = ()) -> S
 
 
 def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return read_text(path).splitlines() if path.exists() else []
 
 
 def _table(config: ServiceConfig, path: Path) -> HouseTable:

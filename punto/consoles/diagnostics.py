@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 
 from pydantic import BaseModel
 
+from punto.configs.given_files import read_given
 from punto.controller.components import own_version
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.needs import secrets_of
@@ -91,8 +92,7 @@ class Doctor:
         """Each line of the files with secrets, as far as this user can read them."""
         for need in secrets_of(self._config):
             try:
-                with need.path.open("rb") as file:
-                    text = file.read(_MOST_BYTES).decode(errors="replace")
+                text = read_given(need.path, _MOST_BYTES).decode(errors="replace")
             except OSError:
                 continue
             yield from (line.strip() for line in text.splitlines() if len(line.strip()) >= _SHORTEST_SECRET)

@@ -6,7 +6,7 @@ from typing import Final
 
 from punto.baccarat.currency import decimals_of
 from punto.house.live import FloorView
-from punto.runtime.metrics import Family, Sample, sample
+from punto.runtime.metrics import Family, Sample, reading
 from punto.version import __version__
 
 FAMILIES: Final[Mapping[str, Family]] = {
@@ -48,19 +48,19 @@ class MonitoredFloor:
 
 
 def _samples(view: FloorView) -> Iterator[Sample]:
-    yield sample("punto_build_info", __version__, value=1)
-    yield sample("punto_house_broker_connected", value=not view.broker)
-    yield sample("punto_house_store_up", value=not view.taking_in)
+    yield reading("punto_build_info", __version__, value=1)
+    yield reading("punto_house_broker_connected", value=not view.broker)
+    yield reading("punto_house_store_up", value=not view.taking_in)
     people = {name for table in view.tables for name in table.signed_on}
-    yield sample("punto_house_people_signed_on", value=len(people))
+    yield reading("punto_house_people_signed_on", value=len(people))
     for each in view.tables:
-        yield sample("punto_house_table_live", each.table, value=each.live)
-        yield sample("punto_house_rounds_waiting", each.table, value=each.waiting)
-        yield sample("punto_house_devices_away", each.table, value=len(each.devices_away))
+        yield reading("punto_house_table_live", each.table, value=each.live)
+        yield reading("punto_house_rounds_waiting", each.table, value=each.waiting)
+        yield reading("punto_house_devices_away", each.table, value=len(each.devices_away))
         for kind, count in sorted(Counter(alarm.kind for alarm in each.alarms).items()):
-            yield sample("punto_house_alarms", each.table, kind, value=count)
+            yield reading("punto_house_alarms", each.table, kind, value=count)
         if each.meter is not None and each.meter.live:
             amount = each.meter.meter / 10 ** decimals_of(each.currency)
-            yield sample(
+            yield reading(
                 "punto_house_meter_amount", each.table, each.meter.progressive, each.currency, value=amount
             )

@@ -19,6 +19,6 @@ class Sample(NamedTuple):
     value: tuple[Any, ...]
 
 
-def sample(name: str, *labels: str, value: float) -> Sample:
+def reading(name: str, *labels: str, value: float) -> Sample:
     """A number of the family `name`."""
     return Sample(name, labels, (value,))

@@ -244,7 +244,7 @@ def test_the_manifest_of_an_unchanged_installation_is_accepted(tmp_path, editabl
     """Also of an editable one, where pages of the report are links to the documents, and from one kind to the other."""
     source, environment = tmp_path / "source", tmp_path / "environment"
     ignored = shutil.ignore_patterns("__pycache__", "images")
-    for folder in ("punto", "configs", "controller", "drivers", "simulators", "docs"):
+    for folder in ("punto", "configs", "controller", "drivers", "simulators", "systemd", "docs"):
         shutil.copytree(ROOT / folder, source / folder, symlinks=True, ignore=ignored)
     for file in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
         shutil.copy(ROOT / file, source)

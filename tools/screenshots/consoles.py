@@ -51,13 +51,14 @@ WINS_A_QUARTER = "2H KC 3H JC 4H KD"
 
 HAND = timedelta(seconds=51)
 """What a hand takes at a usual pace."""
+NEVER_LIVE: Final = ("console-sign-on", "console-not-live")
 NAMES: Final = (
     *(
         f"console-{page}{screen}"
         for page in ("dealer", "supervisor")
         for screen in ("", *(f"-{each}" for each in SCREENS))
     ),
-    *("console-sign-on", "console-not-live", "console-dealer-burn", "console-dealer-next-card"),
+    *(*NEVER_LIVE, "console-dealer-burn", "console-dealer-next-card"),
     *("console-dealer-key-card", "console-dealer-call", "console-dealer-hands", "console-supervisor-void"),
     *("console-supervisor-correction", "console-supervisor-hands", "console-supervisor-shift"),
     *("console-supervisor-game", "console-aquarius-win", "console-nexus-win", "console-progressive-start"),
@@ -67,7 +68,15 @@ NAMES: Final = (
 
 async def take(browser: Browser, _chosen: Collection[str], keep: Keep) -> None:
     """Take the pictures of a table's day, and of a win of the progressive with either procedure."""
-    picture = picture_for(keep)
+    any_page = picture_for(keep)
+
+    async def picture(page: Page, name: str) -> None:
+        if (
+            name not in NEVER_LIVE
+        ):  # a busy machine can have kept the service from saying that the page is live
+            await page.wait_for_selector("body.live")
+        await any_page(page, name)
+
     with tempfile.TemporaryDirectory() as folder:
         await make_day(browser, Path(folder), picture)
     for procedure in ("aquarius", "nexus"):

@@ -35,7 +35,7 @@ from punto.commands.setup.plan import (
 from punto.commands.setup.questions import Found, asked
 from punto.commands.setup.rehearsal import User, rehearse
 from punto.configs.problems import ConfigError
-from punto.configs.text_file import TextError, text_of
+from punto.configs.text_file import TextError, read_text
 from punto.configs.toml_file import read
 from punto.controller.config.file import load_config
 from punto.doctor import broker, certificates, keys, machine, people, ports
@@ -96,7 +96,7 @@ def main(args: argparse.Namespace) -> int:
     """Set up the PC; 1 if something must be mended first."""
     try:
         _require_root()
-        lines = [] if args.passwords is None else text_of(args.passwords.read_bytes()).splitlines()
+        lines = [] if args.passwords is None else read_text(args.passwords).splitlines()
         terminal = Console(iter(lines), asks=args.answers is None)
         answers = _asked(terminal, args.table) if args.answers is None else read_answers(args.answers)
         set_up(answers, args.root, terminal, rehearsal=not args.no_rehearsal)
@@ -216,7 +216,7 @@ def _show_keys(answers: Answers, pc: Machine, terminal: Console) -> None:
     for section, device in answers.devices():
         path = CONFIGS / key_file(answers, section)
         if device.keyed and path in pc.changed:
-            digits = pc.place(path).read_text(encoding="ascii").strip()
+            digits = read_text(pc.place(path)).strip()
             groups = textwrap.wrap(digits, 4)
             lines = [" ".join(groups[at : at + 8]) for at in range(0, len(groups), 8)]
             terminal.show(f"Put this key into the {section.replace('_', ' ')} with the tool of its maker:")

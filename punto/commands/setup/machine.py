@@ -28,6 +28,7 @@ from punto.commands.setup.plan import (
 )
 from punto.configs.given_files import read_given
 from punto.configs.problems import ConfigError
+from punto.configs.text_file import read_text
 from punto.configs.toml_file import read
 from punto.doctor.ports import rule_of
 from punto.runtime.made_files import OWN, SHARED, write_file
@@ -64,7 +65,7 @@ class Machine:
         if name == "root":
             return 0
         with suppress(OSError):
-            for line in self.place(Path("/etc", of)).read_text(encoding="utf-8").splitlines():
+            for line in read_text(self.place(Path("/etc", of))).splitlines():
                 found = line.split(":")
                 if found[0] == name:
                     return int(found[2])

@@ -17,6 +17,8 @@ from punto.commands.operator import ask
 from punto.commands.setup.answers import Answers
 from punto.commands.setup.configuration import rehearsal_config
 from punto.commands.setup.machine import SetupError
+from punto.configs.text_file import bytes_of
+from punto.runtime.made_files import FOR_ALL, reserve, write_file
 
 PUNTO: Final = (sys.executable, "-I", "-m", "punto")
 SECONDS: Final = 300
@@ -52,7 +54,8 @@ class User(NamedTuple):
     @contextmanager
     def running(self, log: Path, *words: str) -> Iterator["subprocess.Popen[bytes]"]:
         """Have a subcommand run as this user until the end of the block."""
-        with log.open("wb") as said:
+        reserve(log)
+        with log.open("r+b") as said:
             process = subprocess.Popen(  # noqa: S603 - no shell
                 [*PUNTO, *words], stdin=subprocess.DEVNULL, stdout=said, stderr=said,
                 user=self.number, group=self.group, extra_groups=[], cwd="/",
@@ -85,8 +88,7 @@ def rehearse(answers: Answers, user: User, folder: Path) -> Rehearsed:
         place = Path(name)
         os.chown(place, user.number, user.group)
         config = place / "rehearsal.toml"
-        config.write_text(rehearsal_config(answers, place), encoding="utf-8")
-        config.chmod(0o644)
+        write_file(config, rehearsal_config(answers, place).encode(), FOR_ALL)
         result = _dealt(config, place, user)
         proof = user.run("replay", str(place / "rehearsal.db"))
         if proof.returncode:
@@ -144,7 +146,7 @@ def _refusal(socket: Path, request: dict[str, Any]) -> str:
 
 def _wait(until: float, table: "subprocess.Popen[bytes]", log: Path, why: str) -> None:
     if time.monotonic() > until or table.poll() is not None:
-        last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-3:]
+        last = bytes_of(log).decode(errors="replace").strip().splitlines()[-3:]
         raise SetupError(f"the rehearsal has no hand: {why.strip()}; the log ends with: {' | '.join(last)}")
     time.sleep(_EVERY_SECONDS)
 

@@ -89,6 +89,7 @@ async def test_the_dealers_page(browser, tmp_path, width, height, axe):
         if width > 960:
             assert await page.evaluate("document.documentElement.scrollHeight <= innerHeight")
 
+        await expect(page.locator("[data-order=call_supervisor]")).to_be_enabled()
         await page.keyboard.press("F8")
         await expect(page.locator("[data-order=call_supervisor]")).to_contain_text("Called")
         await page.keyboard.press("F8")

@@ -222,7 +222,7 @@ async def test_a_page_whose_token_is_of_an_earlier_session_gives_no_order_and_ha
 
     await page.evaluate(
         "void import('/static/service.js').then(({ ask }) => "
-        "ask('POST', '/api/orders', {order: 'call_supervisor', reason: 'x'}, 'of an earlier session'))"
+        "ask('POST', '/api/orders', {order: 'call_supervisor', reason: 'x'}, { token: 'of an earlier session' }))"
     )
 
     await page.wait_for_url(f"{here.address}/?to=*#ended")
