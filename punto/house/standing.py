@@ -7,7 +7,7 @@ notes stay for ever.
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import sha256
 from typing import Annotated, Final, NamedTuple
 
@@ -22,6 +22,7 @@ from punto.house.live import CardOrder, Deviation, FloorAlarm, TableView, Taker
 from punto.house.store import Store, StoreAwayError
 from punto.house.taken import aware
 from punto.messages.building import timestamp
+from punto.runtime import clock
 
 LOOK_SECONDS: Final = 1.0
 _URGENT: Final = {
@@ -214,7 +215,7 @@ class Standing:
     ) -> None:
         """Keep the store up to date while this program `keeps` the alarms, and else read what another keeps, until cancelled."""
         while True:
-            now = datetime.now(UTC)
+            now = clock.now()
             try:
                 await asyncio.to_thread(self.look, tuple(tables(now)), now, keeps=keeps())
             except StoreAwayError:

@@ -13,6 +13,8 @@ from punto.baccarat.progressive.events import Adjust, OpenMeter
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.table.events import LidMoved
 from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable, ResumePlay
+from punto.reports.shift import Reports
+from punto.runtime.clock import now
 from tests.baccarat.table.croupier import settings as table_settings
 from tests.consoles.pages.parts import (
     PASSWORD,
@@ -234,6 +236,9 @@ async def supervisors_day(page: Page, here: TableWithConsoles, picture: Picture)
     await page.locator("#hand-list a").nth(1).click()
     await page.get_by_role("table", name="Events").wait_for()
     await page.locator("#said-away").click()
+    pace = Reports(here.record).hands_an_hour(now())  # reckoned beside the path of a card
+    assert pace is not None
+    await expect(page.locator("#hands-an-hour")).to_have_text(f"{int(pace + 0.5)}")
     await picture(page, "console-supervisor-hands")
     await open_part(page, "shift")
     await page.get_by_role("table", name="Wagers").wait_for()

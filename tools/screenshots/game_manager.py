@@ -10,7 +10,7 @@ from playwright.async_api import Browser, Page, expect
 from tests.consoles.pages.parts import TableWithConsoles, console_of
 from tests.reports.house import House, a_weekend
 from tests.reports.pages.office import EXECUTIVE, manage, office, show
-from tools.screenshots.camera import Keep, Picture, picture_for
+from tools.screenshots.camera import STEP, Keep, Picture, picture_for
 
 SUNDAY = "2026-11-21"  # the gaming day in UTC, which this table's office goes by
 
@@ -39,7 +39,10 @@ async def take(browser: Browser, _chosen: Collection[str], keep: Keep) -> None:
         await taken(page, f"game-manager-{part}")
 
     with tempfile.TemporaryDirectory() as folder:
-        async with office(Path(folder), "2026-11-20 20:00") as (home, here), console_of(browser) as page:
+        async with (
+            office(Path(folder), "2026-11-20 20:00", step=STEP) as (home, here),
+            console_of(browser) as page,
+        ):
             await page.emulate_media(color_scheme="light")
             await the_weekend(page, home, here, picture)
 

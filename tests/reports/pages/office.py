@@ -4,6 +4,7 @@ import asyncio
 import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,10 @@ ANOTHER_EXECUTIVE = "nils"
 
 @asynccontextmanager
 async def office(
-    folder: Path, now: str, own: Settings | None = None, **meter: Any
+    folder: Path, now: str, own: Settings | None = None, step: timedelta = timedelta(seconds=1), **meter: Any
 ) -> AsyncIterator[tuple[House, TableWithConsoles]]:
     """A table on its first evening, and its consoles with two executives among the people."""
-    clock = Clock("2000-01-01T00:00:00+00:00")
+    clock = Clock("2000-01-01T00:00:00+00:00", step)
     clock.at(now)
     with clock.turned():
         async with consoles(folder, own or house(**meter)) as here:
