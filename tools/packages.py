@@ -441,7 +441,9 @@ def filled(name: str, package: Package) -> str:
     """A script that ships, for one package."""
     values = {
         "PACKAGE": package.name,
-        "NEXT": f"less /usr/share/doc/{package.name}/README.Debian",
+        "NEXT": "punto setup"
+        if package.name == "punto"
+        else f"less /usr/share/doc/{package.name}/README.Debian",
         "UNITS": " ".join(f"'{unit.replace('@.', '@*.')}'" for unit in package.units),
         "FOLDERS": " ".join(package.folders),
     }
