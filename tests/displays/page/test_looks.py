@@ -8,7 +8,7 @@ from playwright.async_api import expect
 from tests.axe import faults_of
 from tests.baccarat.roads.shoes import rounds
 from tests.displays.meters import Meter
-from tests.displays.page.watching import dealt, expect_live, shown, time_stands_still
+from tests.displays.page.watching import LAID_OUT, dealt, expect_live, shown, time_stands_still
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
 from tests.share import part, sampled, soaked
@@ -128,6 +128,7 @@ async def test_the_whole_board_fits_any_screen(page, broker, layout):
             )
             if layout != "roads":  # which has no room for it
                 await expect(page.locator(".progressive").first).to_be_visible()
+            await page.evaluate(LAID_OUT)
             boxes = await page.evaluate(BOXES)
 
             screen = f"{width} x {height}"

@@ -6,7 +6,7 @@ The sizes are those of a screen of 1920 x 1080, and the proportions hold on ever
 import pytest
 from playwright.async_api import expect
 
-from tests.displays.page.watching import dealt, expect_live
+from tests.displays.page.watching import LAID_OUT, dealt, expect_live
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
 from tests.share import sampled
@@ -89,8 +89,6 @@ async def test_the_roads_of_every_layout_have_enough_columns(page, broker, path,
     assert roads["big_road"]["columns"] >= 9
 
 
-# A frame has the events of a resize before its callbacks, so by the second one the page has its new sizes.
-LAID_OUT = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 NOT_CUT_OFF = """
 () => document.fonts.status === "loaded" && [...document.querySelectorAll(".card")].every((card) => {
   const hand = card.closest(".hand").getBoundingClientRect();

@@ -11,6 +11,8 @@ from tests.displays.meters import Meter
 from tests.displays.parts import Broker, Publisher, display, publisher
 from tests.displays.played import PlayedTable
 
+# A frame has the events of a resize before its callbacks, so by the second one the page has its new sizes, and what it had to fit.
+LAID_OUT = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 # When an element last became live, and then no longer, by the page's own clock: how long a message was on its way to it,
 # and what it takes to ask the browser, is no part of it.
 _NOTE_LIVE = """
