@@ -256,6 +256,16 @@ async def test_an_award_from_the_tray_says_whom_to_pay_from_it_and_that_the_mete
         await expect(page.locator("#meter")).to_have_text("$10,000.40")
 
 
+APART = """
+() => {
+  const range = document.createRange();
+  range.selectNodeContents(document.querySelector("#award"));
+  const [award, lock] = [range, document.querySelector("#locked")].map((each) => each.getBoundingClientRect());
+  return award.bottom <= lock.top + 1 || lock.bottom <= award.top + 1 || award.right <= lock.left || lock.right <= award.left;
+}
+"""
+
+
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), *soaked((390, 844))])
 @pytest.mark.soak
 async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tmp_path, width, height):
@@ -273,6 +283,7 @@ async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tm
         await headline(page, "Press hand buttons 2 and 5")
         await expect(page.locator("#now")).to_have_css("background-color", GOLDEN)
         await expect(page.locator("#locked")).to_have_text("Next hand locked")
+        assert await page.evaluate(APART), "the lock is printed over the award"
         await expect(page.locator("#main-order")).to_contain_text("Locked: award first")
         await expect(page.locator("#phase")).to_have_text("Hand settled · Award of the progressive")
         assert (await page.evaluate(FIRST))[0] == "now"
