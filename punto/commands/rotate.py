@@ -5,7 +5,6 @@ interrupted run has done. So the command can be interrupted anywhere, and run ag
 """
 
 import argparse
-import ipaddress
 import os
 import secrets
 import sys
@@ -254,7 +253,7 @@ def _certificate(args: argparse.Namespace) -> Work:
     def make() -> None:
         if pending.exists() and new.exists():
             return
-        made = _given(*args.given) if args.given else _self_signed(host, args.days)
+        made = _given(*args.given) if args.given else _self_signed(certificate.stem, host, args.days)
         for path, content, like in ((new, made[1], key), (pending, made[0], certificate)):
             _replaced(path, content, like=like if like.exists() else args.file)
 
@@ -276,30 +275,7 @@ def _given(certificate: Path, key: Path) -> tuple[bytes, bytes]:
     return read_given(certificate, _MOST_BYTES), read_given(key, _MOST_BYTES)
 
 
-def _self_signed(host: str, days: int) -> tuple[bytes, bytes]:
-    """A certificate that is signed by its own key, and this key."""
-    from cryptography import x509  # noqa: PLC0415 - an extra
-    from cryptography.hazmat.primitives import hashes  # noqa: PLC0415
-    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
-    from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415
-        Encoding,
-        NoEncryption,
-        PrivateFormat,
-    )
+def _self_signed(table: str, host: str, days: int) -> tuple[bytes, bytes]:
+    from punto.commands.certificate import make  # noqa: PLC0415 - an extra
 
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
-    try:
-        other: x509.GeneralName = x509.IPAddress(ipaddress.ip_address(host))
-    except ValueError:
-        other = x509.DNSName(host)
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(minutes=5))
-        .not_valid_after(now + timedelta(days=days))
-        .add_extension(x509.SubjectAlternativeName([other]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    return made.public_bytes(Encoding.PEM), pem
+    return make(table, host, datetime.now(UTC), timedelta(days=days))

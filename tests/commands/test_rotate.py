@@ -5,11 +5,13 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from punto.commands import rotate
+from punto.commands import certificate, rotate
+from punto.controller.config.file import load_config
 from punto.runtime.tls import server_tls
 from tests.command import punto
 from tests.doctor.test_planted_faults import make_certificate
@@ -213,6 +215,18 @@ def test_a_table_can_start_after_each_step_of_a_new_certificate(pc, monkeypatch,
     assert all(each.read_bytes() != old for each, old in zip(pair, before, strict=True))
     assert of(pair[1]) == owner
     assert list(pc.glob("*.new")) == []
+
+
+def test_the_setup_renews_a_certificate_that_was_replaced_by_one_that_signs_itself(pc):
+    rotated(pc, "certificate", "--days", "60")
+    console = load_config(pc / "table-1.toml").console
+    assert console is not None
+    pair, host, now = (pc / "certificate.pem", pc / "certificate.key"), console.host, datetime.now(UTC)
+
+    assert [certificate.must_be_made(*pair, host, now + timedelta(days=days)) for days in (0, 40)] == [
+        False,
+        True,
+    ]
 
 
 def test_a_certificate_of_the_house_is_taken_with_its_key_alone(pc, tmp_path_factory):

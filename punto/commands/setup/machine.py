@@ -11,9 +11,9 @@ from pathlib import Path
 from shlex import join
 from typing import Final
 
+from punto.commands import certificate
 from punto.commands.broker_users import make_users
 from punto.commands.device_key import make_key
-from punto.commands.setup import certificate
 from punto.commands.setup.plan import (
     CONFIGS,
     BrokerUsers,

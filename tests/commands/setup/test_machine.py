@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from punto.commands.setup import certificate, command
+from punto.commands import certificate
+from punto.commands.setup import command
 from punto.commands.setup.answers import Answers, DeviceAnswer, PagesAnswer
 from punto.commands.setup.command import Console, set_up
 from punto.commands.setup.machine import Machine, SetupError

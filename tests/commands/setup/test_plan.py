@@ -154,7 +154,7 @@ def test_the_display_shows_the_table_in_the_language_with_a_user_of_its_own(tmp_
 def test_the_answers_are_kept_as_they_were_given(tmp_path: Path) -> None:
     given = answers(
         name='Baccarat "1" 百家樂',
-        broker=BrokerAnswer(host="broker.example", passwords="/root/passwords"),
+        broker=BrokerAnswer(host="broker.example", passwords="/srv/passwords"),
         coin_spot=SensorsAnswer(port="/dev/sensors"),
         people={"美 O'Neil": (Role.SUPERVISOR, Role.DEALER)},
     )
@@ -217,7 +217,7 @@ def test_the_page_for_the_pit_has_the_addresses_and_people() -> None:
 
 def test_a_broker_of_the_house_gives_the_passwords_and_this_pc_makes_no_users(tmp_path: Path) -> None:
     given = answers(
-        broker=BrokerAnswer(host="10.0.7.11", port=8883, passwords="/root/passwords", ca_file="ca.pem")
+        broker=BrokerAnswer(host="10.0.7.11", port=8883, passwords="/srv/passwords", ca_file="ca.pem")
     )
     steps = plan_of(given)
     config = load_config(written(tmp_path, given))
@@ -226,8 +226,8 @@ def test_a_broker_of_the_house_gives_the_passwords_and_this_pc_makes_no_users(tm
     assert (config.mqtt.host, config.mqtt.port, config.mqtt.username) == ("10.0.7.11", 8883, "table-1")
     assert kinds(steps, BrokerUsers) == kinds(steps, Once) == []
     assert {str(each.source) for each in kinds(steps, Copy)} == {
-        "/root/passwords/table-1",
-        "/root/passwords/table-1-display",
+        "/srv/passwords/table-1",
+        "/srv/passwords/table-1-display",
     }
 
 

@@ -13,7 +13,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from punto.configs.given_files import read_given
 
-_LIFE: Final = timedelta(days=825)
+LIFE: Final = timedelta(days=825)
 """What browsers accept at most."""
 _SOON: Final = timedelta(days=30)
 _EARLIER: Final = timedelta(hours=1)
@@ -28,13 +28,13 @@ class Made(NamedTuple):
     key: bytes
 
 
-def make(table: str, host: str, now: datetime) -> Made:
+def make(table: str, host: str, now: datetime, life: timedelta = LIFE) -> Made:
     """A certificate for this host, and for this PC itself."""
     key = ec.generate_private_key(ec.SECP256R1())
     made = (
         x509.CertificateBuilder(_name(table), _name(table), key.public_key(), x509.random_serial_number())
         .not_valid_before(now - _EARLIER)
-        .not_valid_after(now + _LIFE)
+        .not_valid_after(now + life)
         .add_extension(
             x509.SubjectAlternativeName(
                 [*map(_alternative, dict.fromkeys((host, "localhost", "127.0.0.1")))]
