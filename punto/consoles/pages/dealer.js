@@ -227,12 +227,17 @@ const collecting = (owed, may) =>
 let rounds = [];
 /** @type {number | null} */
 let fetched = null;
+let fetching = Promise.resolve();
 
-async function fetchHands() {
+function keepHands() {
   const round = view.state.round;
   if (fetched === round) return;
   if (fetched !== null && view.operator === view.you) active(); // a hand was dealt, and that is the dealer's work
   fetched = round;
+  fetching = fetchHands();
+}
+
+async function fetchHands() {
   /** @type {import("./service.js").Answer<Rounds>} */
   const answer = await ask("GET", `/api/rounds?limit=${HANDS_SHOWN}`);
   if (!answer.ok) {
@@ -262,7 +267,9 @@ async function fetchHands() {
 }
 
 /** @param {number | null} [which] */
-function showTen(which = null) {
+async function showTen(which = null) {
+  await fetching; // a hand that has just ended is among them
+  if (document.querySelector("dialog[open]") !== null) return; // another key was pressed meanwhile
   if (rounds.length === 0) {
     say(t("no_hand_yet"));
     return;
@@ -312,5 +319,5 @@ follow((latest) => {
   view = latest;
   showTop(view, t("page.dealer"));
   draw();
-  fetchHands();
+  keepHands();
 });

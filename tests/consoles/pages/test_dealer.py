@@ -1,5 +1,6 @@
 """The dealer's day at the dealer's page, as docs/how-to/consoles.md tells it."""
 
+import asyncio
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -359,6 +360,25 @@ async def test_a_supervisor_is_called_by_one_press_and_the_reason_follows(page, 
             "each => each.getBoundingClientRect().top"
         )
     assert [each.code for each in here.table.state.alarms] == ["supervisor_called"]
+
+
+async def test_the_last_hands_include_the_one_that_the_page_has_not_fetched_yet(page, here):
+    pressed = asyncio.Event()
+
+    async def answer_late(route):
+        await pressed.wait()
+        await route.continue_()
+
+    await here.load()
+    await at_work(page, here, "mei")
+    await page.route("**/api/rounds?*", answer_late)
+    await here.table.play(1)
+    await expect(page.locator("#result")).not_to_be_empty()
+
+    await page.keyboard.press("F9")
+    pressed.set()
+
+    await expect(page.get_by_role("dialog")).to_contain_text("Round 1, hand 1 of shoe 1")
 
 
 @pytest.mark.soak
