@@ -46,9 +46,10 @@ FED = """
 window.EventSource = class extends EventTarget {
   constructor(address) {
     super();
-    const hear = () => this.dispatchEvent(new MessageEvent("view", { data: this.view }));
-    window.feed = (view) => { this.view = JSON.stringify(view); hear(); };
-    fetch(address.replace("/events", "")).then((answer) => answer.json()).then(window.feed);
+    const hear = () => window.fed && this.dispatchEvent(new MessageEvent("view", { data: window.fed }));
+    window.feed = (view) => { window.fed = JSON.stringify(view); hear(); };
+    // A stream that is opened again on a slow machine goes on with what the test gave.
+    if (!window.fed) fetch(address.replace("/events", "")).then((answer) => answer.json()).then(window.feed);
     this.again = setInterval(hear, 1000);
   }
   close() { clearInterval(this.again); }
