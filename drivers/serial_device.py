@@ -8,9 +8,10 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from punto.drivers.frame import HIGHEST
+from punto.drivers.line import PortLostError
 from punto.drivers.link import Link
 from punto.drivers.retried import AnyUser, DeviceLostError, Retried
-from punto.drivers.serial_port import READ_BYTES, Port, PortLostError
+from punto.drivers.serial_port import READ_BYTES, Port, open_port
 
 TICK_SECONDS: Final = (
     0.1  # between two checks for silence; with the link's 0.8 s a loss is detected within 1 s
@@ -64,7 +65,7 @@ class SerialDevice(Retried[AnyUser]):
 
     async def _connection(self, user: AnyUser) -> None:
         try:
-            port = Port(self.path, self._baud, self._device)
+            port = await open_port(self.path, self._baud, self._device)
         except PortLostError as lost:
             raise DeviceLostError(str(lost)) from lost
         self._connections += 1
@@ -103,7 +104,7 @@ class SerialDevice(Retried[AnyUser]):
                 await asyncio.sleep(REOPEN_SECONDS)
                 return
             if link.silent_seconds(now):
-                port.check_path()
+                port.check_line()
             if link.silent_seconds(now) > REOPEN_SECONDS:
                 port.discard_output()
                 return

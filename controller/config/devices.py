@@ -9,6 +9,7 @@ from punto.baccarat.table.settings import DeviceSection
 from punto.baccarat.unit import Unit
 from punto.configs.section import Section
 from punto.configs.toml_file import in_folder
+from punto.drivers.address import is_network, parsed
 from punto.drivers.base import BAUD
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.keypad.keys import KeyMap
@@ -24,7 +25,13 @@ def _device_path(path: str, info: ValidationInfo) -> str:
     return str(in_folder(Path(path), info))
 
 
+def _serial_address(address: str, info: ValidationInfo) -> str:
+    """The address of a serial line: a path, or an address in the network."""
+    return parsed(address).geturl() if is_network(address) else _device_path(address, info)
+
+
 DevicePath = Annotated[str, AfterValidator(_device_path)]
+SerialAddress = Annotated[str, AfterValidator(_serial_address)]
 Baud = Annotated[int, Field(ge=1200, le=4_000_000), Unit("bit/s")]
 
 
@@ -62,18 +69,19 @@ class DeviceConfig(Section):
 class SerialConfig(DeviceConfig):
     """A device at a serial `port`."""
 
-    port: DevicePath
+    port: SerialAddress
     """The serial port. Use a path below `/dev/serial/by-id`, because such a path stays the same when other devices are plugged
-    in.
+    in. For a line at [a device server](../how-to/add-a-device.md#a-line-in-the-network), write `socket://HOST:PORT` or
+    `rfc2217://HOST:PORT`.
     """
     baud: Baud = BAUD
-    """The line's speed."""
+    """The line's speed. With `socket://`, the device server sets the speed of its line itself."""
 
 
 class SerialOrInputConfig(DeviceConfig):
     """A device that is at a serial `port` or is a Linux `input` device."""
 
-    port: DevicePath | None = None
+    port: SerialAddress | None = None
     """The serial port. Give either `port` or `input`."""
     baud: Baud = BAUD
     """The line's speed, for a device at a `port`."""

@@ -18,11 +18,12 @@ from punto.baccarat.wagers.unpaid import unpaid
 from punto.configs.game_files import game_file, game_of, load_game, place_of, shipped_games
 from punto.configs.problems import ConfigError, Problem, cut, meant
 from punto.configs.toml_file import read
-from punto.controller.config.devices import KeypadConfig
+from punto.controller.config.devices import DeviceConfig, KeypadConfig
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.needs import missing_group, obstacles, unit_user
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig, ProgressiveConfig
 from punto.controller.config.tables import doubles_of_files, link_problems, load_configs, these
+from punto.drivers.address import is_network
 from punto.house.config import load_game_manager
 from punto.runtime.permissions import User
 from punto.runtime.secret_file import secret_warnings
@@ -434,11 +435,15 @@ def _device_warnings(config: ServiceConfig) -> Iterator[str]:
     """Devices that another one could pass as, or whose port or key can be missing."""
     for section, device in config.devices():
         path = device.port or getattr(device, "input", None)
-        if path is not None and not Path(path).exists():
+        if path is not None and is_network(path):
+            yield from _network_warnings(section, device)
+        elif path is not None and not Path(path).exists():
             there = _listed(device.port is not None)
             key = "port" if device.port is not None else "input"
             yield f"warning: {section}.{key} {path} does not exist: plug the device in, or correct the path; {there}"
-    if config.shoe is not None and not config.shoe.port.startswith("/dev/serial/by-id/"):
+    if config.shoe is not None and not (
+        is_network(config.shoe.port) or config.shoe.port.startswith("/dev/serial/by-id/")
+    ):
         yield (
             f"warning: shoe.port {config.shoe.port} is not under /dev/serial/by-id, so it may belong to another device "
             "after the next restart: write the path under /dev/serial/by-id"
@@ -456,12 +461,21 @@ def _device_warnings(config: ServiceConfig) -> Iterator[str]:
             )
 
 
+def _network_warnings(section: str, device: DeviceConfig) -> Iterator[str]:
+    """A line in the network that has no proof of who is at its end."""
+    if device.key_file is None:
+        yield (
+            f"warning: {section}.port is in the network, and the device has no key, so anybody in that network can send what a "
+            f"{section.replace('_', ' ')} sends: write key_file, or give the line a network of its own"
+        )
+
+
 def _listed(serial: bool) -> str:
     """The serial ports or the input devices that are there."""
-    from punto.drivers import serial_port  # noqa: PLC0415 - not for `--help`, or for a game
+    from punto.drivers import cable  # noqa: PLC0415 - not for `--help`, or for a game
     from punto.drivers.retried import listing  # noqa: PLC0415
 
-    return listing(serial_port.BY_ID if serial else INPUT_BY_ID)
+    return listing(cable.BY_ID if serial else INPUT_BY_ID)
 
 
 def _link_warnings(table: str, progressive: ProgressiveConfig) -> Iterator[str]:

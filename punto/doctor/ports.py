@@ -6,7 +6,7 @@ A port that the running service has is asked through the service, and is never o
 import asyncio
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import Any, Final
@@ -16,9 +16,10 @@ from punto.configs.problems import ConfigError
 from punto.controller.config.devices import SerialConfig, SerialOrInputConfig
 from punto.doctor.findings import Finding, Level
 from punto.doctor.patient import Patient, Process, with_open
+from punto.drivers.address import is_network
 from punto.drivers.base import CardAnswer, Driver, KeyAnswer, KeypadLamps, LinkHealth
+from punto.drivers.cable import BY_ID, PSEUDO_TERMINALS
 from punto.drivers.retried import listing
-from punto.drivers.serial_port import BY_ID, PSEUDO_TERMINALS
 from punto.runtime.permissions import Obstacle, obstacle
 
 CHECK: Final = "ports"
@@ -36,8 +37,7 @@ class PortFacts:
     """
 
     section: str
-    key: str
-    path: Path
+    address: str
     there: bool
     obstacle: Obstacle | None = None
     holders: tuple[Process, ...] = ()
@@ -58,22 +58,22 @@ def judged(facts: PortFacts, patient: Patient) -> Finding:
     """How a port is."""
     device = facts.section.replace("_", " ")
     level, how, command = _how(facts, patient, device)
-    return Finding(CHECK, level, f"{device} at {facts.path}", how, command)
+    return Finding(CHECK, level, f"{device} at {facts.address}", how, command)
 
 
 def _how(facts: PortFacts, patient: Patient, device: str) -> tuple[Level, str, str | None]:
     strangers = [each for each in facts.holders if each != patient.service]
     if not facts.there:
         how = f"the port does not exist: plug the {device} in, or write another path; {listing(BY_ID)}"
-        script = f"s|{facts.path}|{facts.others[0]}|" if len(facts.others) == 1 else ""
+        script = f"s|{facts.address}|{facts.others[0]}|" if len(facts.others) == 1 else ""
         return "wrong", how, f"sed -i {quote(script)} {quote(str(patient.file))}" if script else None
     if facts.obstacle is not None:
         how = f"the user {patient.user.name} may not open it, so give it to the group {patient.user.group}"
-        own = f"chgrp {quote(patient.user.group)} {facts.path} && chmod 0660 {facts.path}"
+        own = f"chgrp {quote(patient.user.group)} {facts.address} && chmod 0660 {facts.address}"
         return (
             "wrong",
             how,
-            facts.rule or (own if facts.obstacle.path == facts.path else facts.obstacle.remedy),
+            facts.rule or (own if str(facts.obstacle.path) == facts.address else facts.obstacle.remedy),
         )
     if strangers:
         return "wrong", f"{strangers[0]} uses it too", strangers[0].stop
@@ -87,28 +87,41 @@ def _how(facts: PortFacts, patient: Patient, device: str) -> tuple[Level, str, s
 
 
 def _facts(patient: Patient, section: str, device: SerialConfig | SerialOrInputConfig) -> PortFacts:
-    key = "input" if device.port is None else "port"
-    path = Path(str(getattr(device, key)))
-    facts = PortFacts(section, key, path, path.exists())
-    if not facts.there:
-        return PortFacts(section, key, path, there=False, others=_others(patient))
+    address = str(getattr(device, "input", None) if device.port is None else device.port)
+    if is_network(address):
+        return _asked(patient, section, PortFacts(section, address, there=True))
+    path = Path(address)
+    if not path.exists():
+        return PortFacts(section, address, there=False, others=_others(patient))
     stands = obstacle(path, patient.user, os.R_OK | os.W_OK)
     if stands is not None:
-        return PortFacts(
-            section, key, path, there=True, obstacle=stands, rule=_rule(path, patient.user.group)
-        )
+        rule = _rule(path, patient.user.group)
+        return PortFacts(section, address, there=True, obstacle=stands, rule=rule)
     holders = tuple(each for each in with_open(path) if not _simulates(each, path))
-    link = None if patient.links is None else patient.links.get(section)
-    if link is not None or patient.service is not None or holders or section == "coin_spot" or key == "input":
-        why = "the service runs and has no [operator] socket at which it can be asked"
-        if patient.service is None:
-            why = "only the service asks this device"
-        return PortFacts(section, key, path, there=True, holders=holders, link=link, not_asked=why)
+    facts = PortFacts(section, address, there=True, holders=holders)
+    if holders or device.port is None:
+        return _unasked(patient, section, facts)
+    return _asked(patient, section, facts)
+
+
+def _asked(patient: Patient, section: str, facts: PortFacts) -> PortFacts:
+    """What the device says of itself, if nobody else asks it."""
+    if patient.service is not None or section == "coin_spot":
+        return _unasked(patient, section, facts)
     try:
         driver = getattr(patient.devices_of(patient.config), section)
     except ConfigError as error:
-        return PortFacts(section, key, path, there=True, not_asked=f"it cannot be asked: {error}")
-    return PortFacts(section, key, path, there=True, heard=asyncio.run(ask(driver)))
+        return replace(facts, not_asked=f"it cannot be asked: {error}")
+    return replace(facts, heard=asyncio.run(ask(driver)))
+
+
+def _unasked(patient: Patient, section: str, facts: PortFacts) -> PortFacts:
+    """What the service says of the device."""
+    why = "the service runs and has no [operator] socket at which it can be asked"
+    if patient.service is None:
+        why = "only the service asks this device"
+    link = None if patient.links is None else patient.links.get(section)
+    return replace(facts, link=link, not_asked=why)
 
 
 def _simulates(process: Process, path: Path) -> bool:

@@ -44,6 +44,7 @@ from tests.controller.table_in_this_process import table
 from tests.controller.table_on_a_machine import Broker, wait_until
 from tests.controller.table_on_a_machine import Table as Service
 from tests.deadline import DEADLINE, pauses
+from tests.drivers.device_server import DeviceServer
 from tests.ports import free_port
 
 AS = "nobody"
@@ -566,6 +567,16 @@ async def test_a_shoe_with_another_key_is_named(pc):
     status, _ = await asked(pc, shoe(pc, "cd" * 32), "the shoe does not have the key of its key_file")
 
     assert status == 1
+
+
+async def test_a_shoe_in_the_network_is_asked_there(pc):
+    path = pc.folder / "shoe"
+    async with DeviceServer(path) as server:
+        pc.change(f'port = "{path}"', f'port = "{server.address}"')
+        status, findings = await asked(pc, shoe(pc, KEY), "the device introduces itself")
+
+    assert f"shoe at {server.address}" in {each.what for each in findings}
+    assert status == 0
 
 
 async def test_another_device_at_the_port_of_the_shoe_is_named(pc):

@@ -173,6 +173,7 @@ class Bench(ABC):
 
     def __init__(self, folder: Path, faults: Faults | None = None) -> None:
         self.link = folder / self.device.replace(" ", "-")
+        self.address = str(self.link)
         self.far = self.far_end("T-000001", faults)
         self.driver = self.new_driver()
         self.user = self.new_user()
@@ -187,6 +188,11 @@ class Bench(ABC):
 
     @abstractmethod
     def new_driver(self) -> Any: ...
+
+    def at_address(self, address: str) -> None:
+        """The driver reaches the line at this address instead of its path."""
+        self.address = address
+        self.driver = self.new_driver()
 
     def new_user(self) -> Any:
         return self.user_type()
@@ -258,7 +264,7 @@ class KeypadBench(Bench):
         return VirtualKeypad(self.link, serial, faults, "test", device_key=self.enrolled)
 
     def new_driver(self) -> SerialKeypad:
-        return SerialKeypad(str(self.link), BAUD, self.seal)
+        return SerialKeypad(self.address, BAUD, self.seal)
 
     async def begin(self, number: int, far: Any) -> bool:
         return bool((await far.press(self.things[number])).result == "done")
@@ -273,7 +279,7 @@ class CardReaderBench(Bench):
         return VirtualCardReader(self.link, serial, faults, "test", device_key=self.enrolled)
 
     def new_driver(self) -> SerialCardReader:
-        return SerialCardReader(str(self.link), BAUD, self.seal)
+        return SerialCardReader(self.address, BAUD, self.seal)
 
     async def begin(self, number: int, far: Any) -> bool:
         await until(lambda: far.connected)
@@ -292,7 +298,7 @@ class CoinSpotBench(Bench):
 
     def new_driver(self) -> SerialCoinSpot:
         return SerialCoinSpot(
-            str(self.link), BAUD, Seats.of([(n, n) for n in range(1, 8)], 7), STUCK_SECONDS, self.seal
+            self.address, BAUD, Seats.of([(n, n) for n in range(1, 8)], 7), STUCK_SECONDS, self.seal
         )
 
     async def begin(self, number: int, far: Any) -> bool:
@@ -312,7 +318,7 @@ class ShoeBench(Bench):
         )
 
     def new_driver(self) -> SerialShoe:
-        return SerialShoe(str(self.link), BAUD, self.seal)
+        return SerialShoe(self.address, BAUD, self.seal)
 
     def new_user(self) -> ShoeUser:
         user = ShoeUser()

@@ -8,8 +8,9 @@ import structlog
 
 from punto.drivers import serial_device
 from punto.drivers.base import BAUD
+from punto.drivers.line import PortLostError
 from punto.drivers.retried import LAST_RETRY_SECONDS
-from punto.drivers.serial_port import Port, PortLostError
+from punto.drivers.serial_port import open_port
 from punto.simulators.line import Faults
 from tests.deadline import DEADLINE
 from tests.drivers.benches import Bench, going, until
@@ -166,7 +167,7 @@ async def test_a_silent_port_whose_path_is_gone_is_left(at, monkeypatch):
 async def test_two_programs_cannot_have_one_device(at):
     async with at.running():
         with pytest.raises(PortLostError, match="another program uses"):
-            Port(str(at.link), BAUD, "another")
+            await open_port(str(at.link), BAUD, "another")
         other, user = at.new_driver(), at.new_user()
         async with going(other.run(user)):
             await until(lambda: "another program uses" in other.health().reason)
@@ -197,7 +198,7 @@ async def test_what_the_user_raises_escapes_and_the_port_is_given_back(at):
         waiting = at.do(0)
         with pytest.raises(RuntimeError, match="the record cannot be written"):
             await driver
-        Port(str(at.link), BAUD, at.device).close()
+        (await open_port(str(at.link), BAUD, at.device)).close()
         waiting.cancel()
 
 
@@ -220,7 +221,7 @@ async def test_one_line_in_the_log_for_each_change(at):
 async def test_a_port_that_another_program_holds_is_taken_when_it_is_free(at):
     async with going(at.far.run()):
         await until(lambda: at.far.path)
-        holder = Port(str(at.link), BAUD, at.device)
+        holder = await open_port(str(at.link), BAUD, at.device)
         async with going(at.driver.run(at.user)):
             await until(
                 lambda: (

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from punto.drivers import serial_port
+from punto.drivers import cable
 from punto.drivers.base import BAUD
 from punto.drivers.framing import DELIMITER, Decoder, encode
 from punto.drivers.ishoe import frames
-from punto.drivers.serial_port import UNSENT_BYTES, Port, PortLostError
+from punto.drivers.line import PortLostError
+from punto.drivers.serial_port import UNSENT_BYTES, open_port
 from punto.simulators.shoe.terminal import Terminal
 from tests.deadline import DEADLINE
 
@@ -42,12 +43,12 @@ def line(tmp_path):
 async def test_what_is_not_a_port_says_so_and_what_to_do(tmp_path, path, reason):
     (tmp_path / "file").write_text("not a port")
     with pytest.raises(PortLostError, match=reason):
-        Port(str(tmp_path / path), BAUD, "shoe")
+        await open_port(str(tmp_path / path), BAUD, "shoe")
 
 
 async def test_a_baud_rate_that_cannot_be(line):
     with pytest.raises(PortLostError, match=r"^cannot open .* at -5 baud: "):
-        Port(line.path, -5, "shoe")
+        await open_port(line.path, -5, "shoe")
 
 
 @pytest.mark.parametrize(
@@ -66,22 +67,20 @@ def test_what_the_system_says_becomes_what_to_do(tmp_path, code, reason):
     path.touch()
     error = OSError(getattr(errno, code), "")
 
-    assert serial_port.why_not_open(str(path), 9600, "shoe", error) == reason.format(
-        path=path, group=path.group()
-    )
+    assert cable.why_not_open(str(path), 9600, "shoe", error) == reason.format(path=path, group=path.group())
 
 
 def test_the_group_of_a_port_that_cannot_even_be_looked_at(tmp_path):
-    assert serial_port._group(str(tmp_path / "absent")) == "that owns it"
-    assert not serial_port._is_terminal(str(tmp_path / "absent"))
+    assert cable._group(str(tmp_path / "absent")) == "that owns it"
+    assert not cable._is_terminal(str(tmp_path / "absent"))
 
 
 def test_the_ports_that_there_are_are_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(serial_port, "BY_ID", tmp_path)
+    monkeypatch.setattr(cable, "BY_ID", tmp_path)
     (tmp_path / "usb-B").touch()
     (tmp_path / "usb-A").touch()
 
-    reason = serial_port.why_not_open("/dev/pad", 9600, "shoe", OSError(errno.ENOENT, "No such file"))
+    reason = cable.why_not_open("/dev/pad", 9600, "shoe", OSError(errno.ENOENT, "No such file"))
     assert reason.endswith(f"; in {tmp_path} there is usb-A, usb-B")
 
 
@@ -92,8 +91,8 @@ async def test_no_other_program_can_open_the_line_whether_it_asks_for_a_lock_or_
     opens = [*nobody, "sh", "-c", f"exec 3<>{line.path}"]
     assert subprocess.run(opens, check=False).returncode == 0  # noqa: ASYNC221 - nothing else runs
 
-    monkeypatch.setattr(serial_port, "PSEUDO_TERMINALS", ())
-    port = Port(line.path, BAUD, "shoe")
+    monkeypatch.setattr(cable, "PSEUDO_TERMINALS", ())
+    port = await open_port(line.path, BAUD, "shoe")
     ran = subprocess.run(opens, check=False, capture_output=True, text=True)  # noqa: ASYNC221
     port.close()
 
@@ -102,7 +101,7 @@ async def test_no_other_program_can_open_the_line_whether_it_asks_for_a_lock_or_
 
 
 async def test_a_port_that_takes_nothing_keeps_little_and_never_waits(line):
-    port = Port(line.path, BAUD, "shoe")
+    port = await open_port(line.path, BAUD, "shoe")
     frame = encode(frames.AskHello(1))
     for _ in range(20_000):  # nobody reads, so a write that waited would never end
         port.write(frame)
@@ -120,7 +119,7 @@ async def test_a_port_that_takes_nothing_keeps_little_and_never_waits(line):
 
 
 async def test_writing_to_a_port_that_is_gone_is_left_to_the_read(line):
-    port = Port(line.path, BAUD, "shoe")
+    port = await open_port(line.path, BAUD, "shoe")
     line.unplug()
     port.write(DELIMITER)
 
@@ -142,7 +141,7 @@ async def test_a_read_that_fails_is_a_lost_port_unless_there_is_only_nothing_to_
         tried.append(error)
         raise error
 
-    port = Port(line.path, BAUD, "shoe")
+    port = await open_port(line.path, BAUD, "shoe")
     monkeypatch.setattr(os, "read", fails)  # an adapter's error, which a pseudo-terminal does not give
     line.write(b"x")
     if lost:

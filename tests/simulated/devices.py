@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 from punto.drivers.card_reader import frames as card_frames
 from punto.drivers.keypad import frames as keypad_frames
-from punto.drivers.serial_port import PortLostError
+from punto.drivers.line import PortLostError
 from punto.simulators.card_reader.device import CardReaderDevice, NotTakenError
 from punto.simulators.coin_spot.device import Concentrator, Sensor
 from punto.simulators.keypad.device import KeypadDevice
@@ -162,7 +162,7 @@ class Port(HeardPort):
     def discard_output(self) -> None:
         """Nothing waits."""
 
-    def check_path(self) -> None:
+    def check_line(self) -> None:
         """The path leads to this port."""
         if self._lost:
             raise PortLostError("the port was disconnected")

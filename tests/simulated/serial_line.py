@@ -5,7 +5,7 @@ from random import Random
 from typing import Final
 
 from punto.drivers.ishoe.frames import HEARTBEAT_SECONDS
-from punto.drivers.serial_port import PortLostError
+from punto.drivers.line import PortLostError
 from tests.simulated.disk import PROCESS, Process
 from tests.simulated.shoe import Shoe
 from tests.simulated.virtual_time import Cable, VirtualPort

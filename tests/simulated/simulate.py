@@ -46,7 +46,7 @@ class _Replay(BackgroundReplay):
         return Finding(found.inputs, found.rounds, found.difference)
 
 
-def _port(path: str, *_: Any) -> Any:
+async def _open_port(path: str, *_: Any) -> Any:
     process: Any = PROCESS.get()
     return process.world.port(path)
 
@@ -62,7 +62,7 @@ def _simulated(loop: Loop, chance: Random) -> Iterator[None]:
         stack.enter_context(mock.patch.object(supervisor, "BackgroundReplay", _Replay))
         stack.enter_context(mock.patch.object(heartbeat, "STATE_EVERY_SECONDS", chance.choice(BEATS)))
         stack.enter_context(mock.patch.object(mqtt, "Link", SimulatedLink))
-        stack.enter_context(mock.patch.object(serial_device, "Port", _port))
+        stack.enter_context(mock.patch.object(serial_device, "open_port", _open_port))
         stack.enter_context(mock.patch.object(health, "resident_bytes", return_value=0))
         if chance.random() < 0.5:  # a start then begins at a snapshot
             stack.enter_context(mock.patch.object(engines, "SNAPSHOT_EVERY", 50))

@@ -7,7 +7,7 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from punto.drivers.serial_port import PortLostError
+from punto.drivers.line import PortLostError
 
 SENDING_SECONDS = 0.001  # what a frame takes on the line
 
@@ -163,4 +163,4 @@ class VirtualPort(HeardPort):
     def close(self) -> None:
         """Nothing is behind it that would have to be given back."""
 
-    discard_output = check_path = close
+    discard_output = check_line = close

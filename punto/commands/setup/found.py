@@ -10,12 +10,12 @@ from typing import Any, Final, NamedTuple
 from punto.doctor.patient import with_open
 from punto.doctor.ports import ask, usb_of
 from punto.drivers.base import BAUD
+from punto.drivers.cable import BY_ID
 from punto.drivers.card_reader.serial_line import SerialCardReader
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.coin_spot.serial_line import SerialCoinSpot
 from punto.drivers.ishoe.serial_line import SerialShoe
 from punto.drivers.keypad.serial_line import SerialKeypad
-from punto.drivers.serial_port import BY_ID
 
 SHOE: Final = "a shoe"
 _ZONES: Final = "/usr/share/zoneinfo/"

@@ -248,6 +248,7 @@ def test_a_game_file_beside_the_configuration(config_file):
         ("step = 100", "step = 0", "11: limits.player.step: must be 1 or more, not 0"),
         ('port = "/dev/serial/by-id/usb-ishoe"\n', "", "12: shoe.port: is missing"),
         ('"/dev/serial/by-id/usb-ishoe"', '""', "13: shoe.port: port is empty"),
+        ('"/dev/serial/by-id/usb-ishoe"', '"socket://shoe"', '13: shoe.port: "socket://shoe" is no address of a serial line: write'),
         ("[mqtt]", "[mqtt]\nport = 65536", "19: mqtt.port: must be 65535 or less, not 65536"),
         ("[mqtt]", '[mqtt]\nbase = "punto/#"', "19: mqtt.base: base 'punto/#' cannot begin a topic"),
         ("[mqtt]", '[mqtt]\nbase = "/punto"', "19: mqtt.base: base '/punto' cannot begin a topic"),
@@ -510,6 +511,21 @@ def test_the_command_warns_of_what_may_hurt(good, risky, warning, config_file):
     (warned,) = [line for line in warnings(ran.stdout) if "does not exist: plug" not in line]
     assert ran.returncode == 0
     assert warning in warned
+
+
+def test_a_line_in_the_network_without_a_key_has_a_warning(config_file):
+    without_warning(config_file)
+    changed(config_file, "/dev/serial/by-id/usb-ishoe", "socket://10.0.0.5:4001")
+    with_key = check(str(config_file))
+    changed(config_file, 'key_file = "shoe.key"', "link_version = 1")
+    without = check(str(config_file))
+
+    assert (with_key.returncode, warnings(with_key.stdout)) == (0, [])
+    assert "read by the shoe at socket://10.0.0.5:4001" in with_key.stdout
+    assert without.returncode == 0
+    assert any(
+        "anybody in that network can send what a shoe sends" in each for each in warnings(without.stdout)
+    )
 
 
 def test_the_command_tells_each_problem_on_a_line_and_ends_with_1(config_file):

@@ -13,7 +13,7 @@ from punto.commands import check_config
 from punto.commands.run import devices_of
 from punto.configs.problems import ConfigError
 from punto.controller.config.file import load_config
-from punto.drivers import serial_port
+from punto.drivers import cable
 from punto.runtime import secret_file
 from punto.runtime.permissions import User, obstacle
 from tests.command import punto
@@ -158,7 +158,7 @@ def test_a_port_that_is_not_there_is_a_warning_with_the_ports_that_are(file, mon
     by_id = file.parent / "by-id"
     by_id.mkdir()
     (by_id / "usb-FTDI-if00").touch()
-    monkeypatch.setattr(serial_port, "BY_ID", by_id)
+    monkeypatch.setattr(cable, "BY_ID", by_id)
     (file.parent / "shoe").unlink()
     ran = check(file, "--as", AS)
 
