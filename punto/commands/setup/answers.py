@@ -117,6 +117,8 @@ class Answers(Section):
     seats: Annotated[int, Field(ge=1, le=14)] = 7
     zone: str = "UTC"
     """Of the gaming days."""
+    simulation: bool = False
+    """Whether the table is for practice: it takes a virtual shoe, and its record never becomes that of a live table."""
     shoe: DeviceAnswer | None = None
     """Without it, the dealer keys the cards."""
     keypad: DeviceAnswer | None = None

@@ -47,6 +47,8 @@ def _document(answers: Answers) -> dict[str, Any]:
         "currency": answers.currency,
         "cards": "keyed" if answers.shoe is None else "shoe",
     }
+    if answers.simulation:
+        at_table["simulation"] = True
     if metered(game):
         at_table |= {"betting_closes": "order", "next_coup": "order"}
     folder = f"/var/lib/punto/{answers.table}"

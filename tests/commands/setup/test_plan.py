@@ -142,6 +142,11 @@ def test_without_a_shoe_the_cards_are_keyed(tmp_path: Path) -> None:
     assert kinds(plan_of(given), Key) == kinds(plan_of(given), PortRule) == []
 
 
+def test_only_a_table_for_practice_takes_a_virtual_shoe(tmp_path: Path) -> None:
+    assert load_config(written(tmp_path, answers(simulation=True))).table.simulation
+    assert not load_config(written(tmp_path, answers())).table.simulation
+
+
 def test_the_display_shows_the_table_in_the_language_with_a_user_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "display.toml"
     path.write_text(files(plan_of(answers(language="zh-Hant")))[display_file("table-1")].signed)
