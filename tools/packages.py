@@ -113,7 +113,8 @@ _HOUSE = Package(
         if not each.module.startswith(("punto.simulators", "punto.commands.demo"))
     ),
     units=("punto-game-manager.service", "punto-witness.service"),
-    tmpfiles="d /etc/punto-game-manager 0750 root root\nd /etc/punto-witness 0750 root root\n",
+    # Open to the units' users, which are not there before they run: a configuration has no secret, and each secret is a file of its own.
+    tmpfiles="d /etc/punto-game-manager 0755 root root\nd /etc/punto-witness 0755 root root\n",
     folders=("/etc/punto-game-manager", "/etc/punto-witness"),
     examples=("game-manager.toml", "witness.toml"),
     recommends="mosquitto, postgresql",
