@@ -18,6 +18,8 @@ LOCKS = {
         "evdev",
         "--extra",
         "print",
+        "--extra",
+        "setup",
         "--group",
         "build",
     ],

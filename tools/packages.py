@@ -60,7 +60,7 @@ _TABLE = Package(
     name="punto",
     summary="table-game controller for baccarat: the PC of a table",
     about="Reads a card-recognition shoe, settles every wager, records every input, and drives the score displays of the table.",
-    extras=("console", "display", "evdev", "print"),
+    extras=("console", "display", "evdev", "print", "setup"),
     lock="table",
     units=(
         "punto@.service",

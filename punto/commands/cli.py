@@ -110,6 +110,8 @@ _EXTRAS: Final = {
     "prometheus_client": "console",
     "argon2": "console",
     "cryptography": "console",
+    "mnemonic": "setup",
+    "segno": "setup",
     "fpdf": "print",
     "numpy": "odds",
     "threadpoolctl": "odds",

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from punto.commands.key_words import digits_of
 from punto.drivers.seal import KEY_BYTES
 from punto.runtime.made_files import OWN, write_file
 
@@ -20,12 +21,23 @@ HELP: Final = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
     parser.add_argument("file", type=Path, metavar="FILE", help="the file for the key; it must not exist yet")
+    parser.add_argument(
+        "--words",
+        action="store_true",
+        help="make the file from the 24 words of a key, which the command reads from its input, instead of a new key",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Write the file; 1 if it exists or cannot be written."""
+    """Write the file; 1 if it exists or cannot be written, or if the words are not those of a key."""
     try:
-        make_key(args.file)
+        if args.words:
+            write_file(args.file, f"{digits_of(sys.stdin.read())}\n".encode(), OWN, replace=False)
+        else:
+            make_key(args.file)
+    except ValueError as error:
+        sys.stderr.write(f"punto device-key: {error}\n")
+        return 1
     except OSError as error:
         sys.stderr.write(f"punto device-key: {args.file} cannot be made: {error.strerror}\n")
         return 1

@@ -3,44 +3,24 @@
 import argparse
 import getpass
 import os
-import secrets
-import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
 
-from punto.commands.check_config import summaries
-from punto.commands.doctor import patient_of
+from punto.commands.key_words import in_blocks, modules_of, words_of
 from punto.commands.setup.answers import Answers, read_answers
-from punto.commands.setup.configuration import can_be_rehearsed, key_file
-from punto.commands.setup.found import addresses, serial_ports, zone
-from punto.commands.setup.machine import SYSTEMD, Machine, SetupError
-from punto.commands.setup.page import address_of
-from punto.commands.setup.plan import (
-    CONFIGS,
-    DISPLAYS,
-    MOSQUITTO,
-    answers_file,
-    config_file,
-    display_file,
-    group_of,
-    pit_file,
-    plan_of,
-)
+from punto.commands.setup.found import Finder, addresses, zone
+from punto.commands.setup.machine import SetupError, placed
+from punto.commands.setup.plan import answers_file
 from punto.commands.setup.questions import Found, asked
-from punto.commands.setup.rehearsal import User, rehearse
+from punto.commands.setup.setting_up import set_up
 from punto.configs.problems import ConfigError
 from punto.configs.text_file import TextError, read_text
-from punto.configs.toml_file import read
-from punto.controller.config.file import load_config
-from punto.doctor import broker, certificates, keys, machine, people, ports
-from punto.doctor.checks import examine, jobs_of
-from punto.doctor.findings import once, status_of
+from punto.runtime.terminal import draw
 
 HELP: Final = (
     "Set up the PC of a table, by eight questions in a terminal or by a file of answers: its user and folders, the configurations of the table "
@@ -51,16 +31,7 @@ HELP: Final = (
     "the new one. It never replaces a key, a password or an account. Run it as root."
 )
 _NO_TERMINAL: Final = "the questions need a terminal: run the command in one, or write --answers FILE"
-_TESTED: Final = (
-    ports.CHECK,
-    keys.CHECK,
-    broker.CHECK,
-    machine.CLOCK,
-    machine.DISK,
-    certificates.CHECK,
-    people.CHECK,
-)
-"""The doctor's checks that make sense before the units run."""
+_WORDS_A_LINE: Final = 6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +69,7 @@ def main(args: argparse.Namespace) -> int:
         _require_root()
         lines = [] if args.passwords is None else read_text(args.passwords).splitlines()
         terminal = Console(iter(lines), asks=args.answers is None)
-        answers = _asked(terminal, args.table) if args.answers is None else read_answers(args.answers)
+        answers = read_answers(args.answers) if args.answers else _asked(terminal, args.table, args.root)
         set_up(answers, args.root, terminal, rehearsal=not args.no_rehearsal)
     except (ConfigError, SetupError, TextError) as error:
         print(f"punto setup: {error}", file=sys.stderr)
@@ -117,7 +88,7 @@ class Console:
 
     def __init__(self, passwords: Iterator[str], *, asks: bool) -> None:
         self._passwords = passwords
-        self.asks = asks
+        self._asks = asks
 
     def show(self, text: str) -> None:
         """Show a line."""
@@ -130,21 +101,58 @@ class Console:
     def password(self, name: str) -> str | None:
         """The password of a new account, None if a random one is wanted."""
         given = next(self._passwords, None)
-        if given is None and self.asks:
+        if given is None and self._asks:
             given = getpass.getpass(f"Password of {name} (Enter: a random one): ") or None
         return given
 
+    def random_password(self, name: str, password: str) -> None:
+        """Show the random password of a new account."""
+        self.show(
+            f"password    {password} is the password of {name}: write it down, because it is not stored"
+        )
 
-def _asked(terminal: Console, table: str) -> Answers:
+    def key(self, device: str, digits: str) -> None:
+        """Show a device's key as digits, words and a QR code, until it is in the device."""
+        if not self._asks:
+            return
+        self.show(
+            f"Put this key into the {device} with the tool of its maker: its digits, its words, or its QR code."
+        )
+        self.show(
+            textwrap.fill(
+                " ".join(textwrap.wrap(digits, 4)), 40, initial_indent="    ", subsequent_indent="    "
+            )
+        )
+        words = [f"{number:2} {word:<8}" for number, word in enumerate(words_of(digits), start=1)]
+        for at in range(0, len(words), _WORDS_A_LINE):
+            self.show(f"    {' '.join(words[at : at + _WORDS_A_LINE])}".rstrip())
+        try:
+            picture = in_blocks(modules_of(digits))
+            picture.encode(sys.stdout.encoding)
+            draw(sys.stdout, picture)
+        except UnicodeEncodeError:
+            pass  # a terminal without such characters
+        self.ask("Press Enter when it has the key: ")
+
+    def test_again(self) -> bool:
+        """Whether to test again, after something was wrong."""
+        if not self._asks:
+            return False
+        return not self.ask("Mend this and press Enter to test again, or type s to go on: ").strip()
+
+
+def _asked(terminal: Console, table: str, root: Path | None) -> Answers:
     if not sys.stdin.isatty():
         raise SetupError(_NO_TERMINAL)
+    known = known_answers(table, root)
     terminal.show("Looking for devices ...")
-    return asked(terminal, _known(table), Found(serial_ports(), [*addresses()]))
+    finder = Finder()
+    return asked(terminal, known, lambda: Found(finder.look_again(), [*addresses()]))
 
 
-def _known(table: str) -> Answers:
+def known_answers(table: str, root: Path | None) -> Answers:
     """The former answers of a table, or the defaults."""
-    file = answers_file(table)
+    file = placed(answers_file(table), root)
     if file.exists():
         return read_answers(file)
     number = table.rpartition("-")[2]
@@ -158,125 +166,3 @@ def _known(table: str) -> Answers:
 def _require_root() -> None:
     if os.geteuid() != 0:
         raise SetupError("only root can set up a PC: write sudo before the command")
-
-
-def set_up(given: Answers, root: Path | None, terminal: Console, *, rehearsal: bool) -> None:
-    """Do everything that the answers need.
-
-    Raises:
-        SetupError: the PC lacks something; the message says what to do.
-        ConfigError: the configuration that follows from the answers is invalid.
-    """
-    root = None if root is None else root.resolve()
-    pc = Machine(root, print)
-    answers = given.with_ports(_taken(pc, given.table))
-    config, display = pc.place(config_file(given.table)), pc.place(display_file(given.table))
-    has_mosquitto = pc.place(MOSQUITTO).is_dir()
-    if answers.broker is None and not has_mosquitto:
-        print("no broker   this PC has no Mosquitto: run `apt install mosquitto`, and this command again")
-    pc.carry_out(plan_of(answers, mosquitto=has_mosquitto))
-    user = User(pc.number(group_of(given.table), "passwd"), pc.number(group_of(given.table)))
-    folder = pc.place(Path("/var/lib/punto", given.table))
-    if terminal.asks:
-        _show_keys(answers, pc, terminal)
-    _make_accounts(answers, folder / "operators.db", user, terminal)
-    for line in summaries([config, display]):
-        if root is None and line.lower().startswith("warning"):  # about this PC
-            print(line)
-    if rehearsal and _is_due(config, folder / "rehearsals") and can_be_rehearsed(answers):
-        print("rehearsal   a virtual shoe deals one hand ...", flush=True)
-        done = rehearse(answers, user, folder / "rehearsals")
-        print(f"rehearsal   {done.result}; proven, and put aside in {done.record}")
-    while root is None and _test(config) and terminal.asks:
-        if terminal.ask("Mend this and press Enter to test again, or type s to go on: ").strip():
-            break
-    _start(pc, answers)
-    _end(answers)
-
-
-def _is_due(config: Path, rehearsals: Path) -> bool:
-    """Whether no hand was dealt since the configuration was written."""
-    written = config.stat().st_mtime
-    return not any(each.stat().st_mtime >= written for each in rehearsals.glob("*.db"))
-
-
-def _taken(pc: Machine, table: str) -> set[int]:
-    """The ports that pages of other tables of the PC have."""
-    found: set[int] = set()
-    for path in (*pc.tables(), *sorted(pc.place(DISPLAYS).glob("*.toml"))):
-        if path.stem != table:
-            with suppress(ConfigError):
-                sections = read(path).document
-                found |= {sections.get(name, {}).get("port", 0) for name in ("console", "display")}
-    return found
-
-
-def _show_keys(answers: Answers, pc: Machine, terminal: Console) -> None:
-    """Show each new key, so that a person can put it into the device with the tool of its maker."""
-    for section, device in answers.devices():
-        path = CONFIGS / key_file(answers, section)
-        if device.keyed and path in pc.changed:
-            digits = read_text(pc.place(path)).strip()
-            groups = textwrap.wrap(digits, 4)
-            lines = [" ".join(groups[at : at + 8]) for at in range(0, len(groups), 8)]
-            terminal.show(f"Put this key into the {section.replace('_', ' ')} with the tool of its maker:")
-            terminal.show("\n".join(f"    {line}" for line in lines))
-            terminal.ask("Press Enter when it has the key: ")
-
-
-def _make_accounts(answers: Answers, file: Path, user: User, terminal: Console) -> None:
-    """Make the accounts that are not there yet, as the service's user."""
-    at = ("operators", "--accounts", str(file))
-    there = user.run(*at, "list").stdout.splitlines() if file.exists() else []
-    known = {name: roles for _, name, roles, *_ in (line.split("\t") for line in there)}
-    for name, roles in answers.people.items():
-        if name in known:
-            if known[name] != ", ".join(roles):
-                print(
-                    f"left alone  the account {name}, {known[name]}: `punto operators roles` changes its roles"
-                )
-            continue
-        given = terminal.password(name)
-        password = given or secrets.token_urlsafe(9)
-        options = [word for role in roles for word in ("--role", str(role))]
-        done = user.run(*at, "add", name, *options, text=f"{password}\n")
-        if done.returncode:
-            raise SetupError(done.stderr.strip().removeprefix("punto operators: "))
-        its = "" if given else f", with the password {password} : write it down, because it is not stored"
-        print(f"account     {name}, {', '.join(roles)}{its}")
-
-
-def _test(config: Path) -> int:
-    """Print what the doctor says of the devices, the broker, the keys and the people; 1 if something is wrong."""
-    patient = patient_of(config, load_config(config), None, None, frozenset())
-    if patient is None:
-        return 0
-    found = [*once(examine([each for each in jobs_of(patient) if each.name in _TESTED]))]
-    print(*(each.line() for each in found), sep="\n", flush=True)
-    return status_of(found)
-
-
-def _start(pc: Machine, answers: Answers) -> None:
-    """Start the units, but interrupt no table that runs."""
-    units = [f"punto@{answers.table}", f"punto-display@{answers.table}"]
-    if pc.root is not None or not SYSTEMD.exists():
-        print(
-            f"not started systemd does not run there: run `systemctl enable --now {' '.join(units)}` when it does"
-        )
-        return
-    active = [each for each in units if not subprocess.call(["systemctl", "is-active", "--quiet", each])]  # noqa: S603, S607
-    pc.run(["systemctl", "enable", "--now", *units])
-    changed = {units[0]: config_file(answers.table), units[1]: display_file(answers.table)}
-    stale = [each for each in active if changed[each] in pc.changed]
-    if stale:
-        print(
-            f"it runs     close the table, and run `systemctl restart {' '.join(stale)}`: it still has its former configuration"
-        )
-    else:
-        print(f"started     {' '.join(units)}")
-
-
-def _end(answers: Answers) -> None:
-    print(f"consoles    {address_of(answers.console, tls=not answers.console.on_loopback)}")
-    print(f"display     {address_of(answers.display, tls=False)}")
-    print(f"print this  {pit_file(answers.table)}")

@@ -1,4 +1,4 @@
-"""What this PC has: serial ports with a guess at the device, addresses, and the zone of its clock."""
+"""What this PC has: devices with a guess at what each is, screens, addresses, and the zone of its clock."""
 
 import asyncio
 import socket
@@ -18,9 +18,20 @@ from punto.drivers.ishoe.serial_line import SerialShoe
 from punto.drivers.keypad.serial_line import SerialKeypad
 
 SHOE: Final = "a shoe"
+KEYPAD: Final = "a keypad"
+SENSORS: Final = "wager sensors"
+READER: Final = "a card reader"
+NUMBER_PAD: Final = "a number pad"
+KEYBOARD: Final = "a keyboard, or a card reader that types"
+INPUTS: Final = Path("/dev/input/by-id")
+SYSFS: Final = Path("/sys")
 _ZONES: Final = "/usr/share/zoneinfo/"
 _NO_SENSORS: Final = Seats.of((), 1)
 _STUCK_SECONDS: Final = 20.0
+# The codes of keys in <linux/input-event-codes.h>.
+_KEY_1: Final = 2
+_KEY_A: Final = 30
+_KEY_KP1: Final = 79
 
 
 def _sensors(path: str, baud: int) -> SerialCoinSpot:
@@ -29,32 +40,61 @@ def _sensors(path: str, baud: int) -> SerialCoinSpot:
 
 _KINDS: Final[dict[str, Callable[[str, int], Any]]] = {
     SHOE: SerialShoe,
-    "a keypad": SerialKeypad,
-    "wager sensors": _sensors,
-    "a card reader": SerialCardReader,
+    KEYPAD: SerialKeypad,
+    SENSORS: _sensors,
+    READER: SerialCardReader,
 }
 
 
 class Port(NamedTuple):
-    """A serial port: what its adapter says of itself, and what is there."""
+    """A device: its path, what its adapter says of itself, and what is there. `typed` says that it is an input device."""
 
     path: Path
     adapter: str
     guess: str
+    typed: bool = False
+    unproven: bool = False
+    """Whether nothing proves which device it is: it is an input device without a serial number."""
 
     def line(self) -> str:
-        """The port for people."""
-        return ": ".join(part for part in (str(self.path), self.adapter, self.guess) if part)
+        """The device for people."""
+        return ": ".join(part for part in (str(self.path), self.about()) if part)
+
+    def about(self) -> str:
+        """What is known of the device but its path, for people."""
+        number = "without a serial number" if self.unproven else ""
+        return ": ".join(
+            part for part in (self.adapter, ", ".join(filter(None, (self.guess, number)))) if part
+        )
 
 
-def serial_ports(folder: Path = BY_ID, devices: Path = Path("/dev")) -> list[Port]:
-    """The serial ports of USB adapters. A port that no program has open is asked for its device; the others are not touched."""
+class Finder:
+    """Looks for devices, again and again. A serial port is asked for what is there when it appears."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, Port] = {}
+
+    def look(self) -> list[Port]:
+        """The devices that are connected now."""
+        self._known = {
+            path: self._known.get(path) or Port(path, adapter_of(path), guess(path))
+            for path in serial_paths()
+        }
+        return [*self._known.values(), *input_devices()]
+
+    def look_again(self) -> list[Port]:
+        """The same, after ports at which no device introduced itself are asked again."""
+        self._known = {path: port for path, port in self._known.items() if port.guess in _KINDS}
+        return self.look()
+
+
+def serial_paths(folder: Path = BY_ID, devices: Path = Path("/dev")) -> Iterator[Path]:
+    """The serial ports of USB adapters, each once: by its path that stays the same, if it has one."""
     by_id = sorted(folder.iterdir()) if folder.is_dir() else []
     known = {each.resolve() for each in by_id}
-    plain = [
-        each for name in ("ttyUSB*", "ttyACM*") for each in sorted(devices.glob(name)) if each not in known
-    ]
-    return [Port(each, adapter_of(each), guess(each)) for each in (*by_id, *plain)]
+    yield from by_id
+    for name in ("ttyUSB*", "ttyACM*"):
+        yield from (each for each in sorted(devices.glob(name)) if each not in known)
 
 
 def adapter_of(path: Path) -> str:
@@ -64,7 +104,7 @@ def adapter_of(path: Path) -> str:
 
 
 def guess(path: Path) -> str:
-    """What is at the port: the device that introduces itself, or why none does."""
+    """What is at the port: the device that introduces itself, or why none does. A port that a program has open is not touched."""
     holders = with_open(path)
     if holders:
         return f"in use by {holders[0]}"
@@ -78,6 +118,41 @@ def guess(path: Path) -> str:
         if "another device" not in why:  # it says nothing, so it would say nothing to the others either
             return why
     return why
+
+
+def input_devices(folder: Path = INPUTS, sysfs: Path = SYSFS) -> Iterator[Port]:
+    """The input devices that have the keys of digits, by what the kernel knows of them. None is opened."""
+    for path in sorted(folder.glob("*event*")) if folder.is_dir() else ():
+        device = sysfs / "class" / "input" / path.resolve().name / "device"
+        keys = _keys(_text(device / "capabilities" / "key"))
+        if not keys & (1 << _KEY_1 | 1 << _KEY_KP1):
+            continue  # such as a mouse
+        kind = KEYBOARD if keys & 1 << _KEY_A else NUMBER_PAD
+        yield Port(path, _text(device / "name"), kind, typed=True, unproven=not _text(device / "uniq"))
+
+
+def _keys(words: str) -> int:
+    """The kernel's bits of keys: words of 64 bits in hexadecimal digits, the highest first."""
+    bits = 0
+    for word in words.split():
+        bits = bits << 64 | int(word, 16)
+    return bits
+
+
+def screens(sysfs: Path = SYSFS) -> Iterator[str]:
+    """The screens that are connected to this PC, each with its connector and its best size."""
+    for connector in sorted((sysfs / "class" / "drm").glob("card*-*")):
+        if _text(connector / "status") == "connected":
+            size = next(iter(_text(connector / "modes").split()), "")
+            yield " ".join(part for part in (connector.name.partition("-")[2], size) if part)
+
+
+def _text(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+    return text if text.replace("\n", "").isprintable() else ""
 
 
 def addresses() -> Iterator[str]:

@@ -44,6 +44,11 @@ class SetupError(Exception):
     """The setup cannot go on. The message says what to do."""
 
 
+def placed(path: Path, root: Path | None) -> Path:
+    """Where a path of the PC is if its disk is mounted at `root`."""
+    return path if root is None else root / path.relative_to("/")
+
+
 class Machine:
     """The PC. With `root`, its disk is mounted there and it does not run. `say` gets a line for each change."""
 
@@ -54,7 +59,7 @@ class Machine:
 
     def place(self, path: Path) -> Path:
         """Where a path of the PC is now."""
-        return path if self.root is None else self.root / path.relative_to("/")
+        return placed(path, self.root)
 
     def number(self, name: str, of: str = "group") -> int:
         """The number of a user (`of="passwd"`) or of a group of the PC.

@@ -10,8 +10,8 @@ def address_of(pages: PagesAnswer, *, tls: bool) -> str:
     return f"{'https' if tls else 'http'}://{pages.host}:{pages.port}"
 
 
-def pit_page(answers: Answers) -> str:
-    """The page, in HTML that a browser prints on one sheet. It has no password and no key."""
+def rows_of(answers: Answers) -> dict[str, str]:
+    """What the page for the pit says. It has no password and no key."""
     console = address_of(answers.console, tls=not answers.console.on_loopback)
     rows = {
         "Dealer": f"{console}/dealer",
@@ -25,8 +25,13 @@ def pit_page(answers: Answers) -> str:
         rows["Certificate"] = (
             f"Put /etc/punto/{answers.table}.pem among the authorities of each tablet, so that its browser trusts the pages."
         )
+    return rows
+
+
+def pit_page(answers: Answers) -> str:
+    """The page, in HTML that a browser prints on one sheet."""
     body = "\n".join(
-        f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows.items()
+        f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows_of(answers).items()
     )
     return f"""\
 <!doctype html>

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from punto.commands import certificate
-from punto.commands.setup import command
+from punto.commands.setup import setting_up
 from punto.commands.setup.answers import Answers, DeviceAnswer, PagesAnswer
-from punto.commands.setup.command import Console, set_up
+from punto.commands.setup.command import Console
 from punto.commands.setup.machine import Machine, SetupError
 from punto.commands.setup.plan import BrokerUsers, Command, Copy, File, Key, PortRule, Step
 from punto.commands.setup.rehearsal import User
+from punto.commands.setup.setting_up import set_up
 from punto.controller.accounts.roles import Role
 from punto.controller.config.file import load_config
 from punto.doctor import ports
@@ -52,7 +53,7 @@ def made(disk: Path) -> Iterator[Path]:
     """The disk, set up once, with a hand that was dealt."""
     with pytest.MonkeyPatch.context() as patch:
         # The Python of these tests can be in a folder that only root may enter. The trial of the packages has the real user.
-        patch.setattr(command, "User", lambda *_: User(os.geteuid(), os.getegid()))
+        patch.setattr(setting_up, "User", lambda *_: User(os.geteuid(), os.getegid()))
         set_up(GIVEN, disk, Console(iter([PASSWORD]), asks=False), rehearsal=True)
         yield disk
 
@@ -107,11 +108,11 @@ def test_one_hand_was_dealt_and_its_record_put_aside(made: Path) -> None:
 def test_a_hand_is_dealt_again_only_if_the_configuration_has_changed_since(made: Path) -> None:
     config, rehearsals = made / "etc/punto/table-1.toml", made / "var/lib/punto/table-1/rehearsals"
 
-    assert not command._is_due(config, rehearsals)
-    assert command._is_due(config, made / "none")
+    assert not setting_up._is_due(config, rehearsals)
+    assert setting_up._is_due(config, made / "none")
     (record,) = rehearsals.glob("*.db")
     os.utime(record, (0, 0))
-    assert command._is_due(config, rehearsals)
+    assert setting_up._is_due(config, rehearsals)
     os.utime(record)
 
 
