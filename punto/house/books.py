@@ -17,14 +17,14 @@ from punto.house import schema
 from punto.house.live import KeptMeter, LinkedTable, MeterView
 from punto.house.store import Store
 from punto.house.taken import aware
-from punto.house.titles import in_words
+from punto.house.titles import in_words, tiers
 from punto.messages.amounts import IN_ITS_CURRENCY, Exact, Minor, minor
 from punto.messages.books import Accounts, Books, CoinCount, Coins, Week
 from punto.messages.building import timestamp
 from punto.messages.models import Part, Timestamp
 from punto.reports import sheets
 from punto.reports.reconciliation import coins
-from punto.runtime.gaming_days import Calendar
+from punto.runtime.gaming_days import Calendar, written_day
 
 COUNTED_WITHIN: Final = timedelta(days=31)
 """A count of coins is looked for in the books of so many days after its day."""
@@ -94,7 +94,7 @@ class HouseProgressive(Part):
 
 
 class HouseBooks(Part):
-    """The progressives of the house, with the books of the gaming day `day` and of the week that has it."""
+    """The progressives of the house, with the books of the gaming day `day` and of the week that has it; `tiers` has the hands of awards in words."""
 
     at: Timestamp
     zone: str
@@ -102,6 +102,7 @@ class HouseBooks(Part):
     day: date
     first: date
     last: date
+    tiers: dict[str, str]
     progressives: tuple[Annotated[HouseProgressive, IN_ITS_CURRENCY], ...]
 
 
@@ -134,6 +135,7 @@ def house_books(store: Store, kept: Kept, now: datetime, day: date | None = None
         day=day,
         first=first,
         last=last,
+        tiers=tiers(store),
         progressives=tuple(
             _progressive(each, _Asked(calendar, today, day, first), followed, kept.reasons) for each in shown
         ),
@@ -224,7 +226,7 @@ def _progressive(
         )
         for at in range(7)
     )
-    warnings = [f"{each.day}: {text}" for each in days for text in each.warnings]
+    warnings = [f"{written_day(each.day)}: {text}" for each in days for text in each.warnings]
     if meter is not None and (reason := reasons.get(told.table)):
         warnings.append(f"the service {told.table} does not tell its books: {reason}")
     chosen = told.days.get(asked.day)

@@ -440,6 +440,10 @@ class Store:
             self._games[name, rules] = _shipped_game(name)
         return self._games.get((name, rules))
 
+    def games(self) -> tuple[Game, ...]:
+        """All games that are known."""
+        return (*self._games.values(), *map(_shipped_game, shipped_games()))
+
     def read_games(self) -> None:
         """Read which games are known: another program may have learned some."""
         with self.reading() as connection:

@@ -1,5 +1,6 @@
 """The titles of games, wagers and rules by their identifiers: people read the titles, and programs the identifiers."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -15,7 +16,7 @@ _RESULTS: Final = {
     Winner.PLAYER.value: "Player wins",
     Winner.BANKER.value: "Banker wins",
     Winner.TIE.value: "The hands tie",
-    NATURAL: "A natural ends the coup",
+    NATURAL: "A natural ends the hand",
 }
 
 
@@ -39,7 +40,7 @@ def titles_of(game: Game) -> GameTitles:
         decided_by={
             "": _RESULTS,
             **{
-                each.name: {rule.name: words(rule.when) or "All other coups" for rule in each.rules}
+                each.name: {rule.name: words(rule.when) or "All other hands" for rule in each.rules}
                 for each in game.wagers
             },
         },
@@ -50,6 +51,15 @@ def titles_in(store: Store, games: Iterable[tuple[str, str]]) -> tuple[GameTitle
     """The titles of these games by their names and rules, as far as the store knows them."""
     known = (store.game(*each) for each in sorted(set(games)))
     return tuple(titles_of(each) for each in known if each is not None)
+
+
+def tiers(store: Store) -> dict[str, str]:
+    """The hands that win an award in words, by the names of their rules, if all games that are known mean the same by a name."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for game in store.games():
+        for rule in (rule for wager in game.wagers if wager.progressive for rule in wager.rules if rule.wins):
+            found[rule.name].add(words(rule.when))
+    return {name: said.pop() for name, said in found.items() if len(said) == 1}
 
 
 def titled(identifier: str, titles: Mapping[str, str]) -> str:

@@ -1,10 +1,10 @@
 """The Game Manager's pages for the house, and their data."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from functools import partial
 from typing import Annotated, Any, Final, NamedTuple, Protocol
 
@@ -46,7 +46,7 @@ from punto.reports.printed import Fact, Report, of_sheet
 from punto.reports.sheets import Rows
 from punto.reports.web import report_file
 from punto.runtime import clock
-from punto.runtime.gaming_days import read_day
+from punto.runtime.gaming_days import by_the_clock, read_day, written_day
 from punto.version import __version__
 from punto.web.answers import download, json_of, stream
 from punto.web.bodies import JsonRoute, what_to_write
@@ -222,7 +222,9 @@ def _add_report(app: FastAPI, store: Store, names: Callable[[], Names], of: _Rep
     @app.get(f"/api/{of.address}/{{since}}/{{until}}.pdf")
     async def printed(since: _Day, until: _Day) -> Response:
         rows = of.sheet(await report_of(since, until), names())
-        return await _pdf(of.title, f"{since} to {until}", rows, f"{of.file}-{since}-{until}")
+        return await _pdf(
+            of.title, f"{written_day(since)} to {written_day(until)}", rows, f"{of.file}-{since}-{until}"
+        )
 
     @app.get(f"/api/{of.address}/{{since}}/{{until}}")
     async def report(since: _Day, until: _Day) -> Response:
@@ -254,10 +256,8 @@ def _add_shift(app: FastAPI, store: Store, names: Callable[[], Names]) -> None:
     @app.get("/api/shift.pdf")
     async def shift_printed(hours: _Hours = 8) -> Response:
         report = await shift_of(hours)
-        span = " to ".join(
-            datetime.fromisoformat(each).astimezone(store.calendar.zone).strftime("%Y-%m-%d %H:%M")
-            for each in (report.since, report.until)
-        )
+        ends = (by_the_clock(each, store.calendar.zone) for each in (report.since, report.until))
+        span = " to ".join(f"{written_day(each)}, {each:%H:%M}" for each in ends)
         return await _pdf(
             f"The floor, last {hours} hours", span, floor_sheet(report, names()), _file_of(report)
         )
@@ -269,6 +269,13 @@ def _add_shift(app: FastAPI, store: Store, names: Callable[[], Names]) -> None:
 
 def _file_of(report: ShiftReport) -> str:
     return f"shift-{report.since[:16].replace(':', '')}"
+
+
+_TITLES: Final[Mapping[Sheet, str]] = {
+    "day": "The progressives, daily accrual",
+    "week": "The progressives, weekly deposit",
+    "reconciliation": "The progressives, reconciliation",
+}
 
 
 def _add_progressives(app: FastAPI, store: Store, doors: Doors, kept: Callable[[], Kept]) -> None:
@@ -283,8 +290,13 @@ def _add_progressives(app: FastAPI, store: Store, doors: Doors, kept: Callable[[
 
     @app.get("/api/progressives/{day}/{sheet}.csv", dependencies=admitted)
     async def sheet_of_books(day: _Day, sheet: Sheet) -> Response:
-        found = await books_of(day)
-        return download(books_sheet(found, sheet, store.calendar.zone), f"progressives-{sheet}-{day}")
+        rows = books_sheet(await books_of(day), sheet, store.calendar.zone)
+        return download(rows, f"progressives-{sheet}-{day}")
+
+    @app.get("/api/progressives/{day}/{sheet}.pdf", dependencies=admitted)
+    async def printed_books(day: _Day, sheet: Sheet) -> Response:
+        rows = books_sheet(await books_of(day), sheet, store.calendar.zone)
+        return await _pdf(_TITLES[sheet], written_day(day), rows, f"progressives-{sheet}-{day}")
 
 
 def _add_alarms(app: FastAPI, view: Callable[[], FloorView], store: Store, doors: Doors) -> None:

@@ -1,7 +1,7 @@
 """The awards of a progressive, and the payments from the tray, as the record has them."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from punto.baccarat.cards import Card
@@ -45,6 +45,7 @@ class Print(Part):
 class Award(Part):
     """An award, `shares` in the order of paying. `input` is the number of its lock on the record.
 
+    - `tier`: the name of its rule; `title`: its hand in words.
     - `payer`: the meter or the tray. `meter`: the amount on the meter at the lock.
     - `who` confirmed it, `by` a key, card or signature, or as the dealer alone; `level` is that of card or
       signature, `card` that of a card. `confirmed_by` pressed CONFIRM before.
@@ -56,6 +57,7 @@ class Award(Part):
     progressive: str
     number: int
     tier: str
+    title: str
     table: str
     round: int
     meter: Minor
@@ -170,11 +172,13 @@ def _awards(record: Record, locked: Sequence[Logged]) -> tuple[Award, ...]:
         for each in record.log(("win_page_printed",), name, since):
             printed = Print(ts=each.ts, who=each.entry.who, original=each.entry.original, input=each.input)
             prints[name, each.entry.award].append(printed)
-    return tuple(_award(each, later, prints) for each in locked)
+    tiers = {name: record.tiers(name) for name in {each.progressive for each in locked}}
+    return tuple(_award(each, tiers[each.progressive], later, prints) for each in locked)
 
 
 def _award(
     locked: Logged,
+    tiers: Mapping[str, str],
     later: dict[tuple[str, int, str], Logged],
     prints: dict[tuple[str, int], list[Print]],
 ) -> Award:
@@ -190,6 +194,7 @@ def _award(
         progressive=name,
         number=fixed.id,
         tier=fixed.rule,
+        title=tiers[fixed.rule],
         shares=tuple(Share(seat=share.seat, amount=share.amount) for share in fixed.shares),
         state=state,
         locked=locked.ts,

@@ -37,7 +37,7 @@ class Meter(Part):
     """A progressive's current state. `promised` is the total of awards that are locked and not yet booked.
 
     `from_tray` is the tray's payments of awards, which are not in the meter's accounts. `balanced` says if
-    the sources' total equals the held and the paid money.
+    the sources' total equals the held and the paid money. `tiers` has the awards' hands in words, by the names of their rules.
     """
 
     progressive: str
@@ -50,6 +50,7 @@ class Meter(Part):
     awards: int
     from_tray: Minor
     balanced: bool
+    tiers: dict[str, str]
 
 
 def meters(record: Record) -> tuple[Meter, ...]:
@@ -74,6 +75,7 @@ def _meter(record: Record, name: str) -> Meter:
         awards=len(locked),
         from_tray=sum(each.amount for each in from_tray(record, name, EVERYTHING)),
         balanced=accounts.given == accounts.held + accounts.paid,
+        tiers=record.tiers(name),
     )
 
 

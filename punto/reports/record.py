@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.table.settings import title_of
+from punto.baccarat.wagers.words import words
 from punto.controller.journal import books, schema
 from punto.messages.books import Accounts
 from punto.messages.building import timestamp
@@ -253,6 +254,15 @@ class Record:
         changes = self.log(("settings_changed",), progressive)
         found = [(0, changes[0].entry.before if changes else self._settings_at_first(progressive))]
         return [*found, *((change.input, change.entry.after) for change in changes)]
+
+    def tiers(self, progressive: str) -> dict[str, str]:
+        """The hands of a progressive's awards in words, by the names of their rules."""
+        return {
+            rule.name: words(rule.when)
+            for _, settings in self.settings(progressive)
+            for rule in settings.wager.rules
+            if rule.wins
+        }
 
     @cached_property
     def currency(self) -> str:

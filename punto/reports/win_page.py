@@ -53,7 +53,7 @@ def win_page(award: Award, printed: Print, table: str, currency: str, zone: Zone
     facts = (
         ("Progressive", award.progressive),
         ("Award", f"{award.number}"),
-        ("Tier", plain(award.tier)),
+        ("Tier", award.title),
         ("Table", table if table == award.table else f"{table} ({award.table})"),
         ("Round", f"{award.round}"),
         ("Paid from", f"the meter, at {written(award.meter, currency)}" if of_meter else "the tray"),
@@ -107,11 +107,6 @@ def _confirmed(award: Award) -> Iterator[tuple[str, str]]:
     if back is not None:
         approved = "" if back.approved_by is None else f", approved by {back.approved_by}"
         yield "Backed out by", f"{back.who}{approved}"
-
-
-def plain(name: str) -> str:
-    """A program's name in a form for people."""
-    return name.replace("_", " ").capitalize()
 
 
 def clock(ts: str, zone: tzinfo) -> str:

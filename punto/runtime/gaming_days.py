@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from punto.configs.problems import cut
 
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sept", "Oct", "Nov", "Dec")
 _A_DAY: Final = timedelta(days=1)
 FIRST_DAY: Final = date(2000, 1, 1)
 LAST_DAY: Final = date(2999, 12, 31)
@@ -69,6 +70,11 @@ class DayChange:
     def _look(self, now: datetime) -> None:
         day = self.calendar.day_of(now)
         self._began, self._ends = self.calendar.begins(day), self.calendar.begins(day + _A_DAY)
+
+
+def written_day(day: date) -> str:
+    """A day as the pages in English write it: "24 Nov 2026"."""
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
 def by_the_clock(ts: str, zone: tzinfo) -> datetime:

@@ -96,7 +96,7 @@ def test_a_week_has_every_day_with_its_figures_and_what_is_known_of_it(open_stor
         (22, "to_come"),
     ]
     assert found.warnings == (
-        "2026-11-19: the books of this day are missing: its service is away or did not answer",
+        "19 Nov 2026: the books of this day are missing: its service is away or did not answer",
     )
     tuesday, friday = found.days[1].figures, found.days[4].figures
     assert tuesday is not None
@@ -155,7 +155,7 @@ def test_a_count_that_was_entered_later_is_with_the_day_that_it_is_of(open_store
     (compared,) = found.books.reconciliation.progressives
     assert (compared.coins.difference, compared.coins.who) == (-500, "Eve")
     assert found.days[1].coins == compared.coins
-    assert found.warnings == ("2026-11-17: 5.00 USD of the coins are missing: count again",)
+    assert found.warnings == ("17 Nov 2026: 5.00 USD of the coins are missing: count again",)
 
 
 # --- what is wrong
@@ -169,7 +169,7 @@ def test_books_that_do_not_agree_are_reported(open_store, keeper):
 
     assert [each.balanced for each in found.days] == [None, True, True, False, True, None, None]
     assert found.warnings == (
-        "2026-11-19: the ledger and the record differ: keep the record as it is, and run punto replay to find the change",
+        "19 Nov 2026: the ledger and the record differ: keep the record as it is, and run punto replay to find the change",
     )
 
 
@@ -185,7 +185,7 @@ def test_a_record_that_was_restored_from_a_backup_is_reported_by_the_first_day_t
     store.take_books(taken(restored, TODAY - A_DAY, TODAY - A_DAY, after=TODAY - 2 * A_DAY))
     (warning,) = of_the_house(store, kept(restored)).warnings
 
-    assert warning.startswith("2026-11-19: the books do not begin with the amounts")
+    assert warning.startswith("19 Nov 2026: the books do not begin with the amounts")
 
 
 def test_another_calendar_and_a_changed_clock_and_an_open_award_are_reported(open_store, keeper):
@@ -198,7 +198,7 @@ def test_another_calendar_and_a_changed_clock_and_an_open_award_are_reported(ope
     store.take_books([told._replace(books=told.books.model_copy(update={"day": day}))])
     found = of_the_house(store, kept(keeper, reasons={"meter-1": "the record cannot be read"}))
 
-    assert [each.split(": ")[1] for each in found.warnings if "2026-11-19" in each] == [
+    assert [each.split(": ")[1] for each in found.warnings if "19 Nov 2026" in each] == [
         "start and changes do not add up to the end",
         "awards that were locked and not booked by the end of the day",
         "the clock was changed",
@@ -218,7 +218,7 @@ def test_a_day_that_ended_while_its_service_was_away_is_shown_as_it_was_told_las
     assert found.days[3].figures is not None
     assert found.days[4].figures is None
     assert found.warnings == (
-        "2026-11-19: the day has ended, and its service has not told its last books yet",
+        "19 Nov 2026: the day has ended, and its service has not told its last books yet",
     )
 
 

@@ -67,7 +67,7 @@ def _above_threshold(progressive: TablesProgressive, order: OfMoney, currency: s
         if progressive.alone
         else ""
     )
-    return f"the amount {written(moved, currency)}{today} is more than {written(threshold, currency)} (approval_above), so a second person must approve it"
+    return f"the amount {written(moved, currency)}{today} is more than {written(threshold, currency)}, so a second person must approve it"
 
 
 def _moves_an_award(state: TableState, order: CorrectRound | VoidRound) -> bool:

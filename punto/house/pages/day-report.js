@@ -1,6 +1,7 @@
 // A report over gaming days, or over the last hours: the form, the sheet, and what is wrong.
 
 import { byId, element, faultOf, one } from "/shared/elements.js";
+import { writtenDay } from "/shared/words.js";
 import { get, isSignedOn, names } from "./house.js";
 
 /** @import { Days } from "#sent/floor" */
@@ -63,7 +64,9 @@ export async function showReport(name, draw, { ofHours } = {}) {
       byId(kind).hidden = false;
     }
     byId("report").replaceChildren(...draw(report, known));
-    one("h1").append(hours === null ? `, ${since.value} to ${until.value}` : `, last ${hours} hours`); // for paper
+    one("h1").append(
+      hours === null ? `, ${writtenDay(since.value)} to ${writtenDay(until.value)}` : `, last ${hours} hours`,
+    ); // for paper
   }
 
   try {

@@ -5,7 +5,7 @@ import { moneyIn } from "/shared/money.js";
 import { groupedBy } from "/shared/newer.js";
 import { dayAndTime, sentence, spaced } from "/shared/words.js";
 
-/** @import { GameTitles, FloorReport, ShiftReport, MeterReadings, TableReport, WagerReading } from "#sent/floor" */
+/** @import { CountReading, GameTitles, FloorReport, ShiftReport, MeterReadings, TableReport, WagerReading } from "#sent/floor" */
 /** @typedef {{ title: string, wager: (wager: string | null) => string, rule: (wager: string | null, rule: string) => string }} Titles of a game */
 /** @typedef {{ errors: number | null, evidence: number | null }} Figure a figure with its difference from the expectation */
 
@@ -124,41 +124,48 @@ const moneyOf = (currency) => [moneyIn(currency, { whole: false }), moneyIn(curr
 function wagersTable(caption, wagers, { titles, currency, markedAt }) {
   if (wagers.length === 0) return element("p", { class: "quiet" }, "No wagers were recorded.");
   const [money, signedMoney] = moneyOf(currency);
-  const made = table(
-    caption,
-    ["Wager", ">Wagers", ">Handle", ">Win", ">Expected win", ">Standard errors", ">By chance"],
-    wagers.map((each) => [
-      titles.wager(each.wager),
-      whole.format(each.wagers),
-      money(each.handle),
-      signedMoney(each.win),
-      each.expected === null ? "–" : signedMoney(Math.round(each.expected)),
-      ...differenceOf(each, markedAt),
-    ]),
-  );
-  return marked(made, caption, wagers, markedAt);
+  const columns = ["Wager", ">Wagers", ">Handle", ">Win", ">Expected win", ">Standard errors"];
+  /** @param {WagerReading} each */
+  const row = (each) => [
+    titles.wager(each.wager),
+    whole.format(each.wagers),
+    money(each.handle),
+    signedMoney(each.win),
+    each.expected === null ? "–" : signedMoney(Math.round(each.expected)),
+  ];
+  return marked(caption, wagers, markedAt, { columns, row });
 }
 
 /** @type {(titles: Titles, meters: MeterReadings, markedAt: number) => HTMLElement} */
 function countsTable(titles, { hands, counts }, markedAt) {
   if (counts.length === 0) return element("p", { class: "quiet" }, "The rules of this game are not known yet.");
   const caption = `Hits in ${whole.format(hands)} hands, beside the exact odds`;
-  const made = table(
-    caption,
-    ["Wager", "Rule", ">Hits", ">Expected hits", ">Standard errors", ">By chance"],
-    counts.map((each) => [
-      titles.wager(each.wager),
-      titles.rule(each.wager, each.rule),
-      whole.format(each.hits),
-      each.expected === null ? "–" : each.expected.toFixed(1),
-      ...differenceOf(each, markedAt),
-    ]),
-  );
-  return marked(made, caption, counts, markedAt);
+  const columns = ["Wager", "Rule", ">Hits", ">Expected hits", ">Standard errors"];
+  /** @param {CountReading} each */
+  const row = (each) => [
+    titles.wager(each.wager),
+    titles.rule(each.wager, each.rule),
+    whole.format(each.hits),
+    each.expected === null ? "–" : each.expected.toFixed(1),
+  ];
+  return marked(caption, counts, markedAt, { columns, row });
 }
 
-/** @type {(made: HTMLTableElement, caption: string, figures: Figure[], markedAt: number) => HTMLElement} */
-function marked(made, caption, figures, markedAt) {
+/**
+ * A table of figures, with a column for what chance gives rarely if there is any such figure.
+ * @template {Figure} Read
+ * @param {string} caption
+ * @param {Read[]} figures
+ * @param {number} markedAt
+ * @param {{ columns: string[], row: (figure: Read) => string[] }} of
+ */
+function marked(caption, figures, markedAt, { columns, row }) {
+  const rare = figures.some(({ errors, evidence }) => errors !== null && evidence !== NO_EVIDENCE);
+  const made = table(
+    caption,
+    rare ? [...columns, ">By chance"] : columns,
+    figures.map((each) => [...row(each), ...differenceOf(each, markedAt).slice(0, rare ? 2 : 1)]),
+  );
   figures.forEach((each, at) => {
     made.tBodies[0].rows[at].classList.toggle("outside", isMarked(each, markedAt));
   });

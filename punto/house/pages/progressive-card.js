@@ -5,7 +5,7 @@ import { element, facts, refresh, scrolling, table } from "/shared/elements.js";
 import { change, exact, isZero } from "/shared/exact.js";
 import { moneyIn } from "/shared/money.js";
 import { dayAndClock, hourAndMinute } from "/shared/times.js";
-import { sentence, spaced } from "/shared/words.js";
+import { sentence, spaced, writtenDay } from "/shared/words.js";
 
 /** @import { BooksDay, HouseBooks, HouseProgressive, LinkedTable, MeterView } from "#sent/floor" */
 /** @import { Content } from "/shared/elements.js" */
@@ -67,10 +67,11 @@ export class ProgressiveCard {
   #reports = { day: folded(), deposit: folded(), compared: folded() };
 
   /** @type {(of: HouseProgressive, house: HouseBooks) => void} */
-  show(of, { day, first, last }) {
+  show(of, { day, first, last, tiers, progressives }) {
+    const twice = progressives.filter((each) => each.table === of.table && each.progressive === of.progressive);
     refresh(this.#title, of.title, () => [of.title]);
-    refresh(this.#keeper, [of.name, of.table, of.record, of.simulation], () => [
-      `Kept by ${of.name}, record ${of.record}${of.simulation ? ", simulation" : ""}`,
+    refresh(this.#keeper, [of.name, of.record, of.simulation, twice.length], () => [
+      `Kept by ${of.name}${twice.length > 1 ? `, record ${of.record}` : ""}${of.simulation ? ", simulation" : ""}`,
     ]);
     this.element.classList.toggle("warned", of.warnings.length > 0);
     this.#now.classList.toggle("frozen", of.meter?.live === false);
@@ -82,20 +83,27 @@ export class ProgressiveCard {
         ? []
         : element("ul", { class: "warnings" }, ...warnings.map((text) => element("li", {}, `${sentence(text)}.`))),
     );
-    refresh(this.#week, [of.days, day], () => weekTable(of, day, `Gaming week ${first} to ${last}`));
-    this.#showReports(of, day);
+    refresh(this.#week, [of.days, day], () =>
+      weekTable(of, day, `Gaming week ${writtenDay(first)} to ${writtenDay(last)}`),
+    );
+    this.#showReports(of, day, tiers);
   }
 
-  /** @type {(of: HouseProgressive, day: string) => void} */
-  #showReports({ books, week, days }, day) {
+  /** @type {(of: HouseProgressive, day: string, tiers: HouseBooks["tiers"]) => void} */
+  #showReports({ books, week, days }, day, tiers) {
     const { day: accrual, deposit, compared } = this.#reports;
     const chosen = days.find((each) => each.day === day);
-    draw(accrual, books?.day ?? null, () => `Accrual of ${day}`, dayReport);
+    draw(
+      accrual,
+      books?.day ?? null,
+      () => `Accrual of ${writtenDay(day)}`,
+      (told) => dayReport(told, (_, tier) => tiers[tier ?? ""] ?? spaced(tier ?? "")),
+    );
     draw(deposit, week, (told) => depositOf(told), weekReport);
     draw(
       compared,
       books?.reconciliation ?? null,
-      () => `Reconciliation of ${day}: ${verdictOf(chosen)}`,
+      () => `Reconciliation of ${writtenDay(day)}: ${verdictOf(chosen)}`,
       reconciliation,
     );
   }
@@ -119,7 +127,7 @@ function draw({ box, summary, report: inner }, told, title, drawn) {
 
 /** @param {NonNullable<HouseProgressive["week"]>} week */
 const depositOf = ({ first, last, state, progressives }) =>
-  `Weekly deposit, ${first} to ${last}${state === "ended" ? "" : ", so far"}: ${progressives.map(({ deposit }) => exact(deposit).textContent).join(", ")}`;
+  `Weekly deposit, ${writtenDay(first)} to ${writtenDay(last)}${state === "ended" ? "" : ", so far"}: ${progressives.map(({ deposit }) => exact(deposit).textContent).join(", ")}`;
 
 /** @type {(meter: MeterView | null, currency: string, names: Record<string, string>) => Node[]} */
 function meterNow(meter, currency, names) {
@@ -179,7 +187,7 @@ function weekTable({ title, name, record, days }, day, caption) {
  */
 function rowOf(of) {
   const { day, state, as_of: asOf, figures, coins } = of;
-  const date = element("a", { href: `/progressives?${new URLSearchParams({ day })}` }, day);
+  const date = element("a", { href: `/progressives?${new URLSearchParams({ day })}` }, writtenDay(day));
   const told = STATES[state] + (state === "open" && asOf !== null ? `, as of ${hourAndMinute(asOf)}` : "");
   if (figures === null) return [date, told, ...COLUMNS.slice(2).map(() => "")];
   return [

@@ -2,6 +2,7 @@
 
 import { byId, faultOf, one, put, refresh } from "/shared/elements.js";
 import { tellTimesBy } from "/shared/times.js";
+import { writtenDay } from "/shared/words.js";
 import { get } from "./house.js";
 import { ProgressiveCard } from "./progressive-card.js";
 
@@ -27,6 +28,7 @@ const load = () => get(`/api/progressives${asked === null ? "" : `?${new URLSear
 function show(books) {
   put("zone", `The house's clock: ${tellTimesBy(books.zone)}`);
   if (shown !== books.day) day.value = books.day; // what a person writes now stays
+  one("h1").textContent = `Progressives, ${writtenDay(books.day)}`; // for paper
   shown = books.day;
   const there = new Set(books.progressives.map(keyOf));
   for (const [key, card] of [...cards].filter(([known]) => !there.has(known))) {
@@ -42,7 +44,7 @@ function show(books) {
   });
   showFound(books);
   for (const link of byId("downloads").querySelectorAll("a")) {
-    link.href = `/api/progressives/${books.day}/${link.dataset.sheet}.csv`;
+    link.href = `/api/progressives/${books.day}/${link.dataset.sheet}`;
   }
   byId("downloads").hidden = false;
 }
@@ -59,7 +61,7 @@ function showFound({ first, last, progressives }) {
   refresh(found, [first, last, progressives.length, warnings], () => [
     progressives.length === 0
       ? "No service has told a meter yet, and the store has no books of this week."
-      : `${warnings === 0 ? "No warning" : warnings === 1 ? "1 warning" : `${warnings} warnings`} in the books of the gaming week ${first} to ${last}.`,
+      : `${warnings === 0 ? "No warning" : warnings === 1 ? "1 warning" : `${warnings} warnings`} in the books of the gaming week ${writtenDay(first)} to ${writtenDay(last)}.`,
   ]);
 }
 
@@ -70,6 +72,7 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   go(day.value);
 });
+byId("print").addEventListener("click", () => print());
 for (const key of form.querySelectorAll("[data-step]")) {
   key.addEventListener("click", () => {
     const days = Number(key.getAttribute("data-step"));

@@ -1,7 +1,7 @@
 // The shoes that favoured the players: which wagers, and since when.
 
 import { element, scrolling, table } from "/shared/elements.js";
-import { dayAndTime } from "/shared/words.js";
+import { dayAndTime, writtenDay } from "/shared/words.js";
 import { showReport } from "./day-report.js";
 
 /** @import { FavouredWager, ShoeReport, ShoesReport } from "#sent/floor" */
@@ -23,13 +23,13 @@ function drawn({ shoes }, names) {
     element(
       "p",
       { class: "quiet note" },
-      "The edge is what the house keeps of each unit staked on the next coup: below zero, the wager favours the players.",
+      "The edge is what the house keeps of each unit staked on the next hand: below zero, the wager favours the players.",
     ),
     scrolling(
       caption,
       table(
         caption,
-        ["Table", ">Shoe", "Wager", ">Edge", "First alarm", ">After coup", ">After round", "Gaming day", "Record"],
+        ["Table", ">Shoe", "Wager", ">Edge", "First alarm", ">After hand", ">After round", "Gaming day", "Record"],
         shoes.flatMap((shoe) => shoe.wagers.map((wager, at) => rowOf(shoe, wager, at === 0, names))),
       ),
     ),
@@ -45,7 +45,7 @@ const rowOf = (shoe, { title, ts, round, coup, edge }, first, names) => [
   element("time", { datetime: ts }, dayAndTime(ts)),
   coup ?? "–",
   round,
-  element("time", {}, shoe.day),
+  element("time", {}, writtenDay(shoe.day)),
   element("span", { class: "quiet" }, shoe.record),
 ];
 

@@ -3,7 +3,6 @@
 import { element, table } from "/shared/elements.js";
 import { exact } from "/shared/exact.js";
 import { dayAndClock } from "/shared/times.js";
-import { plain } from "/static/words.js";
 
 /** @import { Award, NobodyWon } from "#sent/game-manager" */
 
@@ -21,7 +20,7 @@ export function awardsTable(awards, keysOf) {
     ["Award", "Tier", "Round", ">Meter", ">Amount", "Shares, as paid", "Confirmed", "State", "Win page"],
     awards.map((award) => [
       element("b", {}, `${award.progressive} ${award.number}`),
-      plain(award.tier),
+      award.title,
       `${award.round} at ${award.table}`,
       award.payer === "meter" ? exact(award.meter) : "",
       element(
@@ -38,6 +37,8 @@ export function awardsTable(awards, keysOf) {
   );
 }
 
+const KEY_SWITCH = "key switch"; // a key does not tell who turned it
+
 /** @type {Record<Award["by"], (level: string | null) => string>} */
 const BY = {
   key: () => "key",
@@ -47,13 +48,16 @@ const BY = {
 };
 /** @param {Award | NobodyWon} award */
 const confirmedBy = ({ who, by, level, confirmed_by: first }) =>
-  `${first ? `${first}, then ` : ""}${who}, ${by === null ? "" : BY[by](level)}`;
+  `${first ? `${first}, then ` : ""}${who}${by === null || who === KEY_SWITCH ? "" : `, ${BY[by](level)}`}`;
+
+/** @typedef {(progressive: string, tier: string | null) => string} TierOf an award's hand in words */
 
 /**
  * Games that ended with NOBODY WON, and those of them that were reopened.
  * @param {NobodyWon[]} games
+ * @param {TierOf} tierOf
  */
-export const nobodyWon = (games) =>
+export const nobodyWon = (games, tierOf) =>
   games.map((game) =>
     element(
       "p",
@@ -62,7 +66,7 @@ export const nobodyWon = (games) =>
         ? `${dayAndClock(game.ts)}, game ${game.round} ended without its table ${game.table} by ${game.who}, approved by ${game.approved_by}: ${game.reason}`
         : game.again
           ? `${dayAndClock(game.ts)}, game ${game.round} at ${game.table} opened again by ${game.who}, approved by ${game.approved_by}: ${game.reason}`
-          : `${dayAndClock(game.ts)}, nobody won game ${game.round} at ${game.table} (${plain(game.tier ?? "")}, ${game.amount}), confirmed by ${confirmedBy(game)}: ${game.reason}`,
+          : `${dayAndClock(game.ts)}, nobody won game ${game.round} at ${game.table} (${tierOf(game.progressive, game.tier)}, ${game.amount}), confirmed by ${confirmedBy(game)}: ${game.reason}`,
     ),
   );
 

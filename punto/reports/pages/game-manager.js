@@ -6,12 +6,11 @@ import { exact, isZero, minor } from "/shared/exact.js";
 import { decimal, readMoney } from "/shared/money.js";
 import { lastOf } from "/shared/newer.js";
 import { dayAndClock, tellTimesBy } from "/shared/times.js";
-import { sentence } from "/shared/words.js";
+import { sentence, spaced } from "/shared/words.js";
 import { askOrder, say } from "/static/dialogs.js";
 import { showPart } from "/static/parts.js";
 import { ask, follow, goToSignOn, live, reasonOf } from "/static/service.js";
 import { begin, pageLink, showTop } from "/static/top.js";
-import { plain } from "/static/words.js";
 import { awardsTable, nobodyWon } from "./awards.js";
 
 /** @import { View } from "#sent/consoles" */
@@ -47,6 +46,12 @@ async function get(path) {
 const may = (order) => live() && view.orders.includes(order);
 const own = () => overview?.own ?? null;
 const currency = () => overview?.currency ?? "";
+/**
+ * An award's hand in words, as in the pay table.
+ * @type {(progressive: string, tier: string | null) => string}
+ */
+const tierOf = (progressive, tier) =>
+  overview?.meters.find((each) => each.progressive === progressive)?.tiers[tier ?? ""] ?? spaced(tier ?? "");
 /** @param {number} units */
 const told = (units) => minor(units, currency());
 
@@ -218,6 +223,22 @@ let filled = null;
 /** @param {Settings[string]} setting */
 const settingOf = (setting) => (typeof setting === "number" ? told(setting) : (setting ?? ""));
 
+/**
+ * The words of a field's label.
+ * @param {HTMLInputElement | HTMLSelectElement} of
+ */
+const nameOf = (of) => of.labels?.[0].firstChild?.textContent?.trim() ?? of.name;
+
+/**
+ * A setting as its field has it for people.
+ * @type {(of: HTMLInputElement | HTMLSelectElement, setting: Settings[string]) => string}
+ */
+function inWords(of, setting) {
+  const text = settingOf(setting);
+  const chosen = of instanceof HTMLSelectElement ? [...of.options].find(({ value }) => value === text) : undefined;
+  return chosen?.text ?? (text || "none");
+}
+
 /** @param {Own} mine */
 function fillSettings({ settings, procedure, advice }) {
   if (filled === JSON.stringify(settings)) return;
@@ -240,7 +261,7 @@ function changes(form, settings) {
     const next = MONEY.includes(name)
       ? text === "" && name !== "seed"
         ? null
-        : readMoney(text, plain(name), currency())
+        : readMoney(text, nameOf(field(form, name)), currency())
       : text;
     if (next !== now) found[name] = next;
   }
@@ -269,9 +290,9 @@ submitted(byId("settings-form", HTMLFormElement), async (form) => {
         "What changes",
         ["Setting", "Now", "Then"],
         Object.entries(found).map(([name, next]) => [
-          plain(name),
-          settingOf(before[name]) || "none",
-          settingOf(next) || "none",
+          nameOf(field(form, name)),
+          inWords(field(form, name), before[name]),
+          inWords(field(form, name), next),
         ]),
       ),
       ...(answer.body.advice.length > 0
@@ -281,7 +302,7 @@ submitted(byId("settings-form", HTMLFormElement), async (form) => {
     read: () => ({ ...found, reason }),
     why: false,
   });
-  dialog.classList.add("tall");
+  dialog.classList.add("wide"); // so that the second person's fields are beside the advice, and in sight
   dialog.addEventListener("close", () => {
     field(form, "reason").value = "";
     loadOverview();
@@ -306,7 +327,7 @@ async function loadAwards() {
   older.value = String(lastOf(found.awards)?.input ?? "");
   refresh(byId("award-list"), [found, may("back_out"), overview?.slip_printer], () => [
     awardsTable(found.awards, moneyBag),
-    ...nobodyWon(found.nobody_won),
+    ...nobodyWon(found.nobody_won, tierOf),
   ]);
 }
 
@@ -412,7 +433,8 @@ async function loadReport(form) {
   const path = `${form.dataset.of}/${day}`;
   for (const file of form.querySelectorAll("[data-form]"))
     file.setAttribute("href", `/api/progressive/${file.getAttribute("data-form")}/${path}`);
-  if (form.dataset.of === "days") await drawReport("day", path, dayReport);
+  if (form.dataset.of === "days")
+    await drawReport("day", path, /** @param {Day} report */ (report) => dayReport(report, tierOf));
   else if (form.dataset.of === "weeks") await drawReport("week", path, weekReport);
   else offerCount(await drawReport("reconcile", path, reconciliation));
 }

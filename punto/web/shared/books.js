@@ -3,7 +3,7 @@
 import { element, facts, scrolling, table } from "/shared/elements.js";
 import { change, exact, isZero } from "/shared/exact.js";
 import { dayAndClock } from "/shared/times.js";
-import { plain, sentence } from "/shared/words.js";
+import { plain, sentence, spaced, writtenDay } from "/shared/words.js";
 
 /** @import { Accounts, Accrual, Change, Coins, Day, Meter, NobodyWon, Reconciliation, Week } from "#sent/game-manager" */
 /** @import { Content } from "/shared/elements.js" */
@@ -79,7 +79,7 @@ export function metersTable(meters) {
     ),
     facts(
       [
-        ...Object.entries(meter.paid_by_tier).map(paidFor),
+        ...Object.entries(meter.paid_by_tier).map(paidFor(meter.tiers)),
         ["Promised to awards not booked", exact(meter.promised)],
         ["Awards", meter.awards],
         ["Paid from the tray", exact(meter.from_tray)],
@@ -94,14 +94,19 @@ export function metersTable(meters) {
   ]);
 }
 
-/** @type {(paid: [tier: string, paid: string]) => [string, Node]} */
-const paidFor = ([tier, paid]) => [`Paid, ${plain(tier)}`, exact(paid)];
+/** @type {(tiers: Record<string, string>) => (paid: [tier: string, paid: string]) => [string, Node]} */
+const paidFor =
+  (tiers) =>
+  ([tier, paid]) => [`Paid, ${tiers[tier] ?? spaced(tier)}`, exact(paid)];
+
+/** @typedef {(progressive: string, tier: string | null) => string} TierOf an award's hand in words */
 
 /**
  * The accrual report: start, every change, end, account by account.
  * @param {Day} day
+ * @param {TierOf} tierOf
  */
-export function dayReport(day) {
+export function dayReport(day, tierOf) {
   const of = day.progressives.flatMap((each) => [
     facts(
       [
@@ -111,7 +116,7 @@ export function dayReport(day) {
       ],
       { class: "figures" },
     ),
-    element("div", { class: "accrual" }, scrolling(`${each.progressive}, every change`, accrual(each))),
+    element("div", { class: "accrual" }, scrolling(`${each.progressive}, every change`, accrual(each, tierOf))),
     verdict(
       each.explained,
       "Start and changes add up to the end, to the millionth of the smallest unit of the currency.",
@@ -130,13 +135,13 @@ export function dayReport(day) {
       element(
         "p",
         {},
-        `${dayAndClock(paid.ts)}, award ${paid.award}, ${plain(paid.tier)}, from the tray: `,
+        `${dayAndClock(paid.ts)}, award ${paid.award}, ${tierOf(each.progressive, paid.tier)}, from the tray: `,
         exact(paid.amount),
         `. ${why(paid)}`,
       ),
     ),
     ...each.nobody_won.map((game) =>
-      element("p", {}, `${dayAndClock(game.ts)}, game ${game.round} ${endOf(game)}. ${why(game)}`),
+      element("p", {}, `${dayAndClock(game.ts)}, game ${game.round} ${endOf(game, tierOf)}. ${why(game)}`),
     ),
     ...(each.open_awards.length > 0
       ? [element("p", { class: "fault" }, `Awards locked but not booked by the end: ${each.open_awards.join(", ")}.`)]
@@ -146,10 +151,10 @@ export function dayReport(day) {
   return [period(day), ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")])];
 }
 
-/** @param {NobodyWon} game */
-function endOf(game) {
+/** @type {(game: NobodyWon, tierOf: TierOf) => string} */
+function endOf(game, tierOf) {
   if (game.lost) return `ended without its table ${game.table}`;
-  return game.again ? "was opened again" : `was won by nobody (${plain(game.tier ?? "")})`;
+  return game.again ? "was opened again" : `was won by nobody (${tierOf(game.progressive, game.tier)})`;
 }
 
 /**
@@ -170,8 +175,8 @@ const notListed = (number) =>
 /** @param {unknown} setting */
 const value = (setting) => (setting === null ? "none" : String(setting));
 
-/** @param {Accrual} report */
-function accrual({ progressive, start, changes, end }) {
+/** @type {(report: Accrual, tierOf: TierOf) => HTMLTableElement} */
+function accrual({ progressive, start, changes, end }, tierOf) {
   /** @type {(name: string, accounts: Accounts) => Content[]} */
   const whole = (name, accounts) => [
     element("b", {}, name),
@@ -183,19 +188,23 @@ function accrual({ progressive, start, changes, end }) {
     ["What", "Who and why", ...COLUMNS],
     [
       whole("Start", start),
-      ...changes.map((each) => [what(each), why(each), ...ACCOUNTS.map(([account]) => change(each.moved[account]))]),
+      ...changes.map((each) => [
+        what(each, tierOf(progressive, each.tier)),
+        why(each),
+        ...ACCOUNTS.map(([account]) => change(each.moved[account])),
+      ]),
       whole("End", end),
     ],
   );
 }
 
-/** @param {Change} change */
-function what({ cause, ts, award, tier }) {
+/** @type {(change: Change, tier: string) => Node} */
+function what({ cause, ts, award }, tier) {
   const number = award === null ? "" : ` ${award}`;
   return element(
     "span",
     {},
-    `${CAUSES[cause]}${cause === "award" ? `${number}, ${plain(tier ?? "")}` : ""}`,
+    `${CAUSES[cause]}${cause === "award" ? `${number}, ${tier}` : ""}`,
     ...(ts === null ? [] : [element("small", {}, dayAndClock(ts))]),
   );
 }
@@ -240,7 +249,7 @@ export function weekReport(week) {
     element(
       "p",
       {},
-      `Gaming days ${week.first} to ${week.last}. The deposit is what is held for the players at the end, less what was held at the start, without fractions of the currency’s smallest unit.`,
+      `Gaming days ${writtenDay(week.first)} to ${writtenDay(week.last)}. The deposit is what is held for the players at the end, less what was held at the start, without fractions of the currency’s smallest unit.`,
     ),
     period(week),
     ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")]),
@@ -280,7 +289,13 @@ export function reconciliation(found) {
 
 /** @param {{ day: string, amount: string, who: string, ts: string }} count */
 const countOfAnotherDay = ({ day, amount: counted, who, ts }) =>
-  element("p", {}, `${dayAndClock(ts)}, ${who} entered the count of the coins of ${day}: `, exact(counted), ".");
+  element(
+    "p",
+    {},
+    `${dayAndClock(ts)}, ${who} entered the count of the coins of ${writtenDay(day)}: `,
+    exact(counted),
+    ".",
+  );
 
 /** @param {string | null} text */
 const amount = (text) => (text === null ? "–" : exact(text));

@@ -37,6 +37,13 @@ export const dayAndTime = (ts) =>
   new Date(ts).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23", timeZone });
 
 /**
+ * A gaming day, "2026-11-24", as people write it in English: "24 Nov 2026".
+ * @param {string} day
+ */
+export const writtenDay = (day) =>
+  new Date(`${day}T00:00:00Z`).toLocaleDateString("en-GB", { dateStyle: "medium", timeZone: "UTC" });
+
+/**
  * A moment in UTC in few letters: its hour and minute, and its day if that is not today.
  * @param {string} ts
  */

@@ -120,7 +120,7 @@ def test_the_reason_says_how_much_is_above_what():
     state = metered(approval_above=10_000).state
 
     assert second_person_needed(state, Adjust(Cause.INCREASE, 10_001, "test", "eve")) == (
-        "the amount 100.01 is more than 100.00 (approval_above), so a second person must approve it"
+        "the amount 100.01 is more than 100.00, so a second person must approve it"
     )
     assert second_person_needed(state, BackOut(7, "no such award", "eve")) is None
 
@@ -139,7 +139,7 @@ def test_what_nobody_approved_counts_together_until_the_gaming_day_ends():
     croupier.handle(replace(add, who="bob"))  # and whoever gives the order, it is the same meter
     assert is_asked_for_a_second(croupier, replace(add, amount=1))
     assert second_person_needed(croupier.state, add) == (
-        "the amount 500.00, with 3,000.00 of this gaming day that nobody approved, is more than 3,000.00 (approval_above), so a second "
+        "the amount 500.00, with 3,000.00 of this gaming day that nobody approved, is more than 3,000.00, so a second "
         "person must approve it"
     )
 

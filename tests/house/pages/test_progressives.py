@@ -6,6 +6,7 @@ import re
 from contextlib import asynccontextmanager
 from datetime import UTC, date
 
+import pypdf
 import pytest
 from playwright.async_api import Page, expect
 
@@ -60,10 +61,10 @@ async def test_each_meter_is_shown_with_its_tables_its_week_and_what_is_wrong(pa
     dragon, _ = told.keepers
     async with shown(page, tmp_path, monkeypatch, told):
         await expect(page.locator("#found")).to_have_text(
-            "2 warnings in the books of the gaming week 2026-11-16 to 2026-11-22."
+            "2 warnings in the books of the gaming week 16 Nov 2026 to 22 Nov 2026."
         )
         first = card(page, "Dragon Bonus Progressive Kept by meter-1")
-        await expect(first).to_contain_text("Kept by meter-1, record aa")
+        await expect(first).to_contain_text("Kept by meter-1")
         amount = dragon.balance(FRIDAY + A_DAY).primary // 1_000_000
         await expect(first.locator(".now")).to_contain_text(f"Meter now${amount / 100:,.2f}PhaseIn service")
         await expect(first.locator(".now")).to_contain_text("Last award$2,500.36, booked: Player wins 2-3-4")
@@ -71,17 +72,17 @@ async def test_each_meter_is_shown_with_its_tables_its_week_and_what_is_wrong(pa
             "Baccarat 1: live, playingBaccarat 2: NOT LIVE"
         )
         await expect(first.locator(".warnings li")).to_have_text(
-            "2026-11-18: 5.00 USD of the coins are missing: count again."
+            "18 Nov 2026: 5.00 USD of the coins are missing: count again."
         )
         days = await rows(page, "Dragon Bonus Progressive Kept by meter-1")
         assert [day[:4] for day in days] == [
-            ["2026-11-16", "Ended", "balanced", "not counted"],
-            ["2026-11-17", "Ended", "balanced", "not counted"],
-            ["2026-11-18", "Ended", "balanced", "counted, \N{MINUS SIGN}5.00"],
-            ["2026-11-19", "Ended", "balanced", "counted"],
-            ["2026-11-20", "Open, as of 14:00", "balanced", "not counted"],
-            ["2026-11-21", "To come", "", ""],
-            ["2026-11-22", "To come", "", ""],
+            ["16 Nov 2026", "Ended", "balanced", "not counted"],
+            ["17 Nov 2026", "Ended", "balanced", "not counted"],
+            ["18 Nov 2026", "Ended", "balanced", "counted, \N{MINUS SIGN}5.00"],
+            ["19 Nov 2026", "Ended", "balanced", "counted"],
+            ["20 Nov 2026", "Open, as of 14:00", "balanced", "not counted"],
+            ["21 Nov 2026", "To come", "", ""],
+            ["22 Nov 2026", "To come", "", ""],
         ]
         wagers = dragon.wagers(FRIDAY - A_DAY)
         assert days[3][4:10] == [
@@ -107,9 +108,9 @@ async def test_a_day_that_does_not_balance_is_loud(page, tmp_path, monkeypatch):
     told.keepers[1].spoiled.add(FRIDAY - 2 * A_DAY)
     async with shown(page, tmp_path, monkeypatch, told, "progressives?day=2026-11-18"):
         loud = card(page, "Dragon Bonus Progressive Kept by Baccarat 3").locator("tr.outside.chosen")
-        await expect(loud).to_contain_text("2026-11-18EndedNOT BALANCED")
+        await expect(loud).to_contain_text("18 Nov 2026EndedNOT BALANCED")
         compared = card(page, "Dragon Bonus Progressive Kept by Baccarat 3").locator("details").nth(2)
-        await expect(compared.locator("summary")).to_have_text("Reconciliation of 2026-11-18: NOT BALANCED")
+        await expect(compared.locator("summary")).to_have_text("Reconciliation of 18 Nov 2026: NOT BALANCED")
         await compared.locator("summary").click()
         await expect(compared).to_contain_text("The ledger and the record differ.")
 
@@ -119,7 +120,7 @@ async def test_a_day_is_chosen_and_its_books_are_opened_and_downloaded(page, tmp
     async with shown(page, tmp_path, monkeypatch, told):
         await (
             card(page, "Dragon Bonus Progressive Kept by meter-1")
-            .get_by_role("link", name="2026-11-19")
+            .get_by_role("link", name="19 Nov 2026")
             .click()
         )
         await expect(page).to_have_url(re.compile("day=2026-11-19"))
@@ -127,10 +128,11 @@ async def test_a_day_is_chosen_and_its_books_are_opened_and_downloaded(page, tmp
         accrual, deposit, compared = (
             await card(page, "Dragon Bonus Progressive Kept by meter-1").locator("details").all()
         )
-        await expect(deposit.locator("summary")).to_contain_text("2026-11-16 to 2026-11-22, so far")
+        await expect(deposit.locator("summary")).to_contain_text("16 Nov 2026 to 22 Nov 2026, so far")
         for each in (accrual, deposit, compared):
             await each.locator("summary").click()
         await expect(accrual).to_contain_text("Eve, approved by Omar, “a promotion”")
+        await expect(accrual).to_contain_text("A hand wins by 9 with 2-3-4 in any order")
         await expect(accrual).to_contain_text(
             "Start and changes add up to the end, to the millionth of the smallest unit of the currency."
         )
@@ -143,8 +145,30 @@ async def test_a_day_is_chosen_and_its_books_are_opened_and_downloaded(page, tmp
             found = list(csv.DictReader(io.StringIO((await download.path()).read_text())))
             assert column in found[0]
             assert {each["kept_by"] for each in found} >= {"meter-1"}
+            async with page.expect_download() as offered:
+                await page.get_by_role("link", name=f"{sheet} as PDF").click()
+            download = await offered.value
+            assert download.suggested_filename == f"progressives-{sheet.lower()}-2026-11-19.pdf"
+            words = " ".join(each.extract_text() for each in pypdf.PdfReader(await download.path()).pages)
+            assert "19 Nov 2026" in words
+            assert "dragon" in words
         await page.get_by_role("button", name="Week before").click()
         await expect(page.get_by_label("Gaming day")).to_have_value("2026-11-12")
+
+
+async def test_the_page_on_paper_has_its_day_and_its_books_and_nothing_that_is_pressed(
+    page, tmp_path, monkeypatch
+):
+    async with shown(page, tmp_path, monkeypatch, Meters(), "progressives?day=2026-11-19"):
+        await page.evaluate("window.print = () => { window.printed = true }")
+        await page.get_by_role("button", name="Print").click()
+        assert await page.evaluate("window.printed")
+        await page.emulate_media(media="print")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Progressives, 19 Nov 2026")
+        await expect(page.get_by_role("heading", level=1)).to_be_visible()
+        await expect(page.locator(".week table").first).to_be_visible()
+        for pressed in ("button", "#downloads", "nav", "form"):
+            await expect(page.locator(pressed).first).to_be_hidden()
 
 
 async def test_the_meter_goes_on_and_what_is_open_stays_open(page, tmp_path, monkeypatch):

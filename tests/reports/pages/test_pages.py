@@ -36,6 +36,7 @@ CUT_OFF = """
   .filter(each => each.scrollWidth > each.clientWidth + 1)
   .map(each => each.id || each.textContent)
 """
+WON = "A hand wins by 9 with 2-3-4 in any order, all diamonds"
 # The decimals of each currency's unit, and each amount as it is shown, without the currency's sign, and read again.
 IN_EACH_CURRENCY = """
 async ([codes, amounts]) => {
@@ -101,11 +102,24 @@ async def test_an_executive_opens_the_meter_adjusts_it_and_changes_its_settings_
         await form.get_by_role("button", name="Review").click()
         await expect(form.get_by_role("alert")).to_have_text("Nothing is changed.")
         await form.get_by_label("Seed").fill("500")
+        await form.get_by_label("Contribution").fill("25%")
         await form.get_by_label("Reserve").fill("1%")
+        await form.get_by_label("Percentage awards").select_option("participants")
         await form.get_by_label("Reason").fill("more for the next meter")
         await form.get_by_role("button").click()
-        await expect(dialog.locator("tbody tr")).to_have_text(["seed10,000.00500.00", "reserve0%1%"])
+        await expect(dialog.locator("tbody tr")).to_have_text(
+            [
+                "Seed10,000.00500.00",
+                "Contribution20%25%",
+                "Reserve0%1%",
+                "Percentage awards are forthose that won their base wagerall with the wager",
+            ]
+        )
         await expect(dialog).to_contain_text("the seed amount to be at least as large as the largest")
+        for width, height in ((1280, 800), (1024, 768)):
+            await page.set_viewport_size({"width": width, "height": height})
+            for field in ("approval-name", "approval-password"):
+                await expect(dialog.locator(f"[name={field}]")).to_be_in_viewport(ratio=1)
         await approve(page, ANOTHER_EXECUTIVE)
         await confirm(page, "Change the settings")
 
@@ -127,7 +141,7 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
 
         await open_part(page, "awards")
         first, second = (page.locator("#award-list tbody tr").nth(at) for at in (0, 1))
-        await expect(first).to_contain_text("10,126.05")
+        await expect(first).to_contain_text(re.compile(rf"2{WON}.*10,126\.05.*key switch\d"))
         await expect(second).to_contain_text("Backed out")
         await expect(second).to_contain_text("eve, approved by omar: the wrong seats")
         words = await printed(page, first)
@@ -155,7 +169,7 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
         end = report.locator("tbody tr").last
         await expect(end).to_contain_text("End")
         await page.get_by_role("button", name="Day before").click()
-        await expect(report).to_contain_text("“=a promotion”")
+        await expect(report).to_contain_text(re.compile(rf"“=a promotion”.*Award 2, {WON}"))
 
         await open_part(page, "week")
         await of_day(page, "week", "2026-11-20")
