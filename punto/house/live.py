@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from time import monotonic
-from typing import Any, Final, NamedTuple, TypeVar, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
 
 from punto.baccarat.table.events import DeviceName
 from punto.baccarat.table.state import Phase
@@ -127,17 +127,21 @@ class Taker(Part):
     ts: Timestamp
 
 
+Need = Literal["at_once", "soon", "look_into"]
+
+
 class FloorAlarm(Part):
     """What is wrong at a table now. `id` is the same as long as the alarm lasts, and `rank` is 0 for the worst `kind`.
 
-    An `urgent` alarm needs somebody at once. `label` and `text` say in words what is wrong. `since` is when the alarm began or was first
+    `need` says when it needs somebody: `at_once`, because people at the table wait or nothing is known of it; `soon`; or, for a
+    figure, to `look_into`. `label` and `text` say in words what is wrong. `since` is when the alarm began or was first
     seen. `acknowledged` is null until somebody has acknowledged it.
     """
 
     id: str
     kind: str
     rank: int
-    urgent: bool
+    need: Need
     label: str
     text: str
     since: Timestamp

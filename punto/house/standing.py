@@ -18,37 +18,43 @@ from sqlalchemy import ColumnElement, and_, delete, select, update
 from punto.baccarat.currency import in_words
 from punto.house import schema
 from punto.house.alarms import AlarmError
-from punto.house.live import CardOrder, Deviation, FloorAlarm, TableView, Taker
+from punto.house.live import CardOrder, Deviation, FloorAlarm, Need, TableView, Taker
 from punto.house.store import Store, StoreAwayError
 from punto.house.taken import aware
 from punto.messages.building import timestamp
 from punto.runtime import clock
+from punto.runtime.gaming_days import written_day
 
 LOOK_SECONDS: Final = 1.0
-_URGENT: Final = {
+_AT_ONCE: Final = {
+    "away": "NOT LIVE",
+    "stop": "Waiting for a supervisor",
+    "call": "Supervisor called",
+}
+_SOON: Final = {
+    "shoe": "Shoe offline",
+    "wait": "Waiting for a card",
+    "notice": "Notice",
     "fault": "Rounds are not taken in",
     "record": "Record {}",
     "unread": "Messages are not read",
     "accounts": "Old accounts of the house",
-    "away": "NOT LIVE",
-    "stop": "Waiting for a supervisor",
-    "call": "Supervisor called",
-    "edge": "Favours the players",
-    "order": "Cards in order",
-    "deviation": "Deviation",
-}
-_OTHERS: Final = {
-    "shoe": "Shoe offline",
-    "wait": "Waiting for a card",
-    "notice": "Notice",
     "device": "Device offline",
     "meter": "Meter not live",
     "keypad": "Configuration keypad",
 }
-_LABELS: Final = _URGENT | _OTHERS
+_FIGURES: Final = {
+    "edge": "Favours the players",
+    "order": "Cards in order",
+    "deviation": "Deviation",
+}
+_LABELS: Final = _AT_ONCE | _SOON | _FIGURES
 _RANKS: Final = {kind: rank for rank, kind in enumerate(_LABELS)}
-"""All kinds of alarms, the worst first: a table that stands still comes before a figure that somebody looks into."""
-_OF_THE_PRESENT: Final = frozenset({"edge", "stop", "call", *_OTHERS})
+"""All kinds of alarms, the worst first: a table where people stand and wait comes before a figure that somebody looks into."""
+_KINDS: Final[dict[Need, dict[str, str]]] = {"at_once": _AT_ONCE, "soon": _SOON, "look_into": _FIGURES}
+_NEEDS: Final = {kind: need for need, labels in _KINDS.items() for kind in labels}
+_OF_THE_HOUSE: Final = frozenset({"away", "fault", "record", "unread", "accounts", "order", "deviation"})
+_OF_THE_PRESENT: Final = _LABELS.keys() - _OF_THE_HOUSE
 """What a table says of the present. If the table is not live, these alarms are not shown, and may not be over."""
 _STOPPED: Final = frozenset({"needs_supervisor", "shoe_error"})
 _ALARM: Final = schema.STANDING_ALARMS.c
@@ -128,7 +134,7 @@ def _of_the_present(view: TableView) -> Iterator[Found]:
     if view.edge_alarms:
         yield _found("edge", ", ".join(view.edge_titles), " ".join(view.edge_alarms))
     if "shoe_offline" in overlays:
-        yield _found("shoe", "" if view.shoe is None else _reason_first(view.shoe.reason))
+        yield _found("shoe", "" if view.shoe is None else _without_port(view.shoe.reason))
     if view.devices_away:
         devices = [each.replace("_", " ") for each in view.devices_away]
         yield _found("device", ", ".join(devices), " ".join(view.devices_away))
@@ -148,16 +154,18 @@ def _deviation(of: Deviation, currency: str) -> Found:
         kept, staked, expected = (
             in_words(round(each), currency or None) for each in (of.found, of.counted, of.expected)
         )
-        figures = f"{of.wager}, win: {kept} of {staked} staked since {of.since}, {expected} expected"
+        figures = (
+            f"{of.wager}, win: {kept} of {staked} staked since {written_day(of.since)}, {expected} expected"
+        )
     else:
-        figures = f"{of.wager}, {of.rule}: {of.found:,} of {of.counted:,} hands since {of.since}, {of.expected:.1f} expected"
+        figures = f"{of.wager}, {of.rule}: {of.found:,} of {of.counted:,} hands since {written_day(of.since)}, {of.expected:.1f} expected"
     return _found("deviation", f"{figures}. {_by_chance(of.evidence)}", f"{of.wager} {of.rule}")
 
 
-def _reason_first(reason: str) -> str:
-    """Why a device is away, before its port, which tells people on the floor nothing."""
+def _without_port(reason: str) -> str:
+    """Why a device is away, without its port, which tells people on the floor nothing and is on the page of the table's devices."""
     port, _, why = reason.partition(": ")
-    return f"{why} ({port})" if port.startswith("/") and why else reason
+    return why if port.startswith("/") and why else reason
 
 
 def _by_chance(evidence: float) -> str:
@@ -196,7 +204,7 @@ class Standing:
             id=of.id,
             kind=of.kind,
             rank=_RANKS[of.kind],
-            urgent=of.kind in _URGENT,
+            need=_NEEDS[of.kind],
             label=of.label,
             text=of.text,
             since=timestamp(mark.since),

@@ -208,33 +208,26 @@ const lineOf = (card) => element("li", {}, element("a", { href: `#${card.element
 
 /** @type {(line: HTMLLIElement, card: TableCard, alarm: FloorAlarm) => void} */
 function drawLine(line, { view: { table, name: of } }, alarm) {
-  const { label, text, urgent, since, acknowledged } = alarm;
+  const { label, text, need, since, acknowledged } = alarm;
   const [link, side] = line.children;
-  line.classList.toggle("urgent", urgent);
+  line.classList.toggle("at-once", need === "at_once");
+  line.classList.toggle("figure", need === "look_into");
   line.classList.toggle("taken", acknowledged !== null);
-  refresh(link, [of, label, text], () => [
+  refresh(link, [of, label, text, since], () => [
     element("span", { class: "at" }, of),
     " ",
     element("b", {}, text === "" ? label : `${label}:`),
     " ",
     element("span", { class: "text" }, text),
+    " ",
+    element("span", { class: "since" }, "since ", element("time", { datetime: since }, moment(since))),
   ]);
   const focused = side.contains(document.activeElement);
-  refresh(side, [of, since, acknowledged, mayAcknowledge], () => [
-    element("p", { class: "since" }, "since ", element("time", { datetime: since }, moment(since))),
-    ...(acknowledged === null
-      ? mayAcknowledge
-        ? [acknowledgeButton(table, of, alarm)]
-        : []
-      : [
-          element(
-            "p",
-            { class: "who" },
-            "acknowledged ",
-            element("b", {}, `${acknowledged.who}, ${moment(acknowledged.ts)}`),
-          ),
-        ]),
-  ]);
+  refresh(side, [of, acknowledged, mayAcknowledge], () => {
+    if (acknowledged === null) return mayAcknowledge ? [acknowledgeButton(table, of, alarm)] : [];
+    const { who, ts } = acknowledged;
+    return [element("p", { class: "who" }, "acknowledged ", element("b", {}, `${who}, ${moment(ts)}`))];
+  });
   if (focused && !side.contains(document.activeElement)) /** @type {HTMLElement} */ (link).focus();
 }
 

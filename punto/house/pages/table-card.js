@@ -57,7 +57,7 @@ export class TableCard {
       phase: phaseOf(view),
       game: view.game,
       pace: paceOf(view),
-      shoe: [...(shoe === null ? [] : [`Shoe ${shoe.number}, coup ${shoe.coup}`]), ...view.signed_on].join(", "),
+      shoe: [...(shoe === null ? [] : [`Shoe ${shoe.number}, hand ${shoe.coup}`]), ...view.signed_on].join(", "),
       cards: cardsOf(view),
       title: meter === null ? "" : meterOf(meter),
       meter: meter === null ? "" : this.#moneyOf(view.currency, meter.meter),
@@ -85,7 +85,9 @@ export class TableCard {
       closed: phase === null || CLOSED.has(phase),
       frozen: meter?.live === false,
       needs: first?.acknowledged === null,
-      urgent: first?.urgent === true,
+      alarmed: first !== undefined,
+      "at-once": first?.need === "at_once",
+      figure: first?.need === "look_into",
     };
     for (const [name, is] of Object.entries(looks)) this.element.classList.toggle(name, is);
   }

@@ -64,7 +64,8 @@ def card(page: Page, name: str):
 
 async def alarms(page: Page) -> list[str]:
     """The list of alarms, as it is read, without since when."""
-    return [" ".join(each.split()) for each in await page.locator("#alarm-list a").all_inner_texts()]
+    lines = await page.locator("#alarm-list a").all_inner_texts()
+    return [re.sub(r" ?since [^ ]*( [^ ]*, [^ ]*)?$", "", " ".join(each.split())) for each in lines]
 
 
 async def test_what_is_known_of_records_with_one_id_is_beside_their_alarm(page, tmp_path):
@@ -101,26 +102,26 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
     )
     async with shown(page, tmp_path, floor):
         assert await alarms(page) == [
-            "Baccarat 13 Rounds are not taken in: Round 12 is on the record twice",
-            "Baccarat 13 Messages are not read: State: the message is not JSON",
-            "Baccarat 13 Old accounts of the house: It has version 7, and the house has 9",
             "Baccarat 5 NOT LIVE: The table's service was stopped",
             "Baccarat 13 NOT LIVE: Stopped",
             "Baccarat 4 Waiting for a supervisor: The lid of the shoe was opened during play",
+            "Baccarat 7 Shoe offline: The cable was pulled",
+            "Baccarat 13 Rounds are not taken in: Round 12 is on the record twice",
+            "Baccarat 13 Messages are not read: State: the message is not JSON",
+            "Baccarat 13 Old accounts of the house: It has version 7, and the house has 9",
+            "Baccarat 9 Device offline: Keypad, card reader",
+            "Baccarat 10 Meter not live: Dragon Progressive",
             "Baccarat 8 Favours the players: Dragon Bonus, Player, Panda 8",
             "Baccarat 8 Cards in order: Shoe 21 comes like shoe 17 backwards. By chance, at most once in 41,300,000",
             (
                 "Baccarat 2 Deviation: Dragon Bonus, Player, Player wins by 9, not natural: "
-                "24 of 1,204 hands since 2026-11-24, 4.4 expected. By chance, at most once in 2,410,000"
+                "24 of 1,204 hands since 24 Nov 2026, 4.4 expected. By chance, at most once in 2,410,000"
             ),
-            "Baccarat 7 Shoe offline: The cable was pulled (/dev/ttyUSB0)",
-            "Baccarat 9 Device offline: Keypad, card reader",
-            "Baccarat 10 Meter not live: Dragon Progressive",
         ]
         await expect(page.locator("#live-tables")).to_have_text("12 of 14")
         await expect(page.locator("#alarm-count")).to_have_text("12")
         await expect(card(page, "Baccarat 13")).to_contain_text("+3 more")
-        await expect(card(page, "Baccarat 1")).to_contain_text(re.compile(r"Shoe \d+, coup \d+, mei, ann"))
+        await expect(card(page, "Baccarat 1")).to_contain_text(re.compile(r"Shoe \d+, hand \d+, mei, ann"))
         await expect(card(page, "Baccarat 1")).to_contain_text(re.compile(r"\d+ hands/h"))
         await expect(card(page, "Baccarat 4").locator(".alarm")).to_have_text("Waiting for a supervisor")
         await expect(card(page, "Baccarat 10")).to_contain_text("3 to take in")
@@ -452,6 +453,29 @@ async def test_the_strip_of_alarms_has_whole_lines_and_leads_to_all_others(
         await expect(lines.last).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("width", "height", "tables", "letters"), [(1280, 800, 12, 16), *soaked((3840, 2160, 200, 24))]
+)
+async def test_the_alarms_of_an_evening_are_all_in_sight_and_every_table_can_be_read(
+    page, tmp_path, width, height, tables, letters
+):
+    floor = Floor()
+    floor.tables = an_evening(tables)
+    await page.set_viewport_size({"width": width, "height": height})
+    await page.add_init_script("sessionStorage.setItem('csrf', 'told at the sign-on')")
+    async with served(tmp_path, floor.view, doors=OF_SUE) as address:
+        await page.goto(address)
+        lines = page.locator("#alarm-list li")
+        await expect(lines).to_have_count(8)
+        await expect(lines.last).to_be_visible()
+        await expect(page.locator("#more-alarms")).to_be_hidden()
+        for part in ("h3", ".phase"):
+            size = await page.locator(f"article {part}").first.evaluate(
+                "each => parseFloat(getComputedStyle(each).fontSize)"
+            )
+            assert size >= letters
+
+
 LONG = "Dragon Salon Privé Baccarat"
 
 
@@ -499,19 +523,26 @@ async def test_48_tables_are_on_one_screen_and_none_moves_when_alarms_come(page,
         )
 
 
-GOLD = "each => getComputedStyle(each).borderLeftColor === 'rgb(216, 171, 85)'"
+EDGE = "each => getComputedStyle(each).borderLeftColor"
+RED, GOLD, BLUE, NO_COLOUR = (
+    f"rgb({colour})" for colour in ("255, 133, 120", "216, 171, 85", "156, 196, 245", "44, 48, 61")
+)
 
 
-async def test_gold_marks_only_what_needs_somebody_and_a_closed_table_is_grey(page, tmp_path):
+async def test_a_table_that_waits_a_device_and_a_figure_have_colours_of_their_own_and_a_closed_table_is_grey(
+    page, tmp_path
+):
     floor = Floor()
     floor.tables = an_evening(12)
     await page.emulate_media(color_scheme="dark")
     async with shown(page, tmp_path, floor):
         await expect(page.get_by_role("article")).to_have_count(12)
-        gold = [each for each in await page.locator("article").all() if await each.evaluate(GOLD)]
-        assert [await each.locator("h3").inner_text() for each in gold] == [
-            f"Baccarat {number}" for number in (2, 4, 5, 7, 8, 9, 10)
-        ]
+        edges = {
+            await each.locator("h3").inner_text(): await each.evaluate(EDGE)
+            for each in await page.locator("article").all()
+        }
+        needs = dict.fromkeys((4, 5), RED) | dict.fromkeys((7, 9, 10), GOLD) | dict.fromkeys((2, 8), BLUE)
+        assert edges == {f"Baccarat {number}": needs.get(number, NO_COLOUR) for number in range(1, 13)}
         closed, open_ = card(page, "Baccarat 12"), card(page, "Baccarat 11")
         ground = "each => getComputedStyle(each).backgroundColor"
         assert await closed.evaluate(ground) == "rgba(0, 0, 0, 0)" != await open_.evaluate(ground)
