@@ -4,7 +4,6 @@ import asyncio
 import http.client
 import json
 import sqlite3
-import time
 import urllib.request
 from contextlib import closing
 from typing import Any, get_args
@@ -177,7 +176,6 @@ async def test_of_sign_ons_at_the_same_time_one_session_is_left(here, tmp_path):
     ]
 
 
-@pytest.mark.punctual
 async def test_who_signs_on_while_somebody_writes_to_the_accounts_holds_up_nobody_else(here, tmp_path):
     here.account("Mei", "dealer")
     here.account("Ann", "supervisor")
@@ -187,10 +185,8 @@ async def test_who_signs_on_while_somebody_writes_to_the_accounts_holds_up_nobod
         browser = here.browser()
         coming = asyncio.create_task(browser.sign_on("Mei"))
         await asyncio.sleep(0.5)
-        begun = time.monotonic()
         assert (await ann.order("change_shoe")).status == 200
-        assert time.monotonic() - begun < 0.5
-        assert not coming.done()
+        assert not coming.done()  # so the order did not wait for it
         writing.execute("ROLLBACK")
     assert (await coming).status == 200
 
