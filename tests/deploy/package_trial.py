@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
@@ -25,7 +26,7 @@ from benchmarks.start import Record
 from punto.controller.config.tables import load_configs
 from punto.controller.journal import schema
 from tests.deadline import DEADLINE
-from tests.deploy.installed_machine import NAMESPACES
+from tests.deploy.installed_machine import DYNAMIC_USER, NAMESPACES
 from tools.packages import PYTHONS, this_architecture
 from tools.release import ROOT, on_disk
 
@@ -36,36 +37,47 @@ TABLE: Final = "table-1"
 CONFIG: Final = f"/etc/punto/{TABLE}.toml"
 RECORD: Final = f"/var/lib/punto/{TABLE}/{TABLE}.db"
 SHOE: Final = f"/var/lib/punto/{TABLE}/shoe"
+SHOE_KEY: Final = f"/etc/punto/{TABLE}.shoe.key"
 OTHER: Final = "table-2"
 """A table with a long record."""
-OTHER_CONFIG: Final = CONFIG.replace(TABLE, OTHER)
 OTHER_RECORD: Final = RECORD.replace(TABLE, OTHER)
+SAID: Final = 5000
+"""Characters of the logs that an error shows."""
 A_SHOE: Final = 70
 """Hands that a shoe of eight decks always has."""
 SOCKET: Final = f"/run/punto/{TABLE}/operator.sock"
 PASSWORD: Final = "a long password"  # noqa: S105 - of an account that this trial makes
-EDITOR: Final = f"""#!/bin/sh
-# What a person changes in the example of a table: the port of the shoe, which is virtual here.
-sed -i 's|^port = "/dev/serial.*|port = "{SHOE}"|; s|^seats = |simulation = true\\n&|' "$@"
+ANSWERS: Final = """
+table = "{table}"
+simulation = {simulation}
+
+[shoe]
+port = "/var/lib/punto/{table}/shoe"
+
+[people]
+Mei = ["supervisor"]
 """
+UDEV_RULE: Final = f"/etc/udev/rules.d/61-punto-{TABLE}.rules"
+"""What `punto setup` writes for an adapter, which the virtual shoe does not have."""
 SYSTEMCTL: Final = """#!/bin/sh
 # A systemd on which a table runs.
 case $* in *list-units*) echo "punto@table-1.service loaded active running Punto table table-1" ;; esac
 """
 IMAGE: Final = "-image"
 MORE: Final = {
-    "": "",
+    "": ",mosquitto",
     IMAGE: ",python3-pip,ca-certificates",
 }
-"""What else a clean Debian has: for the image of tests/deploy/image_trial.py."""
+"""What else a clean Debian has: the broker of a table's PC, and what the image of tests/deploy/image_trial.py needs."""
 TOUCHED: Final = ("etc", "opt", "root", "run", "srv", "usr", "var/lib", "var/log")
 """Where a package could leave something."""
 WANTED: Final = re.compile(
-    r"/var/lib/punto(/table-\d(/(table-\d\.db(-shm|-wal|\.lock)?|operators\.db|shoe\.store))?)?"
+    r"/var/lib/punto(/table-\d(/(table-\d\.db(-shm|-wal|\.lock)?|operators\.db|rehearsals(/\d{8}T\d{6}Z\.db)?|shoe\.store))?)?"
+    r"|/etc/mosquitto/(conf\.d/punto\.conf|punto\.(acl|passwd))"
 )
-"""What a purge leaves: records and accounts, and the memory of the virtual shoe, which a person has put there."""
+"""What a purge leaves: records and accounts, the memory of the virtual shoe, which a person has put there, and what is Mosquitto's."""
 OF_THE_SYSTEM: Final = re.compile(
-    r"/(var/lib/(dpkg|apt|systemd)|var/log|run/(lock|shm|systemd)|etc/(\.pwd\.lock|passwd|group|shadow|gshadow|subuid|subgid)-?$)"
+    r"/(var/lib/(dpkg|apt|systemd|mosquitto)|var/log|run/(lock|shm|systemd|mosquitto|credentials)|etc/(\.pwd\.lock|passwd|group|shadow|gshadow|subuid|subgid)-?$)"
 )
 
 
@@ -74,6 +86,7 @@ class Trial:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._started = 0
 
     def __enter__(self) -> Self:
         # Not a chroot: in one, Chromium could not make the namespaces of its sandbox.
@@ -93,9 +106,10 @@ class Trial:
         self._namespaces.kill()
         self._namespaces.wait()
 
-    def command(self, *command: str, user: str | None = None) -> list[str]:
-        """A command line that runs a command in it."""
-        whose = ("setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups") if user else ()
+    def command(self, *command: str, user: str | None = None, groups: tuple[str, ...] = ()) -> list[str]:
+        """A command line that runs a command in it, as root or as a user with the user's own groups or these."""
+        of = f"--groups={','.join(groups)}" if groups else "--init-groups"
+        whose = ("setpriv", f"--reuid={user}", f"--regid={user}", of) if user else ()
         return [
             *("nsenter", "-t", str(self.first), "-m", "-n", "-p", "env", "-i", "-C", "/"),
             *("PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LC_ALL=C.UTF-8"),
@@ -118,23 +132,62 @@ class Trial:
         return done.stdout
 
     @contextmanager
-    def running(self, *command: str, user: str) -> Iterator[subprocess.Popen[bytes]]:
+    def running(
+        self, *command: str, user: str, groups: tuple[str, ...] = ()
+    ) -> Iterator[subprocess.Popen[bytes]]:
         """Have a program run until the end of the block."""
-        log = self.root.parent / f"{command[0].rpartition('/')[2]}.log"
+        self._started += 1
+        log = self.root.parent / f"{self._started}.log"
         with log.open("wb") as said:
             process = subprocess.Popen(
-                self.command(*command, user=user), stdout=said, stderr=said, start_new_session=True
-            )
+                self.command(*command, user=user, groups=groups),
+                stdout=said, stderr=said, start_new_session=True,
+            )  # fmt: skip
         try:
             yield process
         finally:
             if process.poll() is None:
                 os.kill(first_child(process.pid), signal.SIGTERM)
             process.wait(DEADLINE)
+            log.unlink()
+
+    @contextmanager
+    def unit(self, unit: str, instance: str = "") -> Iterator[subprocess.Popen[bytes]]:
+        """Have the program of a unit run until the end of the block: with the unit's user, groups, folder and credentials."""
+        settings = self.settings(unit, instance)
+        dynamic = "DynamicUser" in settings
+        (user,) = settings.get("User", [str(DYNAMIC_USER) if dynamic else "root"])
+        for each in settings.get("ExecStartPre", []):
+            self.run(*each.split())
+        for name in settings.get("StateDirectory", []):
+            self.run("install", "-d", "-m", "0700", "-o", user, f"/var/lib/{name}")
+        credentials = f"/run/credentials/{unit.replace('@', f'@{instance}')}"
+        self.run("install", "-d", "-m", "0711", "/run/credentials")
+        self.run("install", "-d", "-m", "0500", "-o", user, credentials)
+        for each in settings.get("LoadCredential", []):
+            name, source = each.split(":")
+            here = self.root / source.lstrip("/")
+            self.place(
+                f"{credentials}/{name}", here.read_text(encoding="utf-8") if here.exists() else "\n", 0o400
+            )
+            self.run("chown", user, f"{credentials}/{name}")
+        groups = tuple(settings.get("SupplementaryGroups", [user] if dynamic else []))
+        (command,) = settings["ExecStart"]
+        program = ("env", f"CREDENTIALS_DIRECTORY={credentials}", *command.split())
+        with self.running(*program, user=user, groups=groups) as process:
+            yield process
+
+    def settings(self, unit: str, instance: str = "") -> dict[str, list[str]]:
+        """The settings of a unit that is installed, each with its values."""
+        text = (self.root / f"usr/lib/systemd/system/{unit}").read_text(encoding="utf-8")
+        found: dict[str, list[str]] = {}
+        for key, value in re.findall(r"^(\w+)=(.*)$", text.replace("%i", instance), re.MULTILINE):
+            found.setdefault(key, []).append(value)
+        return found
 
     def said(self) -> str:
         """What the programs that run have said."""
-        return "".join(each.read_text(encoding="utf-8")[-3000:] for each in self.root.parent.glob("*.log"))
+        return "".join(each.read_text(encoding="utf-8") for each in self.root.parent.glob("*.log"))
 
     def files(self) -> set[str]:
         """All paths that a package could leave behind."""
@@ -150,12 +203,12 @@ class Trial:
             for line in (self.root / "etc" / base).read_text(encoding="utf-8").splitlines()
         }
 
-    def place(self, path: str, text: str) -> None:
-        """Write a program of this trial into it."""
+    def place(self, path: str, text: str, mode: int = 0o755) -> None:
+        """Write a file of this trial into it."""
         file = self.root / path.lstrip("/")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-        file.chmod(0o755)
+        file.chmod(mode)
 
     def install(self, package: Path) -> str:
         """Install a package as docs/how-to/install.md says, without a network."""
@@ -170,16 +223,6 @@ class Trial:
             ),
             f"/root/{package.name}",
         )
-
-    def starts(self, unit: str, instance: str) -> list[str]:
-        """The command of a unit that is installed."""
-        return self.setting(unit, "ExecStart").replace("%i", instance).split()
-
-    def setting(self, unit: str, key: str) -> str:
-        """A setting of a unit that is installed."""
-        text = (self.root / f"usr/lib/systemd/system/{unit}").read_text(encoding="utf-8")
-        (value,) = re.findall(rf"^{key}=(.*)$", text, re.MULTILINE)
-        return str(value)
 
     def version(self) -> str:
         """The version that `punto` is."""
@@ -246,13 +289,13 @@ def try_table(trial: Trial, before: Path, after: Path, rounds: int) -> None:
         with step(f"install {before.name}", trial.root):
             said = trial.install(before)
         assert "Next, run as root:" in said, said
-        with step("configure by README.Debian", trial.root):
+        with step("punto setup with a file of answers", trial.root):
             configure(trial)
         deal(trial, 1)
     with step(f"deal a shoe of {A_SHOE} hands as the units' user", trial.root):
         deal(trial, A_SHOE)
-    with step(f"record {rounds} rounds", trial.root):
-        write_record(trial, rounds)
+    with step(f"a second table with {rounds} rounds", trial.root):
+        add_table(trial, rounds)
     with step(f"upgrade to {after.name}, with proofs of old and new", trial.root):
         said = trial.install(after)
     new = after.name.split("_")[1]
@@ -266,6 +309,7 @@ def try_table(trial: Trial, before: Path, after: Path, rounds: int) -> None:
         said = trial.run("punto", "rollback")
     assert trial.version() == BEFORE, said
     deal(trial)
+    give_record(trial, A_SHOE)  # a short one, because each of the next steps proves it
     refuse_a_changed_record(trial, old)
     keep_what_runs(trial, old)
     with step("take it again: punto upgrade", trial.root):
@@ -274,7 +318,7 @@ def try_table(trial: Trial, before: Path, after: Path, rounds: int) -> None:
     deal(trial)
     with step("remove", trial.root):
         trial.run("apt-get", "remove", "--yes", "punto")
-    assert {CONFIG, RECORD, "/etc/udev/rules.d/60-punto.rules"} < trial.files() - had
+    assert {CONFIG, RECORD, UDEV_RULE, "/etc/udev/rules.d/60-punto.rules"} < trial.files() - had
     assert not (trial.root / "usr/lib/punto").exists()
     trial.install(after)
     assert trial.version() == new.partition("+")[0]
@@ -298,12 +342,8 @@ def try_display(trial: Trial, package: Path) -> None:
     assert "/punto/displays" in has
     assert not re.search(r"/punto/(controller|drivers|house|simulators)\b", has)
     assert "not in this package" in trial.run("punto", "run", "--config", CONFIG, fails=True)
-    trial.run(
-        "sh",
-        "-ec",
-        f"cp /usr/share/doc/punto-display/examples/display.toml /etc/punto-display/{TABLE}.toml; chmod 755 /etc/punto-display",
-    )
-    with trial.running(*trial.starts("punto-display@.service", TABLE), user="daemon"):
+    install_example(trial, package, f"/etc/punto-display/{TABLE}.toml")
+    with trial.unit("punto-display@.service", TABLE):
         wait_for(trial, "http://127.0.0.1:8080", "the board is served")
     with step("purge", trial.root):
         trial.run("apt-get", "purge", "--yes", package.name.split("_")[0])
@@ -315,16 +355,21 @@ def try_house(trial: Trial, package: Path) -> None:
     with step(f"install {package.name}", trial.root):
         trial.install(package)
     config = "/etc/punto-game-manager/game-manager.toml"
-    trial.run("sh", "-ec", f"cp /usr/share/doc/punto-house/examples/game-manager.toml {config}")
-    trial.run(
-        "sh",
-        "-ec",
-        f"sed -i 's|^path = .*|path = \"/tmp/store.db\"|' {config}; chmod 755 /etc/punto-game-manager",
-    )
+    install_example(trial, package, config)
+    trial.run("sed", "-i", 's|^path = .*|path = "/var/lib/punto-game-manager/game-manager.db"|', config)
     trial.run("punto", "check-config", config)
-    with trial.running(*trial.starts("punto-game-manager.service", ""), user="daemon"):
+    with trial.unit("punto-game-manager.service"):
         wait_for(trial, "http://127.0.0.1:8070", "the floor's page is served")
     trial.run("apt-get", "purge", "--yes", package.name.split("_")[0])
+
+
+def install_example(trial: Trial, package: Path, config: str) -> None:
+    """Install the example of a configuration as the package's README.Debian says."""
+    readme = trial.root / "usr/share/doc" / package.name.split("_")[0] / "README.Debian"
+    (line,) = re.findall(
+        rf"^    (install .* {re.escape(config)})$", readme.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    trial.run(*line.split())
 
 
 def wait_for(trial: Trial, text: str, what: str) -> None:
@@ -336,24 +381,27 @@ def wait_until(done: Callable[[], bool], what: str, trial: Trial) -> None:
     """Wait until something is so."""
     until = time.monotonic() + DEADLINE
     while not done():
-        assert time.monotonic() < until, f"{what}: not so\n{trial.said()}"
+        assert time.monotonic() < until, f"{what}: not so\n{trial.said()[-SAID:]}"
         time.sleep(0.1)
 
 
 def configure(trial: Trial) -> None:
-    """Follow /usr/share/doc/punto/README.Debian, and what docs/how-to/install.md has of keys and accounts."""
-    trial.place("/usr/local/bin/editor", EDITOR)
-    readme = (trial.root / "usr/share/doc/punto/README.Debian").read_text(encoding="utf-8")
-    *first, check = re.findall(r"^    (\S.*)$", readme, re.MULTILINE)
-    key = "/etc/punto/shoe.key"
-    for line in (*first, f"punto device-key {key}; chgrp punto-{TABLE} {key}; chmod 0640 {key}", check):
-        trial.run("sh", "-ec", line)
-    trial.run(
-        *("punto", "operators", "--config", CONFIG, "add", "Mei", "--role", "supervisor"),
-        user=f"punto-{TABLE}",
-        typed=f"{PASSWORD}\n",
-    )
-    (trial.root / "usr/local/bin/editor").unlink()
+    """Set up a table with a virtual shoe."""
+    said = set_up(trial, TABLE, simulation=True)
+    assert re.search("^rehearsal .*; proven, and put aside", said, re.MULTILINE), said
+    trial.place(UDEV_RULE, "# the line of an adapter\n", 0o644)
+
+
+def set_up(trial: Trial, table: str, *options: str, simulation: bool) -> str:
+    """Set up a table by a file of answers, and return what the command says."""
+    answers = ANSWERS.format(table=table, simulation=str(simulation).lower())
+    trial.place("/root/answers.toml", answers, 0o600)
+    trial.place("/root/passwords", f"{PASSWORD}\n", 0o600)
+    given = ("--answers", "/root/answers.toml", "--passwords", "/root/passwords")
+    said = trial.run("punto", "setup", *given, *options)
+    for each in ("answers.toml", "passwords"):
+        (trial.root / "root" / each).unlink()
+    return said
 
 
 def deal(trial: Trial, rounds: int = 2) -> None:
@@ -377,24 +425,35 @@ def dealing(trial: Trial, rounds: int) -> Iterator[None]:
 
     first = rounds_of(trial)
     (trial.root / SOCKET.lstrip("/")).unlink(missing_ok=True)  # of a service that was killed
-    shoe = ("punto", "shoe", "--link", SHOE, "--key-file", "/etc/punto/shoe.key", "--between", "0.1")
+    shoe = ("punto", "shoe", "--link", SHOE, "--key-file", SHOE_KEY, "--between", "0.1")
     with (
+        trial.unit("mosquitto.service"),
         trial.running(*shoe, "--quiet", user=user),
-        trial.running(*trial.starts("punto@.service", TABLE), user=user) as table,
+        trial.unit("punto@.service", TABLE) as table,
     ):
 
         def until(done: Callable[[], bool], what: str) -> None:
             wait_until(lambda: done() or table.poll() is not None, what, trial)
-            assert table.poll() is None, f"the service has ended\n{trial.said()}"
+            assert table.poll() is None, f"the service has ended\n{trial.said()[-SAID:]}"
 
         until(
-            lambda: (trial.root / SOCKET.lstrip("/")).exists() and '"shoe connected"' in trial.said(),
-            "the shoe is connected",
+            lambda: (
+                (trial.root / SOCKET.lstrip("/")).exists()
+                and '"shoe connected"' in trial.said()
+                and '"broker connected"' in trial.said()
+            ),
+            "the shoe and the broker are connected",
         )
         order("sign-on")
         order("change-shoe")
-        until(lambda: rounds_of(trial) >= first + rounds, f"{rounds} hands are dealt")
+        for dealt in range(1, rounds + 1):
+            until(partial(has_rounds, trial, first + dealt), f"{dealt} of {rounds} hands are dealt")
         yield
+
+
+def has_rounds(trial: Trial, least: int) -> bool:
+    """Whether at least so many rounds are recorded."""
+    return rounds_of(trial) >= least
 
 
 def rounds_of(trial: Trial) -> int:
@@ -409,20 +468,18 @@ def rounds_of(trial: Trial) -> int:
             return 0
 
 
-def write_record(trial: Trial, rounds: int) -> None:
-    """Make a second table with a long record."""
-    config = OTHER_CONFIG.lstrip("/")
-    trial.run(
-        "sh", "-ec", f"sed 's/TABLE/{OTHER}/g' /usr/share/punto/sysusers-table.conf | systemd-sysusers -"
-    )
-    trial.run(
-        "sh",
-        "-ec",
-        f"sed 's/TABLE/{OTHER}/g' /usr/share/punto/tmpfiles-table.conf > /etc/tmpfiles.d/punto-{OTHER}.conf",
-    )
-    trial.run("systemd-tmpfiles", "--create", f"punto-{OTHER}.conf")
-    trial.run("sh", "-ec", f"sed 's/{TABLE}/{OTHER}/g; /^simulation/d' {CONFIG} > {OTHER_CONFIG}")
-    shutil.copy(long_record(trial.root / config, rounds), trial.root / OTHER_RECORD.lstrip("/"))
+def add_table(trial: Trial, rounds: int) -> None:
+    """Set up a second table with a long record."""
+    set_up(trial, OTHER, "--no-rehearsal", simulation=False)
+    give_record(trial, rounds)
+
+
+def give_record(trial: Trial, rounds: int) -> None:
+    """Give the second table a record with so many rounds."""
+    record = trial.root / OTHER_RECORD.lstrip("/")
+    for each in record.parent.glob(f"{record.name}*"):
+        each.unlink()
+    shutil.copy(long_record(trial.root / f"etc/punto/{OTHER}.toml", rounds), record)
     trial.run("chown", "-R", f"punto-{OTHER}:punto-{OTHER}", str(Path(OTHER_RECORD).parent))
 
 
