@@ -128,7 +128,8 @@ class Publication:
         for effect in step.effects:
             self._publish_effect(step, effect)
             if isinstance(effect, Announced) and not isinstance(effect.happening, _NOT_LOGGED):
-                _log.info(effect.happening.kind.replace("_", " "), **_fields(effect.happening))
+                kind = effect.happening.kind.replace("_", " ")
+                _log.info(kind, seq=step.seq, **_fields(effect.happening))
 
     def _publish_effect(self, step: Step, effect: Effect) -> None:
         if isinstance(effect, MeterMoved):

@@ -61,9 +61,9 @@ class Worker:
 def _begin() -> None:
     """Lower this process's priority, and end it with the service."""
     threading.Thread(target=_end_with_the_service, daemon=True).start()
-    # Ctrl-C and systemd signal every process of the service. The service ends this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    # Ctrl-C and systemd signal every process of the service. The service ends this one, and this one has no log.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_IGN)
     os.nice(_NICE)
     # Numpy reads it when it is loaded. Only one thread computes.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"

@@ -44,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
     status = 0
     try:
         try:
-            asyncio.run(_until_stopped(config))
+            asyncio.run(_until_stopped(config, args.log_level))
         finally:
             write_log()
     except* (StoreError, RefusedError) as errors:
@@ -54,11 +54,11 @@ def main(args: argparse.Namespace) -> int:
     return status
 
 
-async def _until_stopped(config: GameManagerConfig) -> None:
+async def _until_stopped(config: GameManagerConfig, level: str) -> None:
     # Rounds that wait for the store are many objects, none of them garbage: to look for it takes a tenth of the intake.
     gc.freeze()
     gc.set_threshold(100_000)
-    await until_stopped(_served(config))
+    await until_stopped(_served(config), level)
 
 
 async def _served(config: GameManagerConfig) -> None:

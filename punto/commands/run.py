@@ -86,7 +86,7 @@ def main(args: argparse.Namespace) -> int:
     ended: list[BaseException] = []
     try:
         try:
-            asyncio.run(_until_stopped(args.config, configs, failures))
+            asyncio.run(_until_stopped(args.config, configs, failures, args.log_level))
         finally:
             write_log()  # the reason for a failure is then the last line
     except* (*EXPECTED, ModuleNotFoundError) as errors:
@@ -104,7 +104,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 async def _until_stopped(
-    file: Path, configs: Sequence[ServiceConfig], failures: dict[str, list[str]]
+    file: Path, configs: Sequence[ServiceConfig], failures: dict[str, list[str]], level: str
 ) -> None:
     """Run the tables until a signal. `failures` gets those that failed, each with its messages."""
     if len(configs) > 1:  # each table has some twenty open files, and the usual limit is 1024
@@ -112,7 +112,7 @@ async def _until_stopped(
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     tables = Tables(configs, partial(_serve, file), _settle_down)
     try:
-        await until_stopped(_run(tables, configs[0].metrics))
+        await until_stopped(_run(tables, configs[0].metrics), level)
     finally:
         failures.update(tables.failures)
 

@@ -6,9 +6,13 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
 
+from punto.runtime import log
 
-async def until_stopped(service: Coroutine[Any, Any, object]) -> None:
-    """Run a service until SIGTERM or Ctrl-C cancels it, or until it fails."""
+
+async def until_stopped(service: Coroutine[Any, Any, object], level: str | None = None) -> None:
+    """Run a service until SIGTERM or Ctrl-C cancels it, or until it fails. A service with a log has a `level`."""
+    if level is not None:
+        log.change_level_by_signals(level)
     running = asyncio.create_task(service)
     for wanted in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(wanted, running.cancel)

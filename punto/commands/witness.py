@@ -69,7 +69,7 @@ def main(args: argparse.Namespace) -> int:
             key = SigningKey.open(config.witness.key)
             with WitnessStore(config.witness.path, key) as store:
                 print(f"witness with the public key {key.public}", flush=True)
-                asyncio.run(_witness(config, store))
+                asyncio.run(_witness(config, store, args.log_level))
         finally:
             write_log()
     except* KeyFileError as errors:
@@ -102,6 +102,6 @@ def _print_unusable(file: Path, error: BaseException) -> None:
     print(f"punto witness: {file} cannot be used: {reason}", file=sys.stderr)
 
 
-async def _witness(config: WitnessConfig, store: WitnessStore) -> None:
+async def _witness(config: WitnessConfig, store: WitnessStore, level: str) -> None:
     notify("READY=1")
-    await until_stopped(Witness(config, store).run())
+    await until_stopped(Witness(config, store).run(), level)

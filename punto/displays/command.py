@@ -118,6 +118,7 @@ async def _until_told_to_stop(options: DisplayOptions, level: str) -> None:
 
     log.set_up(human=sys.stderr.isatty(), level=level)
     serving = asyncio.create_task(serve(options, _say))
+    log.change_level_by_signals(level)
     told = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, told.set)

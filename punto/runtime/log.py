@@ -1,20 +1,23 @@
-"""Logging: one line of JSON for each event on standard error, which journald keeps."""
+"""Logging: for each event, a line of JSON on standard error or, if journald reads that, a record with fields."""
 
 import argparse
+import asyncio
 import atexit
-import json
 import logging
 import queue
+import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import structlog
 
 from punto.configs.characters import visible
+from punto.runtime import journald
 from punto.runtime.terminal import draw
 
 LEVELS: Final = ("debug", "info", "warning", "error")
@@ -30,30 +33,51 @@ def add_level(parser: argparse.ArgumentParser) -> None:
 
 
 def set_up(*, human: bool = False, level: str = "info") -> Callable[[], None]:
-    """Log JSON lines with UTC times, or coloured lines for a person at a terminal.
+    """Log records of the journal, JSON lines with UTC times, or coloured lines for a person at a terminal.
 
     The result writes the remaining lines, within `_LAST_LINES_SECONDS`; it also runs at the end of the process.
     """
-    renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-        if human
-        else structlog.processors.JSONRenderer()
-    )
-    writer = _Writer()
+    renderer: structlog.typing.Processor = structlog.processors.JSONRenderer()
+    address = None
+    if human:
+        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    elif journald.reads_the_standard_error():
+        renderer, address = journald.rendered, journald.SOCKET
+    writer = _Writer(renderer, address)
     logging.basicConfig(handlers=[_Library()], level=logging.WARNING, force=True)
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            *([_visible] if human else []),  # JSON escapes them
-            renderer,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=lambda *_: writer,
-    )
+    processors: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    if human or address:  # JSON escapes them
+        processors.append(_visible)
+    structlog.configure([*processors, renderer], logger_factory=lambda *_: writer)
+    _set_level(level)
     return writer.finish
+
+
+def change_level_by_signals(level: str) -> None:
+    """From now on, SIGUSR1 sets the level to `debug`, and SIGUSR2 to `level`. The running event loop takes the signals.
+
+    systemd's own way, `systemctl service-log-level`, was rejected, because it needs D-Bus, which nothing else of a table needs.
+    """
+    for number, wanted in ((signal.SIGUSR1, "debug"), (signal.SIGUSR2, level)):
+        asyncio.get_running_loop().add_signal_handler(number, partial(_change_level, wanted))
+
+
+def _set_level(level: str) -> None:
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
+    )
+
+
+def _change_level(level: str) -> None:
+    """Set the level, and log it at a level that shows this line always."""
+    _set_level("debug")
+    structlog.get_logger().info("log level changed", to=level)
+    _set_level(level)
 
 
 def _visible(_: object, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
@@ -82,16 +106,19 @@ class _Writer:
     If the queue is full, lines are dropped, and the next line reports how many.
     """
 
-    def __init__(self) -> None:
-        self._lines: queue.Queue[str] = queue.Queue(_MOST_LINES)
+    def __init__(self, renderer: structlog.typing.Processor, address: str | None) -> None:
+        """Write to the journal's socket at `address` what it takes, and otherwise to standard error."""
+        self._renderer = renderer
+        self._journal = None if address is None else journald.Journal(address)
+        self._lines: queue.Queue[tuple[str, bytes]] = queue.Queue(_MOST_LINES)
         self._dropped = 0
         threading.Thread(target=self._write, name="log", daemon=True).start()
         atexit.register(self.finish)
 
-    def msg(self, line: str) -> None:
-        """Queue a line."""
+    def msg(self, line: str, record: bytes = b"") -> None:
+        """Queue a line, with its record for the journal."""
         try:
-            self._lines.put_nowait(line)
+            self._lines.put_nowait((line, record))
         except queue.Full:
             self._dropped += 1
 
@@ -99,15 +126,20 @@ class _Writer:
 
     def _write(self) -> None:
         while True:
-            line = self._lines.get()
+            line, record = self._lines.get()
             if dropped := self._dropped:
                 self._dropped -= dropped
-                event = "log lines dropped: nothing read the log"
-                lost = {"event": event, "lines": dropped, "level": "warning"}
-                line = f"{json.dumps(lost)}\n{line}"
-            with suppress(OSError, ValueError):  # standard error is closed
-                draw(sys.stderr, f"{line}\n")
+                lost = {"event": "log lines dropped: nothing read the log", "lines": dropped}
+                rendered: Any = self._renderer(None, "warning", {**lost, "level": "warning"})
+                self._put(*(rendered[0] if isinstance(rendered, tuple) else (rendered,)))
+            self._put(line, record)
             self._lines.task_done()
+
+    def _put(self, line: str, record: bytes = b"") -> None:
+        if self._journal is not None and self._journal.takes(record):
+            return
+        with suppress(OSError, ValueError):  # standard error is closed
+            draw(sys.stderr, f"{line}\n")
 
     def finish(self) -> None:
         """Write the remaining lines, within `_LAST_LINES_SECONDS`."""

@@ -1,6 +1,7 @@
 """What the log of a service says, and that it never holds a table up."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,30 @@ def test_what_is_logged_can_be_chosen(tmp_path, level, events):
         table.stop()
 
     assert {each["event"] for each in logged(table)} - {"shoe lost"} == events
+
+
+def test_a_signal_lowers_the_level_while_a_table_runs_and_another_takes_it_back(tmp_path):
+    table = Table(tmp_path, None, options=("--log-level", "error"))
+
+    def changes(to: str) -> bool:
+        return f'"to": "{to}", "event": "log level changed"' in table.log.read_text(encoding="utf-8")
+
+    with table:
+        table.order("sign_on")
+        table.process.send_signal(signal.SIGUSR1)
+        wait_until(lambda: changes("debug"), "the level is debug")
+        table.order("call_supervisor", reason="a dispute")
+        table.process.send_signal(signal.SIGUSR2)
+        wait_until(lambda: changes("error"), "the level is the first one again")
+        table.order("call_supervisor", reason="another")
+        table.stop()
+
+    events = [(each["event"], each.get("to", each.get("text"))) for each in logged(table)]
+    assert [each for each in events if each[0] in {"log level changed", "alarm"}] == [
+        ("log level changed", "debug"),
+        ("alarm", "a dispute"),
+        ("log level changed", "error"),
+    ]
 
 
 def test_what_a_library_logs_is_a_line_as_all_others():
