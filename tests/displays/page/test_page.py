@@ -209,6 +209,27 @@ async def test_a_result_has_its_moment_before_its_mark_lands_on_the_roads(page, 
         await expect(page.locator(".bead-plate .cell")).to_have_count(hands)
 
 
+# The parts of the moment that begin to move, in the order in which they do.
+NOTE_MOVED = """
+() => {
+  window.moved = [];
+  document.querySelector(".moment").addEventListener("animationstart", ({ target }) => moved.push(target.className));
+}
+"""
+
+
+async def test_the_winners_band_moves_as_a_whole(page, broker):
+    table = PlayedTable(game_name="dragon-bonus-1")
+    await page.emulate_media(reduced_motion="no-preference")
+    async with shown(page, broker, table) as out:
+        await page.evaluate(NOTE_MOVED)
+        table.play(1)
+        await out.send("state", table.state())
+        await page.wait_for_function("moved.length > 0")
+
+        assert await page.evaluate("moved") == ["band"]
+
+
 async def test_the_whole_board_says_jackpot_when_the_whole_meter_is_won(page, broker):
     meter = Meter()
     moment = page.locator(".moment")
