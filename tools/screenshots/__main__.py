@@ -10,8 +10,9 @@ import argparse
 import asyncio
 import sys
 
-from playwright.async_api import async_playwright
+from playwright.async_api import async_playwright, expect
 
+from tests.deadline import DEADLINE
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 from tools.screenshots import consoles, displays, game_manager, house
 from tools.screenshots.approved import approve, approved_file
@@ -56,6 +57,7 @@ def main() -> int:
     if not chosen:
         print(f"no picture is named like {' or '.join(arguments.names)}", file=sys.stderr)
         return 1
+    expect.set_options(timeout=DEADLINE * 1000)  # as in the tests: a busy machine makes no picture fail
     asyncio.run(take(chosen, approving=arguments.approve))
     if chosen:
         print(f"not taken: {', '.join(sorted(chosen))}", file=sys.stderr)

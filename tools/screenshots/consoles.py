@@ -25,6 +25,7 @@ from tests.consoles.pages.parts import (
     headline,
     house,
     open_part,
+    press_twice,
 )
 from tests.reports.house import Clock
 from tools.screenshots.camera import AT, SCREENS, STEP, Keep, Picture, picture_for
@@ -54,7 +55,12 @@ WINS_A_QUARTER = "2H KC 3H JC 4H KD"
 HAND = timedelta(seconds=51)
 """What a hand takes at a usual pace."""
 NEVER_LIVE: Final = ("console-sign-on", "console-not-live")
+OF_A_WIN: Final = (
+    *("console-aquarius-win", "console-nexus-win", "console-progressive-start"),
+    *("console-progressive-signature", "console-progressive-supervisor"),
+)
 NAMES: Final = (
+    *OF_A_WIN,
     *(
         f"console-{page}{screen}"
         for page in ("dealer", "supervisor")
@@ -63,12 +69,11 @@ NAMES: Final = (
     *(*NEVER_LIVE, "console-dealer-burn", "console-dealer-next-card"),
     *("console-dealer-key-card", "console-dealer-call", "console-dealer-hands", "console-supervisor-void"),
     *("console-supervisor-correction", "console-supervisor-hands", "console-supervisor-shift"),
-    *("console-supervisor-game", "console-aquarius-win", "console-nexus-win", "console-progressive-start"),
-    *("console-progressive-signature", "console-progressive-supervisor"),
+    "console-supervisor-game",
 )
 
 
-async def take(browser: Browser, _chosen: Collection[str], keep: Keep) -> None:
+async def take(browser: Browser, chosen: Collection[str], keep: Keep) -> None:
     """Take the pictures of a table's day, and of a win of the progressive with either procedure."""
     any_page = picture_for(keep)
 
@@ -79,9 +84,10 @@ async def take(browser: Browser, _chosen: Collection[str], keep: Keep) -> None:
             await page.wait_for_selector("body.live")
         await any_page(page, name)
 
-    with tempfile.TemporaryDirectory() as folder:
-        await make_day(browser, Path(folder), picture)
-    for procedure in ("aquarius", "nexus"):
+    if set(chosen) - set(OF_A_WIN):
+        with tempfile.TemporaryDirectory() as folder:
+            await make_day(browser, Path(folder), picture)
+    for procedure in ("aquarius", "nexus") if set(chosen) & set(OF_A_WIN) else ():
         with tempfile.TemporaryDirectory() as folder:
             await make_win(browser, Path(folder), procedure, picture)
 
@@ -108,8 +114,7 @@ async def make_win(browser: Browser, folder: Path, procedure: str, picture: Pict
             await page.wait_for_selector("#game-order.armed")
             if procedure == "aquarius":
                 await picture(page, "console-progressive-start")
-            await page.wait_for_timeout(400)
-            await page.keyboard.press("F6")
+            await press_twice(page)
             await expect(page.locator("#todo")).to_contain_text("deal the hand")
             await here.draw(WINS_A_QUARTER)
             await expect(page.locator("#todo")).to_contain_text("25% of the meter")
@@ -132,7 +137,7 @@ async def sign_and_verify(page: Page, here: TableWithConsoles, picture: Picture)
     await page.get_by_role("button", name="Sign off").click()
     await page.wait_for_selector("#name:focus")
     await at_work(page, here, "omar")
-    await expect(page.locator("#todo")).to_contain_text("Call a supervisor")
+    await expect(page.locator("#todo")).to_contain_text("press CONFIRM")
     await picture(page, "console-progressive-supervisor")
 
 
@@ -189,6 +194,7 @@ async def dealers_day(page: Page, here: TableWithConsoles, clock: Clock, picture
     await headline(page, "Key Player's third card")
     await page.keyboard.type("6h")
     await picture(page, "console-dealer-key-card")
+    await expect(page.locator("#key-order")).to_be_enabled()
     await page.keyboard.press("Enter")
     await headline(page, "Third card to Banker")
     await page.keyboard.press("F8")

@@ -98,6 +98,7 @@ const called = () => view.alarms.find(isCall);
 
 /** When a supervisor was called, if one is; by the house's clock. @param {string} label */
 function callWords(label) {
+  if (!live()) return t("call.aloud");
   const ts = called()?.ts;
   return ts ? t("call.called", { time: hourAndMinute(ts) }) : label;
 }

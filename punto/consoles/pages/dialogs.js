@@ -65,6 +65,7 @@ const NOT_LIVE = t("not_live.dialog");
  * @property {Node[]} [parts] what the person fills in
  * @property {() => Fields} [read] gives the order's fields, or says what is missing by throwing an Error
  * @property {boolean} [why] whether a reason is asked for too
+ * @property {string[]} [usual] the reasons to touch
  * @property {(preview: Preview) => Node[]} [preview] shows what the service says that the order would do
  * @property {string} [confirm]
  * @property {((view: View) => unknown) | null} [about] what of a view the order is about, if it is off when that changes
@@ -84,6 +85,7 @@ export function askOrder({
   parts = [],
   read = () => ({}),
   why = orderOf(order).fields.includes("reason"),
+  usual = orderOf(order).usual,
   preview = () => [],
   confirm = title,
   about = null,
@@ -91,7 +93,7 @@ export function askOrder({
   path = "/api/orders",
 }) {
   const previews = path === "/api/orders";
-  const reason = why ? reasonField(order) : null;
+  const reason = why ? reasonField(usual) : null;
   const signature = signed ? person(SIGNATURE) : null;
   const second = element("p", { class: "hint second-needed" });
   const approval = person(APPROVAL);
@@ -99,20 +101,24 @@ export function askOrder({
   const shown = element("div", { class: "preview", "aria-live": "polite" });
   const fault = element("p", { class: "fault", role: "alert" });
   const go = element("button", { type: "submit", class: "go" }, confirm);
-  const toldBox = element("div", { class: "told" }, shown, second, ...(signature === null ? [] : [signature.node]));
+  const signatures = element("div", { class: "signatures" }, second, ...(signature === null ? [] : [signature.node]));
   const form = element(
     "form",
     {},
     element("p", { class: "consequence" }, text),
     element("div", { class: "asked" }, ...parts, ...(reason === null ? [] : [reason.node])),
-    toldBox,
-    fault,
-    element("p", { class: "fault not-live-line" }, NOT_LIVE),
+    shown,
     element(
       "div",
-      { class: "choices" },
-      button(t("cancel"), () => dialog.close(), { class: "cancel" }),
-      go,
+      { class: "foot" },
+      signatures,
+      element("div", { class: "faults" }, fault, element("p", { class: "fault not-live-line" }, NOT_LIVE)),
+      element(
+        "div",
+        { class: "choices" },
+        button(t("cancel"), () => dialog.close(), { class: "cancel" }),
+        go,
+      ),
     ),
   );
   const dialog = openDialog(title, form, () => unfollow(watch));
@@ -165,7 +171,7 @@ export function askOrder({
       ? `${t("full_stop", { text: translated(sentence(needed)) })} ${found.at_page ? AT_PAGE : AT_SESSION}`
       : "";
     if (!(needed && found.at_page)) approval.node.remove();
-    else if (!approval.node.isConnected) toldBox.append(approval.node);
+    else if (!approval.node.isConnected) signatures.append(approval.node);
     // Of cards that lie face down nothing is said beforehand, whatever the order.
     const possible = found !== null && (found.accepted || found.code === "not_revealed");
     previewed = possible ? JSON.stringify(now) : null;
@@ -242,7 +248,6 @@ const AT_PAGE = t("second.at_page");
 const APPROVAL = {
   field: "approval",
   title: t("second.title"),
-  hint: t("second.hint"),
 };
 const SIGNATURE = {
   field: "by",
@@ -348,8 +353,8 @@ function keyForm({ title, field, label, act, done }) {
   return form;
 }
 
-/** @param {{ field: string, title: string, hint: string }} asked */
-function person({ field, title, hint }) {
+/** @param {{ field: string, title: string, hint?: string }} asked */
+function person({ field, title, hint = "" }) {
   const required = field === "by"; // a second person need not sign here
   const [name, itsName] = labelled(t("name"), { name: `${field}-name`, ...A_NAME, required });
   const [password, itsPassword] = labelled(t("password"), { name: `${field}-password`, type: "password", required });
@@ -357,7 +362,7 @@ function person({ field, title, hint }) {
     "fieldset",
     { class: "second" },
     element("legend", {}, title),
-    element("p", { class: "hint" }, hint),
+    ...(hint === "" ? [] : [element("p", { class: "hint" }, hint)]),
     itsName,
     itsPassword,
   );
@@ -368,11 +373,11 @@ function person({ field, title, hint }) {
 
 /**
  * An order's usual reasons to touch, and words of one's own; every one is on the record.
- * @param {string} order
+ * @param {string[]} usual
  */
-function reasonField(order) {
+function reasonField(usual) {
   const [words, field] = labelled(t("reason"), { name: "reason", maxlength: 200 });
-  const keys = orderOf(order).usual.map((text) =>
+  const keys = usual.map((text) =>
     button(
       text,
       () => {

@@ -9,6 +9,9 @@ export const orElse = wordsOr;
 const KEPT = "lang"; // in this tab, so that its other pages have the same language
 const AGAIN_MILLISECONDS = 1000;
 const SAID = "said.";
+const TO_SUPERVISOR = "to_supervisor.";
+/** Whether the page is the supervisor's, where nobody is told to call a supervisor. */
+export const toSupervisor = document.body.classList.contains("supervisor");
 
 let named = "";
 let home = "";
@@ -39,8 +42,8 @@ const begin = () =>
   });
 
 /**
- * What the service says in English: each sentence with a `{name}` where it has text and an `{N}` where a number, and its key.
- * @type {{ key: string, said: RegExp }[]}
+ * What the service says in English: each sentence, with a `{name}` where it has text and an `{N}` where a number, and its key.
+ * @type {{ key: string, own: string, said: RegExp }[]}
  */
 let sentences = [];
 
@@ -48,7 +51,11 @@ let sentences = [];
 export const ready = begin().then((all) => {
   sentences = Object.keys(all)
     .filter((key) => key.startsWith(SAID))
-    .map((key) => ({ key, said: new RegExp(`^${pattern(key.slice(SAID.length))}$`, "u") }));
+    .map((key) => {
+      const own = key.slice(SAID.length);
+      const to = `${TO_SUPERVISOR}${own}`;
+      return { key: toSupervisor && to in all ? to : key, own, said: new RegExp(`^${pattern(own)}$`, "u") };
+    });
   fillIn(document.documentElement);
 });
 
@@ -81,9 +88,9 @@ export function translated(text) {
  * @returns {string}
  */
 function translation(text) {
-  for (const { key, said } of sentences) {
+  for (const { key, own, said } of sentences) {
     const values = said.exec(text)?.groups;
-    if (values !== undefined || text === key.slice(SAID.length))
+    if (values !== undefined || text === own)
       return t(key, Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, translated(value)])));
   }
   return text;

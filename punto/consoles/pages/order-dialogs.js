@@ -11,7 +11,8 @@ import { askOrder, DOUBLE_TAP_MILLISECONDS, give, say } from "./dialogs.js";
 import { counted, t, translated } from "./language.js";
 import { differences, HANDS } from "./rounds.js";
 import { ask } from "./service.js";
-import { headline, SIDES } from "./words.js";
+import { isCall } from "./top.js";
+import { headline, hourAndMinute, SIDES } from "./words.js";
 
 /** @import { CommissionOwed, Preview, RoundRecord, Side, StandingAlarm, View } from "#sent/consoles" */
 /** @import { Asked } from "./dialogs.js" */
@@ -61,7 +62,11 @@ const DIALOGS = {
   }),
   close_table: (view) => ({ text: t("text.close_table", { standing: standing(view) }) }),
   change_shoe: changeShoe,
-  resume_play: (view) => ({ text: stopWords(view) }),
+  call_supervisor: callSupervisor,
+  resume_play: (view) =>
+    playsWithout(view)
+      ? { title: t("play_without"), text: t("text.play_without"), usual: [] }
+      : { text: stopWords(view) },
   key_card: keyCard,
   accept_shoe: (view) => accepting(`${stopWords(view)} ${t("text.accept_shoe")}`),
   accept_device: () => accepting(t("text.accept_device")),
@@ -73,6 +78,27 @@ const DIALOGS = {
   correct_round: correctRound,
   void_round: voidRound,
 };
+
+/**
+ * Whether the order to resume play would have the next hand dealt without the award, because nothing is stopped.
+ * @param {View} view
+ */
+export const playsWithout = ({ prompt, stops }) => prompt.code === "award" && stops.length === 0;
+
+/**
+ * Whoever called a supervisor already says why by the same order.
+ * @type {Dialog}
+ */
+function callSupervisor({ alarms }) {
+  const ts = alarms.find(isCall)?.ts;
+  if (!ts) return {};
+  return {
+    title: t("call.title", { time: hourAndMinute(ts) }),
+    text: t("call.why"),
+    preview: () => [good(t("call.reason_goes"))],
+    confirm: t("call.send"),
+  };
+}
 
 /** @type {(answer: Preview, state: View["state"]) => Node[]} */
 const differed = ({ round, marked }, state) => (round === null ? [] : [differences(round, state, marked)]);

@@ -3,7 +3,8 @@
 import { byId, element, put, refresh } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { sentence } from "/shared/words.js";
-import { counted, t, translated } from "./language.js";
+import { counted, t, toSupervisor, translated } from "./language.js";
+import { live } from "./service.js";
 import { isCall } from "./top.js";
 import { headline, PHASES, SIDES } from "./words.js";
 
@@ -31,6 +32,7 @@ const LINES = {
     if (award?.dealer === false && todo && CALLS.has(todo.code)) {
       const selected = seats?.filter((each) => each.selected) ?? [];
       const which = { seats: listed(selected) };
+      if (toSupervisor) return counted("line.verify", selected.length, which);
       return isCalled(view)
         ? counted("line.award_called", selected.length, which)
         : counted("line.award", selected.length, which);
@@ -119,8 +121,8 @@ export function showPrompt(now, view) {
     : prompt.code.startsWith("pay")
       ? (view.last?.round.winner ?? "")
       : "";
-  now.dataset.code = prompt.code;
-  now.classList.toggle("trouble", TROUBLE.has(prompt.code));
+  now.dataset.code = live() ? prompt.code : "not_live";
+  now.classList.toggle("trouble", !live() || TROUBLE.has(prompt.code));
   const phase = [
     PHASES[state.phase],
     state.overlays.includes("last_hand") && t("remark.last_hand"),
@@ -128,8 +130,9 @@ export function showPrompt(now, view) {
     prompt.code === "award" && t("remark.award"),
   ];
   put("phase", phase.filter(Boolean).join(" · "));
-  put("headline", line);
-  const detail = prompt.code === "draw" ? "" : rest(prompt.text, line);
+  put("headline", live() ? line : t("line.not_live")); // what was to be done may be wrong by now
+  const said = prompt.code === "draw" ? "" : rest(prompt.text, line);
+  const detail = live() ? said : t("not_live.before", { line });
   refresh(byId("detail"), [detail, prompt.technical], () => [
     detail,
     ...(prompt.technical === null ? [] : [" ", element("small", {}, prompt.technical)]),

@@ -1,7 +1,7 @@
 // The supervisor's page: four parts, of which one is shown. The first says who needs the supervisor, what can be ordered now, and
 // what was paid.
 
-import { button, byId, element, one, put, refresh } from "/shared/elements.js";
+import { button, byId, element, one, put, refresh, relabel } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { hear } from "/shared/sounds.js";
 import { sentence } from "/shared/words.js";
@@ -10,7 +10,7 @@ import { groupOf, labelOf, orderOf } from "./catalogue.js";
 import { showGames } from "./games.js";
 import { showHandList } from "./hands.js";
 import { t, translated, wagerTitle } from "./language.js";
-import { acknowledge, askFor, askForCommission, resume } from "./order-dialogs.js";
+import { acknowledge, askFor, askForCommission, playsWithout, resume } from "./order-dialogs.js";
 import { showPart } from "./parts.js";
 import { showPrompt } from "./prompt.js";
 import { byWhom, showHands, titlesOf } from "./rounds.js";
@@ -100,6 +100,7 @@ function showOrders() {
     key.disabled = !(live() && view.orders.includes(order));
     key.hidden = order === (locked ? "sign_off" : "sign_on");
     key.classList.toggle("go", order === next);
+    if (order === "resume_play") relabel(key, playsWithout(view) ? t("play_without") : labelOf(order));
   }
   for (const group of document.querySelectorAll(".group"))
     group.classList.toggle("idle", group.querySelector("button:enabled:not([hidden])") === null);
@@ -135,14 +136,14 @@ function showGame() {
 function showTrouble() {
   const may = new Set(["acknowledge_alarm", "resume_play"].filter((order) => live() && view.orders.includes(order)));
   const away = view.devices.some(({ warning }) => warning !== null);
-  const { stops, alarms } = view;
+  const { stops, alarms, prompt } = view;
+  const locked = prompt.code === "award";
+  const quiet = locked ? t("award_locks") : away ? t("no_alarm") : t("no_stop_no_alarm");
   byId("trouble").classList.toggle("calm", stops.length + alarms.length === 0);
-  refresh(byId("trouble-list"), [stops, alarms, away, [...may]], () => [
+  refresh(byId("trouble-list"), [stops, alarms, away, locked, [...may]], () => [
     ...stops.map((stop, at) => stopped(stop, at === stops.length - 1 && may.has("resume_play"))),
     ...alarms.map((alarm) => raised(alarm, may.has("acknowledge_alarm"))),
-    ...(stops.length + alarms.length === 0
-      ? [element("p", { class: "quiet" }, away ? t("no_alarm") : t("no_stop_no_alarm"))]
-      : []),
+    ...(stops.length + alarms.length === 0 ? [element("p", { class: "quiet" }, quiet)] : []),
   ]);
 }
 

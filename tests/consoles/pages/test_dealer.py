@@ -347,9 +347,13 @@ async def test_a_supervisor_is_called_by_one_press_and_the_reason_follows(page, 
         )
         await page.keyboard.press("F8")
         call = page.get_by_role("dialog")
-        await expect(call.get_by_role("button", name="Call supervisor")).to_be_disabled()
+        await expect(call.get_by_role("heading")).to_have_text(
+            re.compile(r"^Supervisor called at \d\d:\d\d$")
+        )
+        await expect(call).to_contain_text("The reason can follow")
+        await expect(call.get_by_role("button", name="Send the reason")).to_be_disabled()
         await call.get_by_role("button", name="A dispute at the table").click()
-        await call.get_by_role("button", name="Call supervisor").click()
+        await call.get_by_role("button", name="Send the reason").click()
 
         await expect(other.locator("#trouble-list .alarm p")).to_have_text("A dispute at the table")
         await expect(other.locator("#trouble-list .alarm small")).to_have_text(
@@ -528,7 +532,7 @@ async def test_what_is_away_is_shown_at_the_top_and_every_device_below(browser, 
         await expect(page.locator("#away p")).to_have_text(
             [re.compile("^The shoe is offline"), re.compile("^The message broker is offline: displays")]
         )
-        await expect(page.locator("body")).not_to_contain_text("Nothing stops play")
+        await expect(page.locator("body")).not_to_contain_text("No stop and no alarm")
 
         await page.get_by_role("button", name="Devices").click()
         lines = page.get_by_role("dialog").locator("tbody tr")
@@ -585,6 +589,8 @@ async def test_a_lost_connection_is_reported_within_three_seconds_and_blocks_eve
     await here.load()
     await at_work(page, here, "mei")
     await expect(page.locator("#main-order")).to_be_enabled()
+    await page.keyboard.press("F8")
+    await expect(page.locator("[data-order=call_supervisor]")).to_contain_text("Called")
 
     await page.evaluate(NOTE_CHANGES)
     began = time()
@@ -593,10 +599,13 @@ async def test_a_lost_connection_is_reported_within_three_seconds_and_blocks_eve
 
     assert await page.evaluate("changed") - began < 3
     await expect(page.locator("#not-live")).to_have_text(
-        "NOT LIVE Deal no card. Call a supervisor. No connection to the table's service"
+        "NOT LIVE Deal no card. Call a supervisor aloud. No connection to the table's service"
     )
+    await headline(page, "Deal no card")
+    await expect(page.locator("#detail")).to_have_text("Shown last: Place your wagers")
     await expect(page.locator("#main-order")).to_be_disabled()
     await expect(page.locator("[data-order=call_supervisor]")).to_be_disabled()
+    await expect(page.locator("[data-order=call_supervisor] span")).to_have_text("Call aloud")
     inputs = here.table.engine.seq
     await page.keyboard.press("F2")
     await page.keyboard.press("F8")
@@ -616,7 +625,7 @@ async def test_names_with_html_in_them_are_shown_as_text(browser, tmp_path):
         await expect(page.locator("[data-order=call_supervisor]")).to_contain_text("Called")
         await page.keyboard.press("F8")
         await page.get_by_label("Reason").fill(name)
-        await page.get_by_role("dialog").get_by_role("button", name="Call supervisor").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Send the reason").click()
         async with console_of(browser) as other:
             await at_work(other, here, "omar")
             await expect(other.locator("#trouble-list .alarm p")).to_have_text(name)

@@ -118,7 +118,7 @@ async def test_a_page_that_is_not_live_says_so_in_its_language(page, here):
     await here.close()
 
     await expect(page.locator("#not-live")).to_have_text(
-        "非实时画面 不得派牌\N{FULLWIDTH COMMA}并召唤主管。 无法连接赌台服务"
+        "非实时画面 不得派牌\N{FULLWIDTH COMMA}并大声召唤主管。 无法连接赌台服务"
     )
 
 

@@ -356,6 +356,39 @@ async def test_play_that_a_supervisor_resumes_without_the_award_goes_on_at_the_d
         await eventually(lambda: here.table.state.shoe.drawn[-1] == "2S", "the card is keyed")
 
 
+async def test_the_supervisors_page_says_what_a_supervisor_does_about_an_award_and_not_to_call_one(
+    browser, tmp_path
+):
+    async with consoles(tmp_path, progressive_house("aquarius")) as here, console_of(browser) as page:
+        await at_wagers(here)
+        await here.table.order(WagerPlaced(2))
+        await here.table.order(StartGame(here.table.state.round.number, "mei"))
+        await here.draw(SUITED)
+        await here.table.order(HandButton(2, "mei"))
+        await at_work(page, here, "omar")
+
+        await headline(page, "Award of seat 2: verify the hand")
+        await expect(page.locator("#detail")).to_have_text(
+            "Verify the hand and its wagers, turn the key to JPH, and press J-POT"
+        )
+        await expect(page.locator("#trouble-list")).to_have_text(
+            "The next hand is locked until the award is complete."
+        )
+        await expect(page.locator("main:visible")).not_to_contain_text("all a supervisor")
+        await expect(page.get_by_role("button", name="Resume play")).to_have_count(0)
+        await page.get_by_role("button", name="Play without the award").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("The next hand is dealt although the award is not complete.")
+        await expect(dialog.locator(".usual")).to_have_count(0)
+        await dialog.get_by_label("Reason").fill("The award is paid later")
+        await dialog.get_by_role("button", name="Play without the award").click()
+
+        await expect(page.locator("#trouble-list")).to_have_text("No stop and no alarm.")
+        await expect(page.locator("#todo")).to_be_visible()
+        await todo(page, "Verify the hand and its wagers")
+        await expect(page.get_by_role("button", name="Resume play")).to_be_disabled()
+
+
 @pytest.mark.soak
 async def test_the_game_ends_without_an_award_once_a_supervisor_confirms_that_nobody_won(browser, tmp_path):
     own = progressive_house("aquarius", base_wagers="unseen")
@@ -413,7 +446,7 @@ async def test_a_supervisor_confirms_and_signs_a_nexus_award_at_once_at_a_page_o
         await todo(page, "presses CONFIRM")
 
         await at_work(desk, here, "omar")
-        await todo(desk, "presses CONFIRM")
+        await todo(desk, "press CONFIRM")
         await expect(desk.locator("#award")).to_contain_text("$2,500.10 Award, to be confirmed")
         await expect(desk.locator("#award .shares li")).to_have_text(["Seat 2 $1,250.05", "Seat 5 $1,250.05"])
         await hold_up(desk)
@@ -427,7 +460,7 @@ async def test_a_supervisor_confirms_and_signs_a_nexus_award_at_once_at_a_page_o
         await expect(dialog.locator("button.go")).to_be_disabled()
         await desk.keyboard.press("Escape")
         await page.keyboard.press("5")
-        await todo(desk, "presses CONFIRM")
+        await todo(desk, "press CONFIRM")
         await caught_up(desk)
         await desk.locator('[data-order="confirm"]').click()
         await dialog.locator("button.go").click()

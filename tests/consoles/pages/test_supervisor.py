@@ -255,6 +255,7 @@ async def test_nothing_can_be_confirmed_while_the_table_is_not_live(page, here):
 
     await expect(go).to_be_disabled()
     await expect(dialog).to_contain_text("NOT LIVE: no order can be given")
+    await headline(page, "Deal no card")
 
 
 @pytest.mark.soak
@@ -417,7 +418,7 @@ async def test_an_alarm_stands_until_it_is_acknowledged(page, here):
     await alarm.get_by_role("button", name="Acknowledge").click()
 
     await expect(alarm).to_have_count(0)
-    await expect(page.locator("#trouble-list")).to_have_text("Nothing stops play, and there is no alarm.")
+    await expect(page.locator("#trouble-list")).to_have_text("No stop and no alarm.")
     assert here.table.state.alarms == ()
 
 
@@ -452,6 +453,32 @@ async def test_a_second_person_signs_in_the_same_dialog_where_the_house_asks_for
         assert last is not None
         assert (last.status, last.who, last.approved_by) == ("void", "omar", "ana")
         assert page.url == f"{here.address}/supervisor"
+
+
+@pytest.mark.parametrize(
+    ("width", "height"), [(1280, 800), *soaked((1024, 768), (768, 1024), (1920, 1080), (390, 844))]
+)
+async def test_who_must_sign_is_in_sight_however_much_there_is_to_read(browser, tmp_path, width, height):
+    own = house(approval=("correct_round",), seats=9)
+    async with consoles(tmp_path, own) as here, console_of(browser, width, height) as page:
+        await here.load()
+        for seat in range(1, 10):
+            await here.wager((seat, "player", 2500), (seat, "tie", 500), (seat, "dragon_bonus_player", 1000))
+        await here.draw(PLAYER_NATURAL)
+        await at_work(page, here, "omar")
+        dialog = await order(page, "Correct the last round")
+        await pick(dialog, "Banker's second", "7d")
+        await dialog.get_by_role("button", name="Seen on surveillance").click()
+        await expect(dialog.locator(".preview tbody tr")).to_have_count(9)
+
+        second = dialog.get_by_role("group", name="Second person's approval")
+        for field in (
+            second.get_by_label("Name"),
+            second.get_by_label("Password"),
+            dialog.locator("button.go"),
+        ):
+            await expect(field).to_be_in_viewport(ratio=1)
+            await field.click(trial=True)  # nothing lies over it
 
 
 @pytest.mark.parametrize("said", ["something else", *soaked("the same", "no more")])
