@@ -27,7 +27,7 @@ ONE_AND_ALL = ["landscape", *soaked(*(each for each in LAYOUTS if each != "lands
 LANDSCAPES = [(1280, 720), (1024, 768), (1920, 1080), (3840, 2160), (2560, 1080)]
 UPRIGHT = [(1080, 1920), (2160, 3840), (768, 1024)]
 SCREENS = {
-    "landscape": LANDSCAPES,
+    "landscape": [(1920, 480), *LANDSCAPES],
     "portrait": UPRIGHT,
     "roads": LANDSCAPES + UPRIGHT,
     "split": LANDSCAPES + UPRIGHT,
@@ -47,13 +47,13 @@ CUT_OFF = """
   .map(each => each.className || each.textContent)
 """
 OUT_OF_ITS_PANEL = """
-[...document.querySelectorAll(".panel :is(dt, dd, .card, .total), .limits :is(dt, dd)")]
+[...document.querySelectorAll(".panel :is(dt, dd, .card, .total), .limits :is(dt, dd), .tally :is(dt, dd, svg)")]
   .filter(each => {
-    const [inner, outer] = [each, each.closest(".panel, .limits")].map(box => box.getBoundingClientRect());
+    const [inner, outer] = [each, each.closest(".panel, .limits, .tally")].map(box => box.getBoundingClientRect());
     return inner.width > 0 && (inner.left < outer.left - 1 || inner.top < outer.top - 1
       || inner.right > outer.right + 1 || inner.bottom > outer.bottom + 1);
   })
-  .map(each => `${each.closest(".panel, .limits").className}: ${each.className.baseVal ?? each.className} ${each.textContent}`)
+  .map(each => `${each.closest(".panel, .limits, .tally").className}: ${each.className.baseVal ?? each.className} ${each.textContent}`)
 """
 # The middle half of each line of text, for the line boxes of neighbours may touch.
 TEXT_ON_TEXT = """
@@ -92,7 +92,7 @@ MOMENT = """
   const [what, figures] = [".what", ".figures"].map((each) => boxes.find(([, , box]) => box.matches(each))[1]);
   return [
     ...out.map(([name]) => name),
-    ...(band.top < board.top || band.bottom > board.bottom ? ["the band"] : []),
+    ...(band.top < board.top || band.bottom > board.bottom || band.width < board.width - 1 ? ["the band"] : []),
     ...(alone && Math.abs(middle(what) - middle(figures)) > 0.05 * band.height ? ["beside the middle"] : []),
   ];
 })
@@ -144,6 +144,55 @@ async def test_the_whole_board_fits_any_screen(page, broker, layout):
             assert await page.evaluate(CUT_OFF) == [], screen
             assert await page.evaluate(OUT_OF_ITS_PANEL) == [], screen
             assert await page.evaluate(TEXT_ON_TEXT) == [], screen
+
+
+PLACES = """
+[...document.querySelectorAll(".board:first-child :is(.road, .hand, .limits, .tally)")].map((each) => {
+  const { left, top, width, height } = each.getBoundingClientRect();
+  return [each.className, left, top, width, height];
+})
+"""
+
+
+@pytest.mark.parametrize(
+    ("layout", "width", "height"),
+    [
+        ("split", 1920, 1080),
+        *soaked(
+            ("portrait", 1080, 1920),
+            ("landscape", 390, 844),
+            ("landscape", 1920, 480),
+            ("landscape", 1920, 1080),
+            ("roads", 1080, 1920),
+            ("wall", 1920, 1080),
+        ),
+    ],
+)
+async def test_nothing_moves_when_a_hand_is_dealt_or_the_table_is_stopped(
+    page, broker, layout, width, height
+):
+    table = PlayedTable(seed=342)
+    board, outcome = page.locator(".board").first, page.locator(".outcome").first
+    await page.set_viewport_size({"width": width, "height": height})
+    async with (
+        display(broker, page={"tables": TABLES}) as address,
+        publisher(broker) as out,
+        dealt(out, table),
+    ):
+        await page.goto(address + LAYOUTS[layout])
+        await expect(board).to_have_class("board shown live")
+        await expect(outcome).to_have_text("")  # the game is shown
+        await page.evaluate(LAID_OUT)
+        places = await page.evaluate(PLACES)
+        assert len(places) == 9
+
+        table.deal(3)
+        await expect(outcome).to_have_text(re.compile("Next card"))
+        assert await page.evaluate(PLACES) == places
+
+        table.lose_the_shoe()
+        await expect(outcome).to_have_text("One moment, please")
+        assert await page.evaluate(PLACES) == places
 
 
 MOMENTS = [

@@ -3,9 +3,12 @@
 The sizes are those of a screen of 1920 x 1080, and the proportions hold on every other.
 """
 
+from typing import Any
+
 import pytest
 from playwright.async_api import expect
 
+from tests.displays.meters import Meter
 from tests.displays.page.watching import LAID_OUT, dealt, expect_live
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
@@ -23,7 +26,7 @@ SMALLEST_LETTER = 11
 MEASURE = """
 () => {
   const size = (each) => { const { width, height } = each.getBoundingClientRect(); return { width, height }; };
-  const roads = Object.fromEntries([...document.querySelectorAll("[data-road] .grid-lines")].map((each) => {
+  const roads = Object.fromEntries([...document.querySelectorAll(".board:first-child [data-road] .grid-lines")].map((each) => {
     const drawing = each.ownerSVGElement;
     const marks = [...drawing.querySelectorAll(".mark.hollow, .mark.solid")].map((mark) => {
       const stroke = parseFloat(getComputedStyle(mark).strokeWidth) * (getComputedStyle(mark).stroke === "none" ? 0 : 1);
@@ -51,21 +54,26 @@ async def test_the_roads_are_as_large_as_people_need_them(page, broker, width, h
         await expect_live(page)
         await expect(page.locator('[data-count="hands"]')).to_have_text("57")
         found = await page.evaluate(MEASURE)
-    roads, scale = found["roads"], found["rem"] / 16
+    roads = found["roads"]
 
     area = {name: road["width"] * road["height"] for name, road in roads.items()}
-    assert 2 * area["big_road"] >= sum(area.values())
+    assert area["big_road"] >= max(area.values())
+    if width < 3 * height:  # in a strip the roads stand beside each other, and none is cut down for this one
+        assert 2 * area["big_road"] >= sum(area.values())
     assert roads["bead_plate"]["columns"] >= 12
     assert roads["big_road"]["columns"] >= 12
     if width != 390:
-        cell = {name: road["height"] / 6 for name, road in roads.items()}
-        low = 0.8 if width > 3 * height else 1.0  # of a strip, which is a quarter as high as it is wide
-        assert cell["big_road"] >= low * CELL * scale
-        assert cell["bead_plate"] >= low**2 * BEAD * scale
-        if low == 1:
-            assert min(mark for road in roads.values() for mark in road["marks"]) >= MARK * scale
+        assert_large(found)
     else:
         assert [each for each in found["letters"] if each[0] < SMALLEST_LETTER] == []
+
+
+def assert_large(found: dict[str, Any]) -> None:
+    """Each road is as large as the screen asks for."""
+    roads, scale = found["roads"], found["rem"] / 16
+    assert roads["big_road"]["height"] / 6 >= CELL * scale
+    assert roads["bead_plate"]["height"] / 6 >= BEAD * scale
+    assert min(mark for road in roads.values() for mark in road["marks"]) >= MARK * scale
 
 
 @pytest.mark.parametrize(
@@ -83,10 +91,47 @@ async def test_the_roads_of_every_layout_have_enough_columns(page, broker, path,
     ):
         await page.goto(address + path)
         await expect(page.locator(".board.live [data-count='hands']")).to_have_text("57")
-        roads = (await page.evaluate(MEASURE))["roads"]
+        found = await page.evaluate(MEASURE)
 
-    assert roads["bead_plate"]["columns"] >= 12
-    assert roads["big_road"]["columns"] >= 9
+    assert found["roads"]["bead_plate"]["columns"] >= 12
+    assert found["roads"]["big_road"]["columns"] >= 9
+    if path.startswith("split"):
+        assert_large(found)
+
+
+SIDE_LIMITS = """
+() => [...document.querySelectorAll(".limits .side")].filter((each) => each.checkVisibility())
+  .map((each) => parseFloat(getComputedStyle(each).fontSize) * 16 / parseFloat(getComputedStyle(document.documentElement).fontSize))
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "width", "height"),
+    sampled(
+        [
+            ("split?tables=table-1,table-2", 1920, 1080),
+            ("tables/table-1/i-score", 1920, 480),
+            ("tables/table-1/i-score", 1920, 1080),
+            ("tables/table-1/i-score", 1080, 1920),
+        ],
+        one_in=2,
+    ),
+)
+async def test_side_wagers_have_their_limits_in_letters_that_can_be_read(page, broker, path, width, height):
+    await page.set_viewport_size({"width": width, "height": height})
+    async with (
+        display(broker, page={"tables": ["table-1", "table-2"]}) as address,
+        publisher(broker) as out,
+        dealt(out, PlayedTable(game_name="progressive-2"), Meter()),
+    ):
+        await page.goto(address + path)
+        await expect(page.locator(".board").first).to_have_class("board shown live")
+        await expect(page.locator(".progressive.fresh").first).to_be_visible()
+        await page.evaluate(LAID_OUT)
+        sizes = await page.evaluate(SIDE_LIMITS)
+
+    assert len(sizes) == 4
+    assert min(sizes) >= 15
 
 
 NOT_CUT_OFF = """
@@ -94,10 +139,10 @@ NOT_CUT_OFF = """
   const hand = card.closest(".hand").getBoundingClientRect();
   const own = card.getBoundingClientRect();
   const words = [...card.closest(".hand").querySelectorAll("h2, .total")].map((each) => {
-    const { top, bottom } = each.getBoundingClientRect();
-    return bottom - 0.2 * (bottom - top); // no letter of these goes below its line
+    const { top, bottom, right } = each.getBoundingClientRect();
+    return { bottom: bottom - 0.2 * (bottom - top), right }; // no letter of these goes below its line
   });
-  return own.top >= Math.max(...words) && own.left >= hand.left && own.right <= hand.right && own.top >= hand.top && own.bottom <= hand.bottom;
+  return words.every(({ bottom, right }) => own.top >= bottom || own.left >= right) && own.left >= hand.left && own.right <= hand.right && own.top >= hand.top && own.bottom <= hand.bottom;
 })
 """
 
