@@ -98,6 +98,7 @@ export class Board extends TableShown {
     const game = titled(state.game_titles, state.game);
     const turns = phase === "reveal" ? state.revealing_seat : null;
     this.when("head", [name, game, phase, overlays, shoe, maximum_wagers], () => {
+      this.named();
       this.text("table-name", name);
       this.text("whose", name);
       const posted = maximum_wagers === null ? [] : [t("maximum_wagers", { wagers: maximum_wagers })];

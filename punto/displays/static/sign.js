@@ -52,6 +52,7 @@ export class Sign extends TableShown {
   /** @param {State} state */
   #showState({ name, zone }) {
     keepTime(zone);
+    this.named();
     this.#nameTables([{ id: this.table, name }]);
   }
 
@@ -77,9 +78,8 @@ export class Sign extends TableShown {
     this.when("head", [title, tables.length, wager, currency], () => {
       document.title = title;
       this.text("title", title);
-      const shared = tables.length > 1 ? [t("meter.shared", { tables: tables.length })] : [];
-      this.text("terms", [t("tier.now", { wager: moneyIn(currency)(wager) }), ...shared].join(" · "));
-      this.fitAll();
+      this.text("terms", t("tier.now", { wager: moneyIn(currency)(wager) }));
+      this.#showWhose();
     });
     this.when("meter", [progressive.progressive, phase, meter, currency], () => this.#showMeter(progressive, before));
     this.when("tiers", [tiers, currency], () => this.#showTiers(progressive));
@@ -142,7 +142,8 @@ export class Sign extends TableShown {
       this.one("last").hidden = award === null;
       if (award === null) return;
       const money = moneyIn(currency, { whole: false });
-      const place = `${this.#names.get(award.table) ?? award.table} · ${seats(award.seats)}`;
+      // A table of another display has no name here, and its id tells players nothing.
+      const place = [this.#names.get(award.table), seats(award.seats)].filter((each) => each).join(" · ");
       this.text("what", t(award.whole_meter ? "award.whole" : "award.won"));
       for (const box of this.all(".won-amount")) box.textContent = money(award.amount);
       for (const box of this.all(".won-hand")) box.textContent = hand(award);
@@ -172,10 +173,13 @@ export class Sign extends TableShown {
   /** @param {NamedTable[]} tables */
   #nameTables(tables) {
     for (const { id, name } of tables) if (name !== null) this.#names.set(id, name);
-    this.when("names", [...this.#names], () => {
-      this.text("table-name", this.#names.get(this.table) ?? this.table);
-      this.fitAll();
-    });
+    this.when("names", [...this.#names], () => this.#showWhose());
     if (this.#progressive !== null) this.#showAward(this.#progressive);
+  }
+  /** The table of the meter, or how many tables share it: then a player wins the same at each of them. */
+  #showWhose() {
+    const tables = this.#progressive?.tables.length ?? 1;
+    this.text("table-name", tables > 1 ? t("meter.shared", { tables }) : (this.#names.get(this.table) ?? ""));
+    this.fitAll();
   }
 }

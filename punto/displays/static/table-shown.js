@@ -25,7 +25,7 @@ export class TableShown {
     this.#live = new Live(this.element);
     fillIn(this.element);
     showHouse(this.one("logo"), house);
-    this.text("table-name", table); // until it says what it is called
+    this.one("code").dataset.table = table; // until the table says what it is called, staff find it by its id
     new ResizeObserver(() => this.fitAll()).observe(this.element);
   }
 
@@ -48,6 +48,11 @@ export class TableShown {
    */
   stopped(codes) {
     this.#live.stopped(codes);
+  }
+
+  /** The table has said what it is called. */
+  named() {
+    this.one("code").removeAttribute("data-table");
   }
 
   /** Whether it shows something that is not to be interrupted. */

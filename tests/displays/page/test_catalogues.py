@@ -33,7 +33,8 @@ TIERS = {f"tier.{rule.name}" for game in PROGRESSIVE_GAMES for rule in paying_ru
 @pytest.mark.parametrize("language", OTHERS)
 def test_a_catalogue_has_the_keys_of_the_english_one_and_words_for_each_wager_and_tier_that_ships(language):
     assert len(TIERS) == 9
-    assert set(CATALOGS[language]) == set(ENGLISH) | WAGERS | TIERS
+    assert set(ENGLISH) >= TIERS
+    assert set(CATALOGS[language]) == set(ENGLISH) | WAGERS
 
 
 @pytest.mark.parametrize("language", CATALOGS)

@@ -143,17 +143,18 @@ async def test_an_award_is_shown_within_a_second_for_ten_and_then_as_the_last_on
         await out.send("state", PlayedTable(name="VIP 2").state(), "vip-2")
         await page.goto(address + SIGN)
         await expect(page.locator(".sign")).to_have_class("sign shown live")
-        await expect(page.locator(".terms")).to_have_text("$1 a hand · One meter for 2 tables")
+        await expect(page.locator(".terms")).to_have_text("$1 a hand")
+        await expect(page.locator("header .table-name")).to_have_text("One meter for 2 tables")
         await expect(celebration).to_be_hidden()
         await expect(last).to_be_hidden()
         await expect(page.locator(".tiers div")).to_have_text(
             [
-                "A hand wins by 9 with 2-3-4 in any order, all diamonds$98,101.46",
-                "A hand wins by 9 with 2-3-4 in any order, all of one suit but not diamonds$24,525.36",
-                "A hand wins by 9 with 2-3-4 in any order1000 for 1",
-                "A hand wins by 9, not natural40 for 1",
-                "A hand wins 8 over 0, not natural20 for 1",
-                "A hand wins with a natural2 for 1",
+                "2-3-4 over 0, all diamonds$98,101.46",
+                "2-3-4 over 0, one suit$24,525.36",
+                "2-3-4 over 01000 for 1",
+                "9 over 0, not natural40 for 1",
+                "8 over 0, not natural20 for 1",
+                "Winning natural2 for 1",
             ]
         )
         await page.evaluate(NOTE_AWARD)
@@ -164,11 +165,7 @@ async def test_an_award_is_shown_within_a_second_for_ten_and_then_as_the_last_on
         await expect(celebration).to_be_visible()
         assert await page.evaluate("celebrated") / 1000 - sent < 1, "an award is there within a second"
         await expect(celebration.locator("h2, p")).to_have_text(
-            [
-                "Award won",
-                "$24,525.36",
-                "VIP 2 · Seats 2, 5 · A hand wins by 9 with 2-3-4 in any order, all of one suit but not diamonds",
-            ]
+            ["Award won", "$24,525.36", "VIP 2 · Seats 2, 5 · 2-3-4 over 0, one suit"]
         )
         smaller = await celebration.locator("h2").evaluate(LAID_OUT)
         await page.wait_for_function("() => moved.length > 0")  # it moves
@@ -194,6 +191,25 @@ async def test_an_award_is_shown_within_a_second_for_ten_and_then_as_the_last_on
         assert await page.evaluate("document.getAnimations().length") == 0, (
             "nothing moves where that is not wanted"
         )
+
+
+async def test_a_sign_names_its_table_unless_others_share_the_meter_and_shows_no_id(page, broker):
+    whose, place = page.locator("header .table-name"), page.locator(".last .won-at")
+    async with display(broker) as address, publisher(broker) as out:
+        alone, shared = Meter(), Meter(tables=("table-1", "vip-2"))
+        shared.win(24_525_36, table="vip-2", seats=(2, 5))
+        await page.goto(address + SIGN)
+        await expect(page.locator(".sign")).to_be_visible()
+        await expect(whose).to_have_text("")
+        await expect(page.locator(".code")).to_have_attribute("data-table", "table-1")  # for staff
+        async with dealt(out, PlayedTable(), alone):
+            await expect(whose).to_have_text("Dragon Room 8")
+            await expect(page.locator(".code[data-table]")).to_have_count(0)
+        await out.send(TOPIC, shared.message())
+        await expect(whose).to_have_text("One meter for 2 tables")
+        await expect(place).to_have_text(
+            "Seats 2, 5"
+        )  # a table of another display, whose name this one does not know
 
 
 @pytest.mark.soak
