@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
-from punto.baccarat.cards import STANDARD_DECK
+from punto.baccarat.cards import STANDARD_DECK, Card
 from punto.baccarat.table.events import (
     CardDrawn,
     CutCardSeen,
@@ -83,6 +83,14 @@ class PlayedTable:
         until = self.table.state.round.number + hands
         while self.table.state.round.number < until:
             self.draw()
+
+    def play_these(self, *codes: str) -> None:
+        """Deal a hand of these cards, after which betting stays closed."""
+        state = self.table.state
+        settings = replace(state.settings, next_coup="order")
+        self.table.state = state.replace(settings=settings)
+        self._cards.extend(Card(code) for code in reversed(codes))
+        self.play(1)
 
     def turned_by(self, seat: int) -> None:
         """Deal the first four cards, face down, to a table where this seat has the largest wager."""

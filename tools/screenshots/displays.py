@@ -18,7 +18,7 @@ from tests.displays.meters import Meter
 from tests.displays.parts import Broker, Publisher, display, publisher
 from tests.displays.played import PlayedTable, availability
 from tests.reports.house import Clock
-from tools.screenshots.camera import AT, STEP, Keep, fonts_of_the_machine, quiet, still
+from tools.screenshots.camera import AT, STEP, ZONE, Keep, fonts_of_the_machine, quiet, still
 
 METER = "progressive/dragon"
 AGO = timedelta(hours=2)
@@ -44,7 +44,7 @@ class Pit:
     async def publish(self) -> None:
         """What the tables and the meter say now, as their services do every second. A result is said before its mark."""
         for name, table in self.tables.items():
-            await self._out.send("state", table.state(), name)
+            await self._out.send("state", table.state().model_copy(update={"zone": ZONE}), name)
             await self._out.send("scoreboard", table.scoreboard(), name)
         await self._out.send(METER, self.meter.message(), "table-4")
 
@@ -146,6 +146,9 @@ def _won(side: str, table: str = "table-1", *, hit: bool = False) -> Callable[[P
 
 
 async def _jackpot(pit: Pit) -> None:
+    """Player wins 2-3-4 of diamonds over 0, and so the whole meter."""
+    pit.tables["table-4"].play_these("2D", "KS", "3D", "QH", "4D", "JC")
+    await pit.show()
     pit.meter.win(104_327_86, rule=0, table="table-4")
     await pit.show()
     await expect(pit.page.locator(".moment.jackpot.now, .sign.whole")).to_be_visible()
