@@ -123,6 +123,7 @@ bench: $(READY) system
 # All that chance deals and all that is walked through, of which `make test` plays a part (tests/share.py). With HOURS, real
 # faults strike real processes for so long, and a table says how often: docs/explanation/reliability.md. Only root can run it with HOURS.
 soak: $(READY) system $(TPM)/.ready
+	./tools/install-system-packages firmware
 	$(if $(HOURS),$(BIN)/python -m tests.soak --hours $(HOURS),PUNTO_PLAY_ALL=1 $(BIN)/pytest -m "soak or by_chance or in_part" --timeout 3600 --junitxml $(RESULTS)/$@.xml)
 
 # A table's service in a simulated world, on all processors: docs/explanation/simulated-faults.md.
