@@ -3,7 +3,7 @@
  * It is what the tests run, and a beginning for a shoe on a Linux board. The program at the standard input is the mechanism:
  * it writes what happens in the shoe, and reads from the standard output what it has to do.
  *
- *     lid open | lid closed           how the lid is
+ *     lid open | lid closed           how the lid is: the first line, and whenever it is moved
  *     decks N                         how many decks are in it
  *     POSITION card 9S 98             a card left, read with this confidence
  *     POSITION unread|cut|back        a card left unread; the cut card came; a card was pushed back
@@ -279,6 +279,17 @@ static void read_mechanism(struct mechanism *mechanism)
     }
 }
 
+/* The mechanism's first line says how the lid is, so that the shoe does not begin with a wrong one. */
+static void wait_for_lid(struct mechanism *mechanism)
+{
+    struct shoe_event event;
+
+    while ((first_line(mechanism) == NULL) && !mechanism->ended) {
+        read_mechanism(mechanism);
+    }
+    (void)happened(mechanism, &event);
+}
+
 /* --- the program */
 
 static void read_key(const char *path, uint8_t key[LINK_KEY_BYTES])
@@ -391,6 +402,7 @@ int main(int count, char **words)
         return 1;
     }
     line = open_line(&options);
+    wait_for_lid(&mechanism);
     (void)fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
     if (!shoe_power_on(&shoe, &identity, &storage, &reader, &on_line, now())) {
         fail(options.store, "the shoe cannot begin: check the options and the store");

@@ -4,6 +4,7 @@
 #include "link/crc32.h"
 
 #define CRC_AT 28u
+#define BLANK 0xFFFFFFFFu /* the number that no step has, because a blank place reads so */
 #define LEAST_SECTORS 3u
 
 static uint32_t places_in_sector(const struct storage *storage)
@@ -44,7 +45,7 @@ static bool read_step(const struct storage *storage, uint32_t place, struct step
     if (!storage->read(storage->context, place * JOURNAL_STEP_BYTES, bytes, sizeof bytes)) {
         return false;
     }
-    if (get_u32(&bytes[CRC_AT]) != crc32(bytes, CRC_AT)) {
+    if ((get_u32(&bytes[0]) == BLANK) || (get_u32(&bytes[CRC_AT]) != crc32(bytes, CRC_AT))) {
         return false;
     }
     step->step = get_u32(&bytes[0]);

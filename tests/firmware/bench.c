@@ -141,13 +141,9 @@ static const struct shoe_fault faults[] = {{17, "reader window dirty"}, {18, ""}
 static const uint8_t digest[SHOE_DIGEST_BYTES] = {1, 2, 3};
 static const struct shoe_part parts[] = {{"reader", "2.4.1", digest}, {"boot", "1.0", digest}};
 
-struct bench *bench_new(const char *serial, const uint8_t *key, uint16_t room, uint64_t seed)
+void bench_begin(struct bench *bench, const char *serial, const uint8_t *key, uint16_t room, uint64_t seed)
 {
-    struct bench *bench = calloc(1, sizeof *bench);
-
-    if (bench == NULL) {
-        abort();
-    }
+    (void)memset(bench, 0, sizeof *bench);
     (void)memset(bench->flash, 0xFF, sizeof bench->flash);
     bench->random = seed;
     bench->budget = -1;
@@ -169,6 +165,16 @@ struct bench *bench_new(const char *serial, const uint8_t *key, uint16_t room, u
     };
     bench->reader = (struct shoe_reader){bench, happened, stored, lid_is_open, decks, obey};
     bench->line = (struct link_line){bench, read_line, write_line, draw};
+}
+
+struct bench *bench_new(const char *serial, const uint8_t *key, uint16_t room, uint64_t seed)
+{
+    struct bench *bench = malloc(sizeof *bench);
+
+    if (bench == NULL) {
+        abort();
+    }
+    bench_begin(bench, serial, key, room, seed);
     return bench;
 }
 

@@ -34,6 +34,7 @@ struct bench {
     uint32_t erased;
 };
 
+void bench_begin(struct bench *bench, const char *serial, const uint8_t *key, uint16_t room, uint64_t seed);
 struct bench *bench_new(const char *serial, const uint8_t *key, uint16_t room, uint64_t seed);
 void bench_free(struct bench *bench);
 bool bench_power_on(struct bench *bench, long budget, uint32_t now);

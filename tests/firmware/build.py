@@ -22,7 +22,7 @@ def built(target: str, compiler: str = "cc") -> Path:
     BUILD.mkdir(parents=True, exist_ok=True)
     with (BUILD / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # several workers may need it at once
-        command = ["make", "-s", "-C", FIRMWARE, f"BUILD={BUILD}", BUILD / target]
+        command: list[str | Path] = ["make", "-s", "-C", FIRMWARE, f"BUILD={BUILD}", BUILD / target]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return BUILD / target

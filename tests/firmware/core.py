@@ -87,7 +87,7 @@ class Core:
         self._library = _library()
         self._serial = serial.encode()
         self._bench = self._library.bench_new(self._serial, key, room, seed)
-        self._flash = (ctypes.c_char * self.FLASH_BYTES).from_address(self._library.bench_flash(self._bench))
+        self._flash = (ctypes.c_uint8 * self.FLASH_BYTES).from_address(self._library.bench_flash(self._bench))
         self._inside = (False, 0, _TAKES)
         self.now = 0
         self.power_on()
@@ -107,7 +107,7 @@ class Core:
 
     @flash.setter
     def flash(self, content: bytes) -> None:
-        self._flash[:] = content
+        ctypes.memmove(self._flash, content, self.FLASH_BYTES)
 
     def draw_next(self, nonce: bytes) -> None:
         """Determine the nonce that the shoe draws next."""

@@ -15,8 +15,8 @@ from cobs import cobs  # type: ignore[import-untyped]
 from punto.drivers.framing import encode
 from punto.drivers.ishoe import frames
 from punto.drivers.seal import CHALLENGE, PROOF, HostSeal
-from tests.drivers.benches import KEY
 from tests.drivers import test_links
+from tests.drivers.benches import KEY
 from tests.drivers.devices import SHOE, raw
 from tests.drivers.page import blocks, examples, page
 from tests.drivers.test_box_in_the_cable import (  # noqa: F401 - the same statements
@@ -48,7 +48,7 @@ def shoe() -> FirmwareEnds:
 
 
 @pytest.mark.soak
-def test_whichever_frames_are_lost_or_come_twice_what_happens_arrives_once(device, key):
+def test_whichever_frames_are_lost_or_come_twice_what_happens_arrives_once(device, key):  # noqa: F811 - the fixture
     test_links.test_whichever_frames_are_lost_or_come_twice_what_happens_arrives_once(device, key)
 
 
