@@ -52,7 +52,6 @@ struct options {
     const char *store;
     const char *serial;
     const char *key_file;
-    uint16_t room;
     long cut_after;
 };
 
@@ -339,7 +338,7 @@ static uint32_t now(void)
 
 static struct options read_options(int count, char **words)
 {
-    struct options options = {.serial = "FW-000001", .room = SHOE_ROOM, .cut_after = -1};
+    struct options options = {.serial = "FW-000001", .cut_after = -1};
 
     for (int at = 1; (at + 1) < count; at += 2) {
         const char *name = words[at];
@@ -355,8 +354,6 @@ static struct options read_options(int count, char **words)
             options.serial = value;
         } else if (strcmp(name, "--key-file") == 0) {
             options.key_file = value;
-        } else if (strcmp(name, "--room") == 0) {
-            options.room = (uint16_t)strtoul(value, NULL, 10);
         } else if (strcmp(name, "--cut-after") == 0) {
             options.cut_after = strtol(value, NULL, 10);
         } else {
@@ -364,7 +361,7 @@ static struct options read_options(int count, char **words)
         }
     }
     if ((options.store == NULL) || ((count % 2) == 0)) {
-        fail("usage", "shoe --store FILE [--link PATH | --port PATH] [--serial TEXT] [--key-file FILE] [--room N] "
+        fail("usage", "shoe --store FILE [--link PATH | --port PATH] [--serial TEXT] [--key-file FILE] "
                       "[--cut-after BYTES]");
     }
     return options;
@@ -388,7 +385,7 @@ int main(int count, char **words)
         .faults = faults,
         .fault_count = sizeof faults / sizeof faults[0],
         .key = (options.key_file == NULL) ? NULL : key,
-        .room = options.room,
+        .room = SHOE_ROOM,
     };
     const struct shoe_reader reader = {&mechanism, happened, stored, lid_is_open, decks, obey};
     const struct link_line on_line = {&line, read_line, write_line, draw};

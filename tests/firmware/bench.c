@@ -89,7 +89,11 @@ static bool program_flash(void *context, uint32_t address, const uint8_t *bytes,
         abort();
     }
     for (uint32_t at = 0; at < length; at++) {
+        bench->reprogrammed += (bench->flash[address + at] == 0xFFu) ? 0u : 1u;
         wanted[at] = bench->flash[address + at] & bytes[at];
+    }
+    if ((bench->weak != 0u) && (bench->weak <= address) && (((address - bench->weak) % bench->weak_every) == 0u)) {
+        return true;
     }
     return change(bench, address, wanted, length);
 }
@@ -229,6 +233,12 @@ void bench_draw_next(struct bench *bench, const uint8_t drawn[16])
     bench->fixed = true;
 }
 
+void bench_weaken(struct bench *bench, uint32_t address, uint32_t every)
+{
+    bench->weak = address;
+    bench->weak_every = every;
+}
+
 void bench_forget_event(struct bench *bench)
 {
     bench->pending = false;
@@ -253,7 +263,7 @@ void bench_look(const struct bench *bench, uint32_t seen[BENCH_SEEN])
     const uint32_t all[BENCH_SEEN] = {
         shoe->facts.log, shoe->facts.first_kept, shoe->facts.next_record, shoe->next_to_send, shoe->facts.position,
         shoe->locked, shoe->sending, shoe->halted, bench->orders.gate_open, bench->orders.load, bench->orders.lamps,
-        bench->pending, (uint32_t)(bench->in_length + shoe->link.arrived_to - shoe->link.arrived_from), bench->stored, (uint32_t)bench->written, bench->erased,
+        bench->pending, (uint32_t)(bench->in_length + shoe->link.arrived_to - shoe->link.arrived_from), bench->stored, (uint32_t)bench->written, bench->erased, bench->reprogrammed,
         counts->oversize, counts->bad_framing, counts->bad_crc, counts->other_version, counts->not_sealed,
         counts->repeated, counts->unknown_type, counts->malformed,
     };

@@ -36,6 +36,7 @@ def _library() -> Any:
             ),
         ),
         ("draw_next", None, (ctypes.c_void_p, ctypes.c_char_p)),
+        ("weaken", None, (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)),
         ("forget_event", None, (ctypes.c_void_p,)),
         ("set", None, (ctypes.c_void_p, ctypes.c_bool, ctypes.c_uint8, ctypes.c_size_t)),
         ("flash", ctypes.c_void_p, (ctypes.c_void_p,)),
@@ -66,6 +67,7 @@ class Seen:
     stored: int
     written: int
     erased: int
+    reprogrammed: int
     oversize: int
     bad_framing: int
     bad_crc: int
@@ -112,6 +114,10 @@ class Core:
     def draw_next(self, nonce: bytes) -> None:
         """Determine the nonce that the shoe draws next."""
         self._library.bench_draw_next(self._bench, nonce)
+
+    def weaken(self, address: int, every: int = FLASH_BYTES) -> None:
+        """Let a place of the flash look blank and keep nothing, and each place that follows after so many bytes; 0 for none."""
+        self._library.bench_weaken(self._bench, address, every)
 
     # --- the host
 

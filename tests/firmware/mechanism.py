@@ -29,7 +29,7 @@ class Mechanism:
         self.link = link
         self.store = link.with_name("shoe.flash")
         self.errors = link.with_name("shoe.errors")
-        self._command = (program, "--link", link, "--store", self.store, *options)
+        self._command: tuple[str | Path, ...] = (program, "--link", link, "--store", self.store, *options)
         self._shoes = [list(shoe) for shoe in shoes]
         self._cut = cut
         self.loaded = 0

@@ -235,6 +235,20 @@ def test_a_burn_is_heeded_once_also_after_a_loss_of_power(line):
     assert (core.seen.load, core.seen.gate_open) == (1, 0)
 
 
+def test_a_prompt_that_the_host_gave_without_knowing_of_the_records_ends_no_burn(line):
+    core, log = line.device.core, line.store.log
+    line.tell(frames.SetLamps, BURN)
+    line.load()
+    line.tell(frames.SetLamps, PLAYER)
+    line.tell(frames.Acknowledge, log, 1, True, PLAYER)
+    line.tell(frames.Acknowledge, log, 2, True, BURN)
+    same = core.seen.load
+    line.tell(frames.Acknowledge, log, 2, True, PLAYER)
+    line.tell(frames.SetLamps, BURN)
+
+    assert (same, core.seen.load) == (0, 1)
+
+
 def test_a_burn_that_the_power_cuts_off_is_heeded_with_the_record_or_not_at_all(line):
     core = line.device.core
     line.tell(frames.SetLamps, BURN)

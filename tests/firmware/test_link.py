@@ -223,6 +223,16 @@ def test_an_order_of_an_earlier_session_or_of_the_shoe_itself_is_not_heard(seale
     assert (sealed.core.seen.not_sealed, sealed.core.seen.locked) == (2, 1)
 
 
+def test_a_beat_is_heard_and_is_not_a_command(sealed):
+    sealed.now += 0.2
+    beat = sealed.host.handshake(sealed.now)
+    kinds = [each[1] for each in sealed.says(beat)]
+
+    assert len(opened(beat)) == 34
+    assert kinds == [frames.Hello.TYPE, frames.Heartbeat.TYPE]
+    assert sealed.core.seen.unknown_type == 0
+
+
 def test_frames_without_counts_and_orders_of_version_1_are_not_heard(sealed):
     sealed.says(raw(0x85, 1, b"", version=2))
     sealed.says(encode(frames.Unlock(1)))

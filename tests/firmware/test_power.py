@@ -96,7 +96,7 @@ def survives(budgets: Sequence[int], before: bytes, events: Sequence[Event], ack
             play(core, host, events, acknowledged_every)
     host.asks()
 
-    assert core.seen.log == log
+    assert (core.seen.log, core.seen.reprogrammed) == (log, 0)
     assert host.taken == [record_of(number, event) for number, event in enumerate(events, 1)], budgets
     assert core.seen.first_kept == core.seen.next_record == len(events) + 1
     return whole
@@ -244,13 +244,67 @@ def test_a_place_that_keeps_nothing_is_skipped():
     assert host.taken == [record_of(number, event) for number, event in enumerate(EVENTS, 1)]
 
 
-def test_a_storage_that_is_worn_out_stops_the_shoe():
+def test_a_place_that_looks_blank_and_keeps_nothing_is_skipped_too():
     core = Core()
-    core.flash = core.flash[:STEP_BYTES] + b"\x7f" * (len(core.flash) - STEP_BYTES)
-    core.power_on(budget=SECTOR_BYTES - 1)
-    core.happens(PUSHED_BACK, position=1)
+    host = Host(core)
+    core.weaken(4 * STEP_BYTES)
+    play(core, host, EVENTS, 100)
+    core.power_on()
+    host.asks()
+
+    assert host.taken == [record_of(number, event) for number, event in enumerate(EVENTS, 1)]
+
+
+def test_records_for_which_a_worn_ring_has_no_room_are_given_up_and_the_others_are_whole():
+    core = Core()
+    core.weaken(STEP_BYTES, every=2 * STEP_BYTES)
+    fill(core, 900)
+    log = core.seen.log
+    for position in range(901, 1501):
+        core.happens(PUSHED_BACK, position=position)
+        core.hear(encode(frames.Acknowledge(1, log, position - 900)))
+        core.turn()
+    core.power_on()
+    first_kept = core.seen.first_kept
+    host = Host(core)
+    host.taken = [record_of(1, EVENTS[-1])] * (first_kept - 1)  # only their number counts
+    host.asks()
+
+    assert core.seen.log == log
+    assert 601 < first_kept < 1300
+    assert host.taken[first_kept - 1 :] == [record_of(each, EVENTS[-1]) for each in range(first_kept, 1501)]
+
+
+def test_a_storage_that_is_worn_out_stops_the_shoe_before_it_erases_what_it_has():
+    core = Core()
+    play(core, Host(core), EVENTS, 100)
+    core.weaken(STEP_BYTES, every=STEP_BYTES)
+    core.happens(PUSHED_BACK, position=100)
+    core.turn()
+    seen = core.seen
+    core.turn(300)
+    core.weaken(0)
+    core.forget_event()
+    core.power_on()
+    host = Host(core)
+    host.asks()
+
+    assert seen.halted
+    assert seen.pending  # the reader is not told that it is safe
+    assert core.take() == []
+    assert host.taken == [record_of(number, event) for number, event in enumerate(EVENTS, 1)]
+
+
+def test_a_shoe_that_cannot_remember_sends_nothing_and_lets_no_card_out():
+    core = Core()
+    host = Host(core)
+    play(core, host, EVENTS[:3], 1)
+    core.hear(encode(frames.SetLamps(1, Lamps(next="player"))))
+    core.turn()
+    open_before = core.seen.gate_open
+    core.weaken(STEP_BYTES, every=STEP_BYTES)
+    core.happens(PUSHED_BACK, position=100)
     core.turn()
 
-    assert core.seen.halted
+    assert (open_before, core.seen.gate_open, core.seen.halted) == (1, 0, 1)
     assert core.turn(300) == []
-    assert core.seen.pending  # the reader is not told that it is safe
