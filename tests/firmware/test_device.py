@@ -1,7 +1,9 @@
 """The firmware's shoe is held to what the virtual shoe is held to, statement by statement, and to the rest of part 6 of its page."""
 
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -110,13 +112,11 @@ class FirmwareLine(virtual.Line):
     """A device with its line, as the virtual one's."""
 
     def __init__(self, _: Path | None = None, room: int = ROOM) -> None:
-        self.device = FirmwareDevice("VS-000001", room)
-        self.numbers = iter(range(1, 10**6))
+        self.device: Any = FirmwareDevice("VS-000001", room)
+        self.numbers = count(1)
         self.decoder = Decoder(frames.TYPES)
 
-    @property
-    def store(self) -> SimpleNamespace:
-        return SimpleNamespace(log=self.device.core.seen.log, close=lambda: None)
+    store: Any = property(lambda self: SimpleNamespace(log=self.device.core.seen.log, close=lambda: None))
 
 
 @pytest.fixture(autouse=True)

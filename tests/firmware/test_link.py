@@ -124,7 +124,7 @@ def test_the_commands_of_the_page_are_good_however_they_are_cut(example):
 
 
 def wired(body: bytes) -> bytes:
-    return b"\0" + cobs.encode(body) + b"\0"
+    return bytes(b"\0" + cobs.encode(body) + b"\0")
 
 
 def opened(wire: bytes) -> bytes:

@@ -119,7 +119,7 @@ def test_cuts_soon_after_a_cut_lose_double_and_invent_no_record(acknowledged_eve
     again = (0, 1, 31, 32, 33, 64, 100, SECTOR_BYTES, SECTOR_BYTES + STEP_BYTES)
     for budget in range(0, 10_000, 5):
         cuts = [budget, again[budget % len(again)], again[budget % 7]]
-        if survives(cuts, before, EVENTS * 3, acknowledged_every):  # over the ends of sectors
+        if survives(cuts, before, [*EVENTS] * 3, acknowledged_every):  # over the ends of sectors
             break
     else:
         pytest.fail("it never came to its end")

@@ -16,7 +16,6 @@ from tests.controller.table_on_a_machine import (
     Shoe,
     Table,
     rounds,
-    takes_connections,
     wait_until,
 )
 from tests.deadline import DEADLINE
