@@ -142,8 +142,14 @@ static void obey(void *context, const struct shoe_orders *orders)
 }
 
 static const struct shoe_fault faults[] = {{17, "reader window dirty"}, {18, ""}};
-static const uint8_t digest[SHOE_DIGEST_BYTES] = {1, 2, 3};
-static const struct shoe_part parts[] = {{"reader", "2.4.1", digest}, {"boot", "1.0", digest}};
+/* The longest HELLO: eight parts with the longest texts, and digests without a zero. */
+#define LONGEST_TEXT "the longest name or version....."
+#define DIGEST (const uint8_t *)"these bytes are not a hash value"
+#define LONGEST_PART {LONGEST_TEXT, LONGEST_TEXT, DIGEST}
+static const struct shoe_part parts[] = {
+    {"reader", "2.4.1", DIGEST}, LONGEST_PART, LONGEST_PART, LONGEST_PART,
+    LONGEST_PART,                LONGEST_PART, LONGEST_PART, LONGEST_PART,
+};
 
 void bench_begin(struct bench *bench, const char *serial, const uint8_t *key, uint16_t room, uint64_t seed)
 {
@@ -158,7 +164,7 @@ void bench_begin(struct bench *bench, const char *serial, const uint8_t *key, ui
     bench->identity = (struct shoe_identity){
         .serial = serial,
         .parts = parts,
-        .part_count = 2,
+        .part_count = sizeof parts / sizeof parts[0],
         .faults = faults,
         .fault_count = 2,
         .key = (key == NULL) ? NULL : bench->key,

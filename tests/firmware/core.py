@@ -18,8 +18,9 @@ _TAKES: Final = 65536
 
 
 @cache
-def _library() -> Any:
-    library = ctypes.CDLL(str(built("bench.so")))
+def library() -> Any:
+    """The firmware and bench.c."""
+    loaded = ctypes.CDLL(str(built("bench.so")))
     for name, result, arguments in (
         ("new", ctypes.c_void_p, (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint16, ctypes.c_uint64)),
         ("free", None, (ctypes.c_void_p,)),
@@ -42,9 +43,9 @@ def _library() -> Any:
         ("flash", ctypes.c_void_p, (ctypes.c_void_p,)),
         ("look", None, (ctypes.c_void_p, ctypes.c_uint32 * len(Seen.__dataclass_fields__))),
     ):
-        function = getattr(library, f"bench_{name}")
+        function = getattr(loaded, f"bench_{name}")
         function.restype, function.argtypes = result, arguments
-    return library
+    return loaded
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Core:
     def __init__(
         self, key: bytes | None = None, room: int = ROOM, seed: int = 1, serial: str = SERIAL
     ) -> None:
-        self._library = _library()
+        self._library = library()
         self._serial = serial.encode()
         self._bench = self._library.bench_new(self._serial, key, room, seed)
         self._flash = (ctypes.c_uint8 * self.FLASH_BYTES).from_address(self._library.bench_flash(self._bench))

@@ -108,7 +108,10 @@ class FirmwareDevice:
         self.power_on()
 
 
-class FirmwareLine(virtual.Line):
+Line: Any = virtual.Line
+
+
+class FirmwareLine(Line):  # type: ignore[misc]
     """A device with its line, as the virtual one's."""
 
     def __init__(self, _: Path | None = None, room: int = ROOM) -> None:
@@ -132,12 +135,13 @@ def line() -> FirmwareLine:
 BURN, PLAYER = Lamps(next="burn"), Lamps(next="player")
 
 
-def test_the_hello_lists_the_parts_of_the_software(line):
+def test_the_hello_lists_the_parts_of_the_software_also_if_they_are_many_and_long(line):
     (hello,) = line.hear()
+    digest, longest = b"these bytes are not a hash value".hex(), "the longest name or version....."
 
     assert hello.components == (
-        Component("reader", "2.4.1", "010203".ljust(64, "0")),
-        Component("boot", "1.0", "010203".ljust(64, "0")),
+        Component("reader", "2.4.1", digest),
+        *(Component(longest, longest, digest) for _ in range(7)),
     )
 
 

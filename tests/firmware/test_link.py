@@ -3,9 +3,11 @@
 These are the statements of tests/drivers about the model of a shoe, made about the firmware.
 """
 
+import ctypes
 import hmac
 import re
 from dataclasses import replace
+from hashlib import sha256
 from itertools import count
 from zlib import crc32
 
@@ -18,7 +20,7 @@ from punto.drivers.seal import CHALLENGE, PROOF, HostSeal
 from tests.drivers import test_links
 from tests.drivers.benches import KEY
 from tests.drivers.devices import SHOE, raw
-from tests.drivers.page import blocks, examples, page
+from tests.drivers.page import blocks, bytes_after, examples, page
 from tests.drivers.test_box_in_the_cable import (  # noqa: F401 - the same statements
     introduced,
     test_a_box_that_repeats_the_last_heartbeat_and_keeps_the_cards_loses_the_shoe,
@@ -32,7 +34,7 @@ from tests.drivers.test_links import (  # noqa: F401 - the same statements
     test_after_a_new_connection_power_on_or_host_the_next_thing_arrives,
     test_over_a_bad_line_what_happens_arrives_at_most_once_and_again_when_it_is_mended,
 )
-from tests.firmware.core import Core, FirmwareEnds
+from tests.firmware.core import Core, FirmwareEnds, library
 
 FIRMWARE = replace(SHOE, ends=FirmwareEnds)
 
@@ -57,7 +59,7 @@ def test_whichever_frames_are_lost_or_come_twice_what_happens_arrives_once(devic
 BROKEN = [line.split(None, 1) for line in blocks(SHOE.page, "broken")[0]]
 COMMAND = frames.Acknowledge(1, 1, 1)
 DISCARDED = {
-    "oversize": [b"\0" + b"\x01" * 1030 + b"\0", b"\0" + cobs.encode(bytes(range(1, 256)) * 4 + b"12345") + b"\0"],
+    "oversize": [b"\0" + b"\x01" * 1030 + b"\0", b"\0" + cobs.encode(bytes(1025)) + b"\0"],
     "bad_framing": [b"\0\x05ab\0", b"\0\xff\0"],
     "bad_crc": [encode(COMMAND)[:-2] + b"\x7f\0"],
     "other_version": [raw(0x84, 1, b"", version=2), raw(0x84, 1, b"", version=3)],
@@ -72,8 +74,40 @@ DISCARDED = {
         raw(0x83, 1, b"\0\0\0\0\0\0\0\1"),
         raw(0x86, 1, b"\x08"),
         raw(0x84, 1, bytes(1000)),
+        raw(0x84, 1, b"\x07" * 1014),
     ],
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("lines", blocks(SHOE.page, "cobs"), ids=lambda lines: lines[0])
+def test_cobs_as_in_the_page(lines):
+    data, *choices = (bytes_after(line.split()[0], line) for line in lines)
+    made = ctypes.create_string_buffer(len(data) + 10)
+    length = library().cobs_encode(made, data, len(data))
+
+    assert made.raw[:length] == choices[0]
+    for run in choices:
+        decoded = ctypes.create_string_buffer(run, len(run))
+        length = library().cobs_decode(decoded, len(run))
+        assert decoded.raw[:length] == data
+
+
+def test_the_check_value_of_the_crc_and_the_examples_of_sha_256_and_hmac():
+    """RFC 4231 has no key of 32 bytes, so Python's own HMAC is the other side."""
+    digest = ctypes.create_string_buffer(32)
+    state = ctypes.create_string_buffer(256)
+    for length in (*range(130), 1000):
+        data = bytes(range(256)) * 4
+        library().sha256_begin(state)
+        library().sha256_add(state, data, length)
+        library().sha256_end(state, digest)
+        assert digest.raw == sha256(data[:length]).digest()
+        library().hmac_begin(state, KEY)
+        library().hmac_add(state, data, length)
+        library().hmac_end(state, digest)
+        assert digest.raw == hmac.digest(KEY, data[:length], "sha256")
+
+    assert library().crc32(b"123456789", 9) & 0xFFFFFFFF == 0xCBF43926
 
 
 def heard_by(core: Core, data: bytes) -> list[bytes]:
@@ -124,7 +158,7 @@ def test_the_commands_of_the_page_are_good_however_they_are_cut(example):
 
 
 def wired(body: bytes) -> bytes:
-    return bytes(b"\0" + cobs.encode(body) + b"\0")
+    return b"\0" + bytes(cobs.encode(body)) + b"\0"
 
 
 def opened(wire: bytes) -> bytes:

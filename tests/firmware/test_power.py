@@ -16,7 +16,7 @@ from tests.firmware.core import CARD, CUT_CARD, FAULT, NEVER, PUSHED_BACK, ROOM,
 
 STEP_BYTES, SECTOR_BYTES = 32, 1024
 Event = tuple[int, str, int, int]  # kind, card, confidence, fault
-EVENTS: Sequence[Event] = [
+EVENTS: list[Event] = [
     *((CARD, card.value, 98, 0) for card in STANDARD_DECK[:9]),
     (CUT_CARD, "??", 0, 0),
     (FAULT, "??", 0, 17),
