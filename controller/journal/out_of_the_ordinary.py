@@ -39,7 +39,7 @@ _OF_THE_METER: Final = tuple(
 _KEYPAD: Final = "the configuration keypad was "
 _DEVICES: Final = {
     "lid_moved": "the shoe's lid was {moved}",
-    "configuration_keypad": _KEYPAD + "{moved} {path}",
+    "configuration_keypad": _KEYPAD + "{moved}",
     "card_overdrawn": "one card too many was drawn",
     "shoe_lost": "the shoe was lost: {reason}",
     "service_started": "the service started, version {version}",
@@ -49,9 +49,10 @@ _DEVICES: Final = {
 _MOVED: Final = {
     ("lid_moved", True): "opened",
     ("lid_moved", False): "closed",
-    ("configuration_keypad", True): "plugged in at",
-    ("configuration_keypad", False): "unplugged from",
+    ("configuration_keypad", True): "plugged in",
+    ("configuration_keypad", False): "unplugged",
 }
+LID_CLOSED: Final = _DEVICES["lid_moved"].format(moved="closed")
 _ACCESS: Final = {
     "session_begun": "signed on",
     "session_ended": "session ended: {why}",

@@ -14,6 +14,8 @@ from punto.reports.shift import Correction, GameMeters, KeyedCard, Shift
 from punto.runtime.gaming_days import by_the_clock
 
 _A_TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?\+00:00")
+_SAID_ALREADY: Final = frozenset({"lose", "player_wins", "banker_wins", "tie"})
+"""Rules whose hits follow from other rows: those of the hands' results, and the number of hands less a wager's other rules."""
 _NOTHING: Final = "–"  # noqa: RUF001 - as the pages write it
 
 
@@ -99,7 +101,8 @@ class _Written:
         return said[:1].upper() + said[1:]
 
     def _rule(self, rule: str) -> str:
-        return self._t(f"outcome.{rule}") if rule in {"lose", "push"} else self._t.named(rule)
+        said = self._t("outcome.push") if rule == "push" else self._t.named(rule)
+        return said[:1].upper() + said[1:]
 
     def _listed(
         self,
@@ -312,6 +315,7 @@ class _Written:
                     ),
                 )
                 for at, each in enumerate(shift.counts)
+                if each.wager is None or each.rule not in _SAID_ALREADY
             ],
         )
         if not lifetime.wagers:

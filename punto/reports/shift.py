@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from punto.baccarat.table.after_settlement import as_dealt
+from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.meters import of_game
+from punto.baccarat.table.order_kinds import CALLED
 from punto.baccarat.table.state import CommissionOwed, RoundRecord, TableState
 from punto.controller.journal import out_of_the_ordinary, schema, store
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.journal.meters import expectations_of, games_since
-from punto.controller.journal.out_of_the_ordinary import ENTRANCES, INCIDENTS, Entrance, Incident
+from punto.controller.journal.out_of_the_ordinary import ENTRANCES, INCIDENTS, LID_CLOSED, Entrance, Incident
 from punto.messages.building import public_round, timestamp
 from punto.messages.metering import metered, meters_of
 from punto.messages.meters import MeterReadings
@@ -87,6 +89,7 @@ _HELLOS: Final = (
 )
 _OFFLINE: Final = "the shoe was offline"
 _RAISED: Final = frozenset({"alarm", "stop", "call"})
+_CALLED: Final = str(CATALOGUE["call_supervisor"].report).format(reason=CALLED)
 
 
 class PastRound(Part):
@@ -236,8 +239,8 @@ class Shift(Part):
     `commission` is null at a table that keeps the commission from each win, if none was marked in the shift.
 
     `alarms` are the alarms, the stops, the calls, and the orders that dealt with them; `raised` is the number of those without the
-    orders. `refused` are refused orders and reports. `devices` are what devices and the PC reported, such as a lid that was opened
-    outside play. A shoe that was lost is one entry until it comes back, however many reasons the driver found for it.
+    orders, and a call whose reason followed is one. `refused` are refused orders and reports. `devices` are what devices and the PC reported, such as a lid that was opened
+    outside play; a lid that was closed is left out. A shoe that was lost is one entry until it comes back, however many reasons the driver found for it.
 
     A list has its last 1000 entries at most; `more` has the names of the lists with more entries.
     """
@@ -353,9 +356,11 @@ class Reports:
         corrections = [correction for each in rounds for correction in _corrections(each)]
         incidents = [incident for each in noted for incident in each.incidents()]
         lists = {
-            "alarms": [each for each in incidents if each.what in _RAISED | {"order"}],
+            "alarms": _each_call_once([each for each in incidents if each.what in _RAISED | {"order"}]),
             "refused": [each for each in incidents if each.what == "refused"],
-            "devices": _each_loss_once([each for each in incidents if each.what == "device"], back),
+            "devices": _each_loss_once(
+                [each for each in incidents if each.what == "device" and each.text != LID_CLOSED], back
+            ),
         }
         access = [entrance for each in entrances for entrance in each.entrances()]
         more = {
@@ -432,6 +437,23 @@ def _keyed(connection: sqlite3.Connection, seq: int, round_: int, state: TableSt
             found.append(card)
             awaited = None
     return found if awaited is None else [*found, awaited]
+
+
+def _each_call_once(alarms: Sequence[Incident]) -> list[Incident]:
+    """The alarms and what dealt with them. If the reason of a call followed, the two are one call, at the time of the first."""
+    found: list[Incident] = []
+    waits: int | None = None  # where the call is whose reason can follow
+    for each in alarms:
+        if each.kind == "acknowledge_alarm":
+            waits = None
+        elif each.what == "call" and waits is not None:
+            found[waits] = found[waits].model_copy(update={"text": each.text})
+            waits = None
+            continue
+        elif each.what == "call" and each.text == _CALLED:
+            waits = len(found)
+        found.append(each)
+    return found
 
 
 def _each_loss_once(devices: Sequence[Incident], back: Sequence[int]) -> list[Incident]:
