@@ -9,6 +9,7 @@ SENT := build/pages/.types
 LOCKS := build/.locks
 DOCS := .venv-docs
 TPM := .venv-tpm
+NODE_RED := build/node-red
 DEMO_VENV := $(if $(wildcard $(READY)),$(VENV),.venv-demo)
 SOURCES := punto configs controller drivers simulators tests tools benchmarks examples
 COVERED := tests/baccarat tests/drivers
@@ -122,7 +123,7 @@ bench: $(READY) system
 
 # All that chance deals and all that is walked through, of which `make test` plays a part (tests/share.py). With HOURS, real
 # faults strike real processes for so long, and a table says how often: docs/explanation/reliability.md. Only root can run it with HOURS.
-soak: $(READY) system $(TPM)/.ready
+soak: $(READY) system $(TPM)/.ready $(NODE_RED)/.ready
 	./tools/install-system-packages firmware
 	$(if $(HOURS),$(BIN)/python -m tests.soak --hours $(HOURS),PUNTO_PLAY_ALL=1 $(BIN)/pytest -m "soak or by_chance or in_part" --timeout 3600 --junitxml $(RESULTS)/$@.xml)
 
@@ -184,6 +185,11 @@ $(TPM)/.ready: locks/tpm.lock locks/tpm-build.lock
 	$(PYTHON) -m venv $(TPM)
 	$(TPM)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r locks/tpm-build.lock
 	$(TPM)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-build-isolation -r locks/tpm.lock
+	touch $@
+
+# Node-RED, for the test of its flow: only `make soak` has it.
+$(NODE_RED)/.ready:
+	npm install --prefix $(NODE_RED) --loglevel error --no-audit --no-fund node-red@4.1.15
 	touch $@
 
 # What users get, built and tried, is then in dist/. It uploads nothing.
