@@ -181,13 +181,14 @@ def usb_of(path: Path, sysfs: Path = Path("/sys")) -> Usb | None:
     for folder in (place, *place.parents):
         if (folder / "idVendor").exists():
             names = ("idVendor", "idProduct", "serial", "manufacturer", "product")
-            return Usb(*(_said(folder / name) for name in names))
+            return Usb(*(kernel_says(folder / name) for name in names))
     return None
 
 
-def _said(file: Path) -> str:
+def kernel_says(file: Path) -> str:
+    """The first line of a file of the kernel; empty without one, and of what a device has made to be no name."""
     try:
-        said = file.read_text(encoding="utf-8", errors="replace").strip()
+        said = next(iter(file.read_text(encoding="utf-8", errors="replace").splitlines()), "").strip()
     except OSError:
         return ""
     return said if said.isprintable() and '"' not in said else ""

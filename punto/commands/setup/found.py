@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from punto.doctor.patient import with_open
-from punto.doctor.ports import ask, usb_of
+from punto.doctor.ports import ask, kernel_says, usb_of
 from punto.drivers.base import BAUD
 from punto.drivers.cable import BY_ID
 from punto.drivers.card_reader.serial_line import SerialCardReader
@@ -124,11 +124,13 @@ def input_devices(folder: Path = INPUTS, sysfs: Path = SYSFS) -> Iterator[Port]:
     """The input devices that have the keys of digits, by what the kernel knows of them. None is opened."""
     for path in sorted(folder.glob("*event*")) if folder.is_dir() else ():
         device = sysfs / "class" / "input" / path.resolve().name / "device"
-        keys = _keys(_text(device / "capabilities" / "key"))
+        keys = _keys(kernel_says(device / "capabilities" / "key"))
         if not keys & (1 << _KEY_1 | 1 << _KEY_KP1):
             continue  # such as a mouse
         kind = KEYBOARD if keys & 1 << _KEY_A else NUMBER_PAD
-        yield Port(path, _text(device / "name"), kind, typed=True, unproven=not _text(device / "uniq"))
+        yield Port(
+            path, kernel_says(device / "name"), kind, typed=True, unproven=not kernel_says(device / "uniq")
+        )
 
 
 def _keys(words: str) -> int:
@@ -142,17 +144,9 @@ def _keys(words: str) -> int:
 def screens(sysfs: Path = SYSFS) -> Iterator[str]:
     """The screens that are connected to this PC, each with its connector and its best size."""
     for connector in sorted((sysfs / "class" / "drm").glob("card*-*")):
-        if _text(connector / "status") == "connected":
-            size = next(iter(_text(connector / "modes").split()), "")
+        if kernel_says(connector / "status") == "connected":
+            size = kernel_says(connector / "modes")
             yield " ".join(part for part in (connector.name.partition("-")[2], size) if part)
-
-
-def _text(path: Path) -> str:
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-    return text if text.replace("\n", "").isprintable() else ""
 
 
 def addresses() -> Iterator[str]:
