@@ -226,6 +226,39 @@ async def test_the_results_moment_is_whole_and_in_the_middle(page, broker, layou
             assert await page.evaluate(MOMENT, language in {"en", "pt"}) == []
 
 
+DIMMED = """
+() => [...document.querySelectorAll(".board:first-child :is(h1, .hand, .limits, .tally, .road)")].filter((each) => {
+  let opacity = 1;
+  for (let at = each; at !== null; at = at.parentElement)
+    if (getComputedStyle(at).display !== "contents") opacity *= getComputedStyle(at).opacity;
+  return each.checkVisibility() && Math.abs(opacity - 0.28) > 0.01;
+}).map((each) => each.className)
+"""
+
+
+@pytest.mark.parametrize(
+    ("layout", "width", "height"),
+    [
+        ("split", 1920, 1080),
+        *soaked(
+            ("portrait", 1080, 1920),
+            ("landscape", 1920, 480),
+            ("landscape", 1920, 1080),
+            ("landscape", 390, 844),
+            ("wall", 1920, 1080),
+        ),
+    ],
+)
+async def test_all_of_a_board_that_is_not_live_is_dimmed(page, broker, layout, width, height):
+    await page.set_viewport_size({"width": width, "height": height})
+    async with display(broker, page={"tables": TABLES}) as address, publisher(broker) as out:
+        async with dealt(out, PlayedTable()):
+            await page.goto(address + LAYOUTS[layout])
+            await expect(page.locator(".board.live")).to_have_count(1)
+        await expect(page.locator(".board.live")).to_have_count(0)
+        assert await page.evaluate(DIMMED) == []
+
+
 WALLS = {"wall of six": 6, "wall of 24": 24}
 COVERED = """
 [...document.querySelectorAll(".code")].filter(code => code.textContent !== "").flatMap(code => {

@@ -129,7 +129,11 @@ async def test_side_wagers_have_their_limits_in_letters_that_can_be_read(page, b
         await expect(page.locator(".progressive.fresh").first).to_be_visible()
         await page.evaluate(LAID_OUT)
         sizes = await page.evaluate(SIDE_LIMITS)
+        cut_off = await page.locator(".progressive h2").first.evaluate(
+            "each => each.scrollHeight - each.clientHeight"
+        )
 
+    assert cut_off <= 1  # the title of the meter
     assert len(sizes) == 4
     assert min(sizes) >= 15
 
