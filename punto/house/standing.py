@@ -27,9 +27,9 @@ from punto.runtime.gaming_days import written_day
 
 LOOK_SECONDS: Final = 1.0
 _AT_ONCE: Final = {
-    "away": "NOT LIVE",
     "stop": "Waiting for a supervisor",
     "call": "Supervisor called",
+    "away": "NOT LIVE",
 }
 _SOON: Final = {
     "shoe": "Shoe offline",

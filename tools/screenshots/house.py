@@ -71,7 +71,9 @@ async def _picture(browser: Browser, name: str, address: str, width: int, height
         viewport={"width": width, "height": height},
         color_scheme="dark" if scheme == "dark" else "light",
         timezone_id=ZONE,
+        locale="en-GB",
     )
+    await page.clock.set_fixed_time(AT)  # a moment of another day has its day
     await page.goto(address)
     await page.wait_for_selector(".live article, .live #alarms li, main[aria-busy=false] table")
     if name == "floor-people":

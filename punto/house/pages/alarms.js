@@ -75,10 +75,19 @@ function lineOf(alarm) {
       { class: "what" },
       element("b", {}, sentence(spaced(kind))),
       element("p", {}, sentence(text)),
-      element("p", { class: "quiet" }, who === null || source.endsWith(` ${who}`) ? source : `${source}, ${who}`),
+      element("p", { class: "quiet" }, placeOf(source, who)),
     ),
     element("div", { class: "acknowledged" }, ...acknowledgement(alarm)),
   );
+}
+
+/**
+ * Where an incident comes from: a person's name says it alone, whoever was the operator of the table then.
+ * @type {(source: string, who: string | null) => string}
+ */
+function placeOf(source, who) {
+  if (who === null) return source;
+  return source.startsWith("operator ") ? who : `${source}, ${who}`;
 }
 
 /** @param {Alarm} alarm */
@@ -160,13 +169,13 @@ byId("newer").addEventListener("click", () => turning(() => turned.pop()));
 // --- what is asked for
 
 const form = byId("only", HTMLFormElement);
+const unacknowledged = /** @type {HTMLInputElement} */ (form.elements.namedItem("unacknowledged"));
 
 async function showChoices() {
   /** @type {AlarmChoices} */
   const { tables, kinds } = await get("/api/alarms/choices");
   offer("table", tables, (table) => named.get(table) ?? table);
   offer("kind", kinds, (kind) => sentence(spaced(kind)));
-  const unacknowledged = /** @type {HTMLInputElement} */ (form.elements.namedItem("unacknowledged"));
   unacknowledged.checked = only.has("unacknowledged");
 }
 
@@ -178,6 +187,7 @@ function offer(name, values, words) {
   select.append(...all.map((value) => element("option", { value, selected: value === chosen }, words(value))));
 }
 
+unacknowledged.addEventListener("change", () => form.requestSubmit());
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const chosen = [...new FormData(form)].flatMap(([name, value]) => (value === "" ? [] : [[name, String(value)]]));

@@ -213,15 +213,19 @@ function drawLine(line, { view: { table, name: of } }, alarm) {
   line.classList.toggle("at-once", need === "at_once");
   line.classList.toggle("figure", need === "look_into");
   line.classList.toggle("taken", acknowledged !== null);
-  refresh(link, [of, label, text, since], () => [
-    element("span", { class: "at" }, of),
-    " ",
-    element("b", {}, text === "" ? label : `${label}:`),
-    " ",
-    element("span", { class: "text" }, text),
-    " ",
-    element("span", { class: "since" }, "since ", element("time", { datetime: since }, moment(since))),
-  ]);
+  refresh(link, [of, label, text, since], () =>
+    element(
+      "span",
+      {},
+      element("span", { class: "at" }, of),
+      " ",
+      element("b", {}, text === "" ? label : `${label}:`),
+      " ",
+      element("span", { class: "text" }, text),
+      " ",
+      element("span", { class: "since" }, "since ", element("time", { datetime: since }, moment(since))),
+    ),
+  );
   const focused = side.contains(document.activeElement);
   refresh(side, [of, acknowledged, mayAcknowledge], () => {
     if (acknowledged === null) return mayAcknowledge ? [acknowledgeButton(table, of, alarm)] : [];

@@ -102,9 +102,9 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
     )
     async with shown(page, tmp_path, floor):
         assert await alarms(page) == [
+            "Baccarat 4 Waiting for a supervisor: The lid of the shoe was opened during play",
             "Baccarat 5 NOT LIVE: The table's service was stopped",
             "Baccarat 13 NOT LIVE: Stopped",
-            "Baccarat 4 Waiting for a supervisor: The lid of the shoe was opened during play",
             "Baccarat 7 Shoe offline: The cable was pulled",
             "Baccarat 13 Rounds are not taken in: Round 12 is on the record twice",
             "Baccarat 13 Messages are not read: State: the message is not JSON",
