@@ -73,13 +73,19 @@ function lineOf(alarm) {
     element(
       "div",
       { class: "what" },
-      element("b", {}, sentence(spaced(kind))),
+      element("b", {}, kindOf(kind)),
       element("p", {}, sentence(text)),
       element("p", { class: "quiet" }, placeOf(source, who)),
     ),
     element("div", { class: "acknowledged" }, ...acknowledgement(alarm)),
   );
 }
+
+/**
+ * The kind of an incident in words. People at a table call a coup a hand.
+ * @param {string} kind
+ */
+const kindOf = (kind) => sentence(spaced(kind).replace("coup", "hand"));
 
 /**
  * Where an incident comes from: a person's name says it alone, whoever was the operator of the table then.
@@ -134,7 +140,7 @@ function askForNote(alarm) {
       element("button", { type: "submit", class: "go" }, "Acknowledge"),
     ),
   );
-  const dialog = openDialog(sentence(spaced(alarm.kind)), form);
+  const dialog = openDialog(kindOf(alarm.kind), form);
   submitted(form, async () => {
     await send("POST", `/api/alarms/${keyOf(alarm)}/acknowledgement`, { note: note.value.trim() });
     dialog.close();
@@ -175,7 +181,7 @@ async function showChoices() {
   /** @type {AlarmChoices} */
   const { tables, kinds } = await get("/api/alarms/choices");
   offer("table", tables, (table) => named.get(table) ?? table);
-  offer("kind", kinds, (kind) => sentence(spaced(kind)));
+  offer("kind", kinds, kindOf);
   unacknowledged.checked = only.has("unacknowledged");
 }
 

@@ -29,7 +29,7 @@ function drawn({ shoes }, names) {
       caption,
       table(
         caption,
-        ["Table", ">Shoe", "Wager", ">Edge", "First alarm", ">After hand", ">After round", "Gaming day", "Record"],
+        ["Table", ">Shoe", "Wager", ">Edge", "First alarm", ">After hand", ">After round", "Gaming day"],
         shoes.flatMap((shoe) => shoe.wagers.map((wager, at) => rowOf(shoe, wager, at === 0, names))),
       ),
     ),
@@ -46,7 +46,6 @@ const rowOf = (shoe, { title, ts, round, coup, edge }, first, names) => [
   coup ?? "–",
   round,
   element("time", {}, writtenDay(shoe.day)),
-  element("span", { class: "quiet" }, shoe.record),
 ];
 
 showReport("shoes", drawn);

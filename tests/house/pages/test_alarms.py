@@ -38,7 +38,7 @@ NEWEST = [
     "Call supervisor",
     "Resume play",
     "Lid open",
-    "Void coup",
+    "Void hand",
     "Unread",
 ]
 
@@ -96,7 +96,7 @@ async def test_alarms_come_by_themselves_are_turned_and_are_acknowledged(page, t
         await expect(lines(page).nth(5)).to_contain_text("Looked at the cards: none was moved")
 
         # An order, a refusal and a report of a device ask for no acknowledgement.
-        for kind in ("Resume play", "Void coup", "Service started"):
+        for kind in ("Resume play", "Void hand", "Service started"):
             entry = lines(page).filter(has_text=kind).first
             await expect(entry.locator(".acknowledged")).to_be_empty()
             await expect(entry).not_to_have_class("waits")
