@@ -14,9 +14,9 @@ extern const struct shoe_reader board_reader;
 extern const struct shoe_fault board_faults[];
 extern const uint8_t board_fault_count;
 
-/* The program as it is installed, from its first byte to its last: HELLO has its digest. */
-extern const uint8_t board_program[];
-extern const uint8_t board_program_end[];
+/* The program as it is installed: HELLO has its digest. */
+extern const uint8_t *const board_program;
+extern const size_t board_program_bytes;
 
 /* The serial number and the key of this piece, which were written when it was made; NULL for version 1 of the link. */
 const char *board_serial(void);

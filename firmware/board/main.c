@@ -15,7 +15,7 @@ int main(void)
 
     board_begin();
     sha256_begin(&hash);
-    sha256_add(&hash, board_program, (size_t)(board_program_end - board_program));
+    sha256_add(&hash, board_program, board_program_bytes);
     sha256_end(&hash, digest);
     identity = (struct shoe_identity){
         .serial = board_serial(),

@@ -89,14 +89,6 @@ void link_put_u8(struct link *link, uint8_t value)
     link_put(link, &value, 1);
 }
 
-void link_put_u16(struct link *link, uint16_t value)
-{
-    uint8_t bytes[2];
-
-    put_u16(bytes, value);
-    link_put(link, bytes, sizeof bytes);
-}
-
 void link_put_u32(struct link *link, uint32_t value)
 {
     uint8_t bytes[4];

@@ -92,7 +92,6 @@ bool link_ready(const struct link *link);
 bool link_begin(struct link *link, uint8_t type, uint32_t sequence);
 void link_put(struct link *link, const uint8_t *bytes, size_t length);
 void link_put_u8(struct link *link, uint8_t value);
-void link_put_u16(struct link *link, uint16_t value);
 void link_put_u32(struct link *link, uint32_t value);
 /* A text after its length in a byte. */
 void link_put_text(struct link *link, const char *text);

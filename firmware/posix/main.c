@@ -212,7 +212,7 @@ static bool happened(void *context, struct shoe_event *event)
 
     for (;;) {
         const char *line = first_line(mechanism);
-        unsigned decks = 0;
+        unsigned inside = 0;
 
         if (line == NULL) {
             return false;
@@ -226,8 +226,8 @@ static bool happened(void *context, struct shoe_event *event)
             mechanism->lid_open = strcmp(line, "lid open") == 0;
             drop_line(mechanism);
             return false; /* the next turn looks at the lid, before what follows */
-        } else if (sscanf(line, "decks %u", &decks) == 1) {
-            mechanism->decks = (uint8_t)(decks & 0xFFu);
+        } else if (sscanf(line, "decks %u", &inside) == 1) {
+            mechanism->decks = (uint8_t)(inside & 0xFFu);
             drop_line(mechanism);
         } else {
             fail("the reader wrote what nobody understands", line);
@@ -409,6 +409,9 @@ int main(int count, char **words)
         const bool has_text = memchr(mechanism.text, '\n', mechanism.length) != NULL;
 
         if (mechanism.ended && !has_text) {
+            if (options.link != NULL) {
+                (void)unlink(options.link); /* it would soon lead to another terminal */
+            }
             return 0;
         }
         (void)poll(ready, mechanism.ended ? 1u : 2u, has_text ? 0 : TURN_MS);

@@ -87,7 +87,7 @@ def test_the_size_that_the_guide_shows_is_printed(image):
     assert image.exists()
 
 
-def test_the_program_that_the_guide_starts_prints_its_line(tmp_path):
+def test_the_program_that_the_guide_starts_prints_its_line_and_removes_its_link_when_its_input_ends(tmp_path):
     program = built("shoe")
     done = subprocess.run(
         [program, "--store", tmp_path / "shoe.flash", "--link", tmp_path / "shoe"],
@@ -98,7 +98,7 @@ def test_the_program_that_the_guide_starts_prints_its_line(tmp_path):
     )
 
     assert re.fullmatch(r"line /dev/\S+\nstored 0\n", done.stdout)
-    assert (tmp_path / "shoe").is_symlink()
+    assert not (tmp_path / "shoe").is_symlink()
 
 
 @pytest.mark.parametrize(
