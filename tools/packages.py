@@ -442,7 +442,7 @@ def filled(name: str, package: Package) -> str:
     """A script that ships, for one package."""
     values = {
         "PACKAGE": package.name,
-        "NEXT": "punto setup"
+        "NEXT": "punto setup (in a browser: punto setup --web)"
         if package.name == "punto"
         else f"less /usr/share/doc/{package.name}/README.Debian",
         "UNITS": " ".join(f"'{unit.replace('@.', '@*.')}'" for unit in package.units),

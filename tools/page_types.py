@@ -13,6 +13,8 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
+from punto.commands.setup.questions import Form
+from punto.commands.setup.web import Progress
 from punto.consoles import api, view
 from punto.consoles.diagnostics import Examination
 from punto.controller.orders.doors import OrderAnswer, Preview
@@ -59,6 +61,7 @@ SENT: Final[dict[str, Sequence[type[BaseModel]]]] = {
         books.Reconciliation,
         web.Overview,
     ],
+    "setup": [Form, Progress],
 }
 """What each server sends; what is in it follows."""
 

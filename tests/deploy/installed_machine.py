@@ -1,4 +1,4 @@
-"""A machine on which docs/how-to/install.md was followed, and what systemd does there with the units that ship.
+"""A machine on which docs/how-to/install-by-hand.md was followed, and what systemd does there with the units that ship.
 
 A program of a unit has the unit's user, groups, folders, credentials, system calls and address families, and may make no
 memory executable. It sees all files of the machine: only modes and owners keep it out.
@@ -155,8 +155,8 @@ def namespaces_allowed() -> bool:
 
 
 def installation(section: str = "Install") -> list[str]:
-    """The commands of a section of docs/how-to/install.md, a line each."""
-    page = (HERE / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
+    """The commands of a section of docs/how-to/install-by-hand.md, a line each."""
+    page = (HERE / "docs" / "how-to" / "install-by-hand.md").read_text(encoding="utf-8")
     text = re.split(r"\n##+ ", page.split(f"# {section}\n")[-1])[0]
     return [line for block in blocks_of(text) if block.language == "sh" for line in block.text.splitlines()]
 

@@ -3,7 +3,7 @@
 A comment before a block, which no reader sees, says how a test carries out the block:
 
 - without a comment: with the page's other blocks, one after the other, in an empty folder;
-- `<!-- test: machine -->`: as root on a machine on which docs/how-to/install.md was followed (`tests/deploy/installed_machine.py`);
+- `<!-- test: machine -->`: as root on a machine on which docs/how-to/install-by-hand.md was followed (`tests/deploy/installed_machine.py`);
 - `<!-- test: by tests/FILE.py -->`: the tests of this file run its commands, because they need more than the page has;
 - `<!-- test: not run: REASON -->`: no test can run it.
 """

@@ -18,7 +18,7 @@ from tests.documents.blocks import SHELL, Block, blocks_of, carried_out
 
 HOW_TO = HERE / "docs" / "how-to"
 PAGES = {page.name: blocks_of(page.read_text(encoding="utf-8")) for page in sorted(HOW_TO.glob("*.md"))}
-CARRIED_OUT_WHOLE = {"install.md": "tests/deploy/test_installation.py"}
+CARRIED_OUT_WHOLE = dict.fromkeys(["install.md", "install-by-hand.md"], "tests/deploy/test_installation.py")
 """The pages that another test reads and carries out block by block."""
 NOT_RUN = 8
 """So many blocks no test can run. Run one more, and lower it."""

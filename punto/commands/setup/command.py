@@ -30,7 +30,9 @@ HELP: Final = (
     "you have changed a file that the command wrote, it leaves the file alone until an answer changes the file too; then it keeps your file beside "
     "the new one. It never replaces a key, a password or an account. Run it as root."
 )
-_NO_TERMINAL: Final = "the questions need a terminal: run the command in one, or write --answers FILE"
+_NO_TERMINAL: Final = (
+    "the questions need a terminal: run the command in one, or write --web or --answers FILE"
+)
 _WORDS_A_LINE: Final = 6
 
 
@@ -60,6 +62,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the passwords of new accounts, a line for each in the order of the answers (default: the command asks for them; with --answers they are random, and are printed once)",
     )
+    parser.add_argument(
+        "--web",
+        nargs="?",
+        const="127.0.0.1",
+        metavar="ADDRESS",
+        help="ask the questions on a page, and print the address that opens it once. The page is on this PC alone, or at this address of this PC with a certificate whose fingerprint is printed",
+    )
+    parser.add_argument(
+        "--port", type=int, default=8070, metavar="PORT", help="the port of the page (default: 8070)"
+    )
     parser.add_argument("--no-rehearsal", action="store_true", help="deal no hand")
 
 
@@ -68,6 +80,8 @@ def main(args: argparse.Namespace) -> int:
     try:
         _require_root()
         lines = [] if args.passwords is None else read_text(args.passwords).splitlines()
+        if args.web is not None:
+            return _on_a_page(args)
         terminal = Console(iter(lines), asks=args.answers is None)
         answers = read_answers(args.answers) if args.answers else _asked(terminal, args.table, args.root)
         set_up(answers, args.root, terminal, rehearsal=not args.no_rehearsal)
@@ -81,6 +95,13 @@ def main(args: argparse.Namespace) -> int:
         print(f"punto setup: {_NO_TERMINAL}", file=sys.stderr)
         return 1
     return 0
+
+
+def _on_a_page(args: argparse.Namespace) -> int:
+    from punto.commands.setup.web import serve  # noqa: PLC0415 - a terminal needs no web server
+
+    known = known_answers(args.table, args.root)
+    return 0 if serve(known, args.root, args.web, args.port, rehearsal=not args.no_rehearsal) else 1
 
 
 class Console:
