@@ -70,10 +70,13 @@ class RecordHealth:
 
     def health(self) -> LinkHealth:
         """The number of inputs, and the free space on the disk."""
-        free = shutil.disk_usage(self._path.parent).free / 1e9
+        try:
+            free = f"{shutil.disk_usage(self._path.parent).free / 1e9:,.1f} GB free on its disk"
+        except OSError as error:  # the disk is away, which a page and a scrape must still show
+            free = f"its disk does not answer: {error.strerror}"
         inputs = self._journal.last_seq
         blocked = self._journal.blocked
-        reason = blocked or f"{inputs:,} inputs, {free:,.1f} GB free on its disk"
+        reason = blocked or f"{inputs:,} inputs, {free}"
         return LinkHealth(str(self._path), not blocked, reason, self._since, None, {"inputs": inputs})
 
 

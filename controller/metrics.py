@@ -113,7 +113,10 @@ class MonitoredTable:
     async def _looked(self) -> None:
         metrics = self._parts.config.metrics
         folder = None if metrics is None else metrics.backups
-        self._disk = await asyncio.to_thread(_on_disk, self._parts.journal.path, folder)
+        try:
+            self._disk = await asyncio.to_thread(_on_disk, self._parts.journal.path, folder)
+        except OSError:  # the disk is away: no figure is better than an old one
+            self._disk = None
 
     def _samples(self) -> Iterator[Sample]:
         config, engine, journal, outbox, links, people = self._parts

@@ -173,3 +173,15 @@ def test_tables_of_one_file_have_one_address(tmp_path):
 
     with pytest.raises(ConfigError, match="write \\[metrics\\] once"):
         load_configs(tmp_path / "house.toml")
+
+
+def test_a_record_whose_disk_is_away_has_no_figures_of_it_and_all_others(tmp_path):
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    with MonitoredHouse(folder, None) as running:
+        assert (of(running.metrics(), "punto_record_free_bytes") or 0) > 0
+        folder.rename(tmp_path / "away")
+        seen = running.metrics()
+
+    assert of(seen, "punto_record_free_bytes") is None
+    assert of(seen, "punto_table_up") == 1
