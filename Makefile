@@ -9,6 +9,7 @@ SENT := build/pages/.types
 LOCKS := build/.locks
 DOCS := .venv-docs
 TPM := .venv-tpm
+HOME_ASSISTANT := .venv-home-assistant
 NODE_RED := build/node-red
 DEMO_VENV := $(if $(wildcard $(READY)),$(VENV),.venv-demo)
 SOURCES := punto configs controller drivers simulators tests tools benchmarks examples
@@ -123,7 +124,7 @@ bench: $(READY) system
 
 # All that chance deals and all that is walked through, of which `make test` plays a part (tests/share.py). With HOURS, real
 # faults strike real processes for so long, and a table says how often: docs/explanation/reliability.md. Only root can run it with HOURS.
-soak: $(READY) system $(TPM)/.ready $(NODE_RED)/.ready
+soak: $(READY) system $(TPM)/.ready $(HOME_ASSISTANT)/.ready $(NODE_RED)/.ready
 	./tools/install-system-packages firmware
 	$(if $(HOURS),$(BIN)/python -m tests.soak --hours $(HOURS),PUNTO_PLAY_ALL=1 $(BIN)/pytest -m "soak or by_chance or in_part" --timeout 3600 --junitxml $(RESULTS)/$@.xml)
 
@@ -187,6 +188,12 @@ $(TPM)/.ready: locks/tpm.lock locks/tpm-build.lock
 	$(TPM)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-build-isolation -r locks/tpm.lock
 	touch $@
 
+# Home Assistant, for its schemas: only `make soak` has it. It is not locked, because houses have its newest version.
+$(HOME_ASSISTANT)/.ready:
+	$(PYTHON) -m venv $(HOME_ASSISTANT)
+	$(HOME_ASSISTANT)/bin/pip install --quiet --disable-pip-version-check homeassistant paho-mqtt
+	touch $@
+
 # Node-RED, for the test of its flow: only `make soak` has it.
 $(NODE_RED)/.ready:
 	npm install --prefix $(NODE_RED) --loglevel error --no-audit --no-fund node-red@4.1.15
@@ -236,5 +243,5 @@ $(READY): locks/requirements.lock pyproject.toml
 	@PYTHON=$(PYTHON) ./tools/make-environment .venv-demo locks/demo.lock "140 MB"
 
 clean:
-	rm -rf $(VENV) .venv-demo $(DOCS) $(TPM) node_modules site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage-path
+	rm -rf $(VENV) .venv-demo $(DOCS) $(TPM) $(HOME_ASSISTANT) node_modules site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage-path
 	git clean -qfX docs

@@ -108,7 +108,8 @@ def announcements(state: TableState, topic: topics.Topics, prefix: str, *, wante
         if entity is not None and wanted:
             keys = {
                 "unique_id": f"{node}_{name}",
-                "object_id": f"{node}_{name}",
+                "default_entity_id": f"{component}.{node}_{name}",
+                "object_id": f"{node}_{name}",  # the same before Home Assistant 2025.10
                 "name": entity.name,
                 "state_topic": topic(entity.topic),
                 "value_template": entity.value,

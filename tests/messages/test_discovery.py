@@ -1,11 +1,13 @@
 """Home Assistant's discovery messages: as its own schema wants them, and with templates that read the table's real messages.
 
-The keys are those of Home Assistant 2024.3.3: `DISCOVERY_SCHEMA` in homeassistant/components/mqtt/sensor.py and binary_sensor.py,
-`MQTT_ENTITY_COMMON_SCHEMA` in mixins.py, and the topic in discovery.py beside them. An unknown key would be left out in silence.
+The keys are those of Home Assistant 2026.11.0: `DISCOVERY_SCHEMA` in homeassistant/components/mqtt/sensor.py and binary_sensor.py,
+`MQTT_ENTITY_COMMON_SCHEMA` in schemas.py, and the topic in discovery.py beside them; `object_id` is of older ones. An unknown key
+would be left out in silence.
 """
 
 import json
 import re
+import subprocess
 from typing import Any
 
 import pytest
@@ -20,12 +22,15 @@ from punto.controller.config.file import load_config
 from punto.messages.discovery import announcements
 from punto.messages.topics import Topics
 from tests.controller.table_in_this_process import HERE
+from tests.deadline import DEADLINE
 
+HOME_ASSISTANT = HERE / ".venv-home-assistant/bin/python"
 EXAMPLES = json.loads((HERE / "punto/messages/examples.json").read_text(encoding="utf-8"))
 MESSAGES = {"state": "State", "health": "Health", "progressive": "Progressive"}
 TOPIC = re.compile(r"homeassistant/(sensor|binary_sensor)/[a-zA-Z0-9_-]+/[a-zA-Z0-9_-]+/config")
 COMMON = {
-    *("availability", "device", "origin", "entity_category", "object_id", "unique_id", "name"),
+    *("availability", "device", "origin", "entity_category", "default_entity_id", "unique_id", "name"),
+    "object_id",
     *("state_topic", "value_template", "expire_after", "device_class"),
 }
 OWN = {
@@ -51,11 +56,48 @@ def test_each_message_has_a_topic_and_keys_that_home_assistant_knows(messages):
         assert matched, where
         component = matched[1]
         assert message.keys() <= COMMON | OWN[component], where
+        assert message["default_entity_id"] == f"{component}.{message['object_id']}"
         assert {"unique_id", "state_topic", "value_template", "device", "availability"} <= message.keys()
         assert message.get("device_class") in {None, *CLASSES[component]}
         assert message["device"].keys() <= {"identifiers", "name", "manufacturer", "model", "sw_version"}
         assert message["origin"].keys() <= {"name", "sw_version", "support_url"}
     assert len({message["unique_id"] for message in messages.values()}) == len(messages) == 9
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(
+    not HOME_ASSISTANT.exists(), reason="Home Assistant is not here: run `make .venv-home-assistant/.ready`"
+)
+def test_home_assistant_takes_each_message_and_refuses_a_wrong_one(messages):
+    phase = messages["homeassistant/sensor/punto_table-1/phase/config"]
+    faults: dict[str, dict[str, Any]] = {
+        "no topic": {"state_topic": None},
+        "a topic with a wildcard inside": {"state_topic": "punto/table+/state"},
+        "an unknown class": {"device_class": "baccarat"},
+        "a time in words": {"expire_after": "soon"},
+        "half a template": {"value_template": "{{ value_json.phase"},
+        "an unknown category": {"entity_category": "gaming"},
+        "an unknown key of the device": {"device": {**phase["device"], "table": "1"}},
+        "a device without an identifier": {"device": {"name": "Baccarat 1"}},
+        "an origin without a name": {"origin": {}},
+        "an availability without a topic": {"availability": [{}]},
+    }
+    wrong = {f"homeassistant/sensor/wrong/{name}": {**phase, **fault} for name, fault in faults.items()}
+    misspelt = {"homeassistant/sensor/misspelt/phase/config": {**phase, "expires_after": 10}}
+    ran = subprocess.run(
+        [HOME_ASSISTANT, HERE / "tests/messages/home_assistant.py"],
+        input=json.dumps({**messages, **wrong, **misspelt}),
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+        check=True,
+    )
+    found = json.loads(ran.stdout)
+
+    assert found["refused"].keys() == wrong.keys(), found["refused"]
+    left_out = {key for where in messages for key in found["left_out"][where]}
+    assert left_out in ({"object_id"}, {"default_entity_id", "options"}), "the second of 2024"
+    assert "expires_after" in found["left_out"][next(iter(misspelt))]
 
 
 def rendered(template: str, payload: dict[str, Any]) -> str:
