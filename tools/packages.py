@@ -424,7 +424,8 @@ def kiosk_control(target: Target) -> dict[str, str]:
         "Maintainer": MAINTAINER,
         "Section": "misc",
         "Priority": "optional",
-        "Depends": "cage, chromium, dbus, libpam-systemd, passwd, systemd",
+        # Without Xwayland, the cage of Debian 12 ends at its start.
+        "Depends": "cage, chromium, dbus, libpam-systemd, passwd, systemd, xwayland",
         "Recommends": "punto-display | punto, fonts-noto-cjk",
         "Description": "table-game controller for baccarat: a screen that shows a display\n"
         + wrapped(
