@@ -63,12 +63,44 @@ SYSTEMCTL: Final = """#!/bin/sh
 # A systemd on which a table runs.
 case $* in *list-units*) echo "punto@table-1.service loaded active running Punto table table-1" ;; esac
 """
+KIOSK: Final = "-kiosk"
 IMAGE: Final = "-image"
 MORE: Final = {
     "": ",mosquitto",
+    KIOSK: ",mosquitto,cage,chromium,dbus,libpam-systemd,xwayland,fonts-liberation,grim",
     IMAGE: ",python3-pip,ca-certificates",
 }
-"""What else a clean Debian has: the broker of a table's PC, and what the image of tests/deploy/image_trial.py needs."""
+"""What else a clean Debian has: the broker of a table's PC, what punto-kiosk depends on with a program that takes a picture of its screen,
+and what the image of tests/deploy/image_trial.py needs.
+"""
+RUNTIME: Final = "/run/user/punto-kiosk"
+SCREEN_IN_MEMORY: Final = (
+    f"XDG_RUNTIME_DIR={RUNTIME}",
+    "WAYLAND_DISPLAY=wayland-0",
+    "WLR_BACKENDS=headless",
+    "WLR_RENDERER=pixman",
+    "WLR_LIBINPUT_NO_DEVICES=1",
+    "HOME=/var/lib/punto-kiosk",
+)
+"""What a login at a terminal gives the session of the kiosk, and a screen that needs no graphics card."""
+DEBUGGED: Final = 'export CHROMIUM_FLAGS="$CHROMIUM_FLAGS --remote-debugging-port=9222"\n'
+KILL_BROWSER: Final = """
+for each in /proc/[0-9]*; do
+    case $(tr '\\0' ' ' < $each/cmdline) in *--type=*) ;; /usr/lib/chromium/chromium*) kill -KILL ${each#/proc/} ;; esac
+done
+"""
+ON_SCREEN: Final = """
+import json, urllib.request
+from websockets.sync.client import connect
+
+PAINTED = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(document.body.innerText))))"
+with urllib.request.urlopen("http://127.0.0.1:9222/json", timeout=5) as answer:
+    page = next(each for each in json.load(answer) if each["type"] == "page")
+with connect(page["webSocketDebuggerUrl"], max_size=None) as screen:
+    screen.send(json.dumps({"id": 1, "method": "Runtime.evaluate", "params": {"expression": PAINTED, "awaitPromise": True}}))
+    print(json.loads(screen.recv(timeout=5))["result"]["result"]["value"])
+"""
+"""Prints the text of the page that Chromium shows."""
 TOUCHED: Final = ("etc", "opt", "root", "run", "srv", "usr", "var/lib", "var/log")
 """Where a package could leave something."""
 WANTED: Final = re.compile(
@@ -363,6 +395,64 @@ def try_house(trial: Trial, package: Path) -> None:
     trial.run("apt-get", "purge", "--yes", package.name.split("_")[0])
 
 
+def try_kiosk(trial: Trial, table: Path, kiosk: Path) -> None:
+    """A table's PC with a screen: the board is shown, and comes back after its browser or its server has ended."""
+    trial.install(table)
+    configure(trial)
+    with step(f"install {kiosk.name}", trial.root):
+        said = trial.install(kiosk)
+    assert "systemctl enable --now punto-kiosk@tty1" in said, said
+    trial.place("/etc/chromium.d/trial", DEBUGGED, 0o644)
+    trial.run("install", "-d", "-m", "0700", "-o", "punto-kiosk", RUNTIME, "/var/lib/punto-kiosk")
+    settings = trial.settings("punto-kiosk@.service")
+    (command,), (pause,) = settings["ExecStart"], settings["RestartSec"]
+    session = f"while :; do {command}; sleep {pause}; done"  # as Restart=always
+    with trial.running("env", *SCREEN_IN_MEMORY, "sh", "-c", session, user="punto-kiosk"):
+        with step("the kiosk waits for its server", trial.root):
+            wait_for_screen(trial, "Waiting for the display's server")
+        with dealing(trial, 2):
+            with trial.unit("punto-display@.service", TABLE):
+                with step("the board is shown", trial.root):
+                    wait_for_screen(trial, "Banker")
+                with step("Chromium is killed, and the board is shown again", trial.root):
+                    trial.run("sh", "-c", KILL_BROWSER)
+                    wait_for_screen(trial, "Banker")
+            wait_for_screen(trial, "NOT LIVE")
+            with (
+                step("the server starts again, and the board is live", trial.root),
+                trial.unit("punto-display@.service", TABLE),
+            ):
+                wait_for_screen(trial, "NOT LIVE", shown=False)
+                picture(trial)
+    trial.run("sh", "-c", "kill -KILL -1", user="punto-kiosk")  # what is left of the session
+    with step(f"purge {kiosk.name}", trial.root):
+        trial.run("apt-get", "purge", "--yes", "punto-kiosk")
+    left = [each for each in trial.files() if "punto-kiosk" in each]
+    assert {each for each in left if not each.startswith(("/root/", RUNTIME))} == set(), left
+
+
+def picture(trial: Trial) -> None:
+    """Take a picture of the screen, for a person to look at."""
+    file = f"{RUNTIME}/screen.png"
+    trial.run("env", *SCREEN_IN_MEMORY, "grim", file, user="punto-kiosk")
+    kept = ROOT / "build" / "kiosk.png"
+    shutil.copy(trial.root / file.lstrip("/"), kept)
+    print(f"the picture of the screen is in {kept}", flush=True)
+
+
+def wait_for_screen(trial: Trial, text: str, *, shown: bool = True) -> None:
+    """Wait until the page on the screen has a text, or has it no longer."""
+
+    def so() -> bool:
+        read = subprocess.run(
+            ["nsenter", "-t", str(trial.first), "-n", sys.executable, "-c", ON_SCREEN],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return read.returncode == 0 and (text.casefold() in read.stdout.casefold()) is shown
+
+    wait_until(so, f"the screen shows {text!r}", trial)
+
+
 def install_example(trial: Trial, package: Path, config: str) -> None:
     """Install the example of a configuration as the package's README.Debian says."""
     readme = trial.root / "usr/share/doc" / package.name.split("_")[0] / "README.Debian"
@@ -416,12 +506,12 @@ def dealing(trial: Trial, rounds: int) -> Iterator[None]:
     """Have the unit's program deal from a virtual shoe, until the end of the block, which begins after so many rounds."""
     user = f"punto-{TABLE}"
 
-    def order(name: str) -> None:
-        trial.run(
-            *("punto", "operator", "--wait", "--config", CONFIG, "--as", "Mei", name),
-            user=user,
-            typed=f"{PASSWORD}\n",
+    def ordered(name: str) -> bool:
+        ask = ("punto", "operator", "--wait", "--config", CONFIG, "--as", "Mei", name)
+        done = subprocess.run(
+            trial.command(*ask, user=user), input=f"{PASSWORD}\n", text=True, capture_output=True, check=False
         )
+        return done.returncode == 0
 
     first = rounds_of(trial)
     (trial.root / SOCKET.lstrip("/")).unlink(missing_ok=True)  # of a service that was killed
@@ -444,8 +534,8 @@ def dealing(trial: Trial, rounds: int) -> Iterator[None]:
             ),
             "the shoe and the broker are connected",
         )
-        order("sign-on")
-        order("change-shoe")
+        for name in ("sign-on", "change-shoe"):  # a hand may be going that an earlier start has left
+            until(partial(ordered, name), f"the order {name} is accepted")
         for dealt in range(1, rounds + 1):
             until(partial(has_rounds, trial, first + dealt), f"{dealt} of {rounds} hands are dealt")
         yield
@@ -553,7 +643,12 @@ def try_packages(release: str, packages: Path, rounds: int) -> None:
     after, display, house = built(release, packages, "punto", "punto-display", "punto-house")
     (kiosk,) = packages.glob("punto-kiosk_*_all.deb")
     with step("lintian", packages):
-        subprocess.run(["lintian", "--fail-on", "error,warning", after, display, house, kiosk], check=True)
+        subprocess.run(
+            ["lintian", "--allow-root", "--fail-on", "error,warning", after, display, house, kiosk],
+            check=True,
+        )
+    with clean(release, KIOSK) as trial:
+        try_kiosk(trial, after, kiosk)
     with clean(release) as trial:
         try_display(trial, display)
         try_house(trial, house)
