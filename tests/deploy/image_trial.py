@@ -23,12 +23,13 @@ FROM scratch
 ADD debian.tar /
 ENV PIP_BREAK_SYSTEM_PACKAGES=1 PIP_NO_INDEX=1 PIP_FIND_LINKS=/wheels
 """
+COMPOSED: Final = ("deploy/trial/compose.yaml", "deploy/house/compose.yaml")
 BUILD_TOOLS: Final = ("setuptools", "wheel")
 """What pip builds the one package with that has no ready wheel."""
 
 
 DEALS: Final = """
-timeout 600 sh /src/deploy/trial/table.sh table-1 8091 &
+BROKER_PORT=1884 timeout 600 sh /src/deploy/trial/table.sh table-1 8091 &
 until punto replay table.db 2>/dev/null | grep -q ' and [1-9]'; do
     kill -0 $!
     sleep 1
@@ -51,6 +52,9 @@ def builder(folder: Path) -> Callable[..., str]:
 
 def main() -> int:
     """Build the image, and use it."""
+    for composed in COMPOSED:
+        with step(f"docker-compose reads {composed}", ROOT / "deploy"):
+            subprocess.run(["docker-compose", "--file", ROOT / composed, "config", "--quiet"], check=True)
     with tempfile.TemporaryDirectory(prefix="punto-image-", dir="/tmp") as name:
         folder = Path(name)
         buildah = builder(folder)
