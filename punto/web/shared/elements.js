@@ -26,13 +26,19 @@ export function one(selector, kind, within = document) {
 export const byId = (id, kind) => one(`#${id}`, kind);
 
 /**
- * Write this text, if it is another: what is written anew is read out anew.
+ * Write this text, if it is another: what is written again is laid out and read out again.
+ * @param {HTMLElement} box
+ * @param {string} text
+ */
+function write(box, text) {
+  if (box.textContent !== text) box.textContent = text;
+}
+
+/**
  * @param {string} id
  * @param {string | number} text
  */
-export function put(id, text) {
-  if (byId(id).textContent !== String(text)) byId(id).textContent = String(text);
-}
+export const put = (id, text) => write(byId(id), String(text));
 
 /**
  * An element with attributes (null ones left out) and children, of which strings become text.
@@ -88,9 +94,7 @@ export function button(label, act, { key = null, ...attributes } = {}) {
  * @param {HTMLButtonElement} made
  * @param {string} words
  */
-export function relabel(made, words) {
-  one("span", HTMLElement, made).textContent = words;
-}
+export const relabel = (made, words) => write(one("span", HTMLElement, made), words);
 
 /**
  * Say that what is filled in here has changed, as the browser does of its own fields.

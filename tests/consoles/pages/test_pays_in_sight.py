@@ -166,6 +166,27 @@ async def test_nothing_moves_when_a_hand_is_settled(browser, here, width, height
         assert (moved, plainly) == ([], [])
 
 
+# Where the page builds nodes or writes texts when it shows the second view after the first.
+BUILT = """
+views => {
+  feed(views[0]);
+  const observer = new MutationObserver(() => undefined);
+  observer.observe(document.body, { childList: true, characterData: true, subtree: true });
+  feed(views[1]);
+  return observer.takeRecords().map(({ target }) => target.closest("[id]").id);
+}
+"""
+
+
+async def test_a_view_with_nothing_new_builds_nothing(browser, here):
+    settled = case(9, award=True, corrected=False, banner=True)["view"]
+    async with console_of(browser) as page:
+        await page.add_init_script(FED)
+        await at_work(page, here, "mei")
+
+        assert await page.evaluate(BUILT, [settled, settled]) == []
+
+
 # What stands out of the window at its side, or of the line that it is in.
 CUT_OFF = """
 [...document.querySelectorAll("#keying button, #due-list li, #due-list p, #award")].filter(each => each.checkVisibility())
