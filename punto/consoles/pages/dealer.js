@@ -1,6 +1,6 @@
 // The dealer's page: what to do now, what to pay, who is needed, and the few orders that are the dealer's.
 
-import { button, byId, element, one, refresh, relabel } from "/shared/elements.js";
+import { button, byId, element, one, put, refresh, relabel } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { sentence } from "/shared/words.js";
 import { cardKeys, chosenWords } from "./card-keys.js";
@@ -193,6 +193,7 @@ function showSeats() {
     (seat) => (state.seats <= 9 && layout !== "pay") || standing.has(seat) || owing.has(seat),
   );
   byId("seats").hidden = all.length === 0;
+  put("seats-title", layout === "pay" ? t("wagers.next") : t("wagers")); // below what is taken, nobody takes these
   refresh(byId("seat-list"), [seats, commissions, may, all], () => {
     const money = moneyIn(state.currency);
     return all.map((seat) => {
@@ -259,13 +260,17 @@ async function fetchHands() {
           "aria-label": t("round.titled", { round: each.round, headline: headline(each) }),
         },
         element("b", {}, letter(each)),
-        element("span", {}, each.winner === null ? "–" : `${each.player_total}–${each.banker_total}`),
+        element("span", {}, totals(each)),
       );
       made.addEventListener("click", () => showTen(each.round));
       return made;
     }),
   );
 }
+
+/** The totals as they are called: the winner's first. @param {RoundRecord} round */
+const totals = ({ winner, player_total: player, banker_total: banker }) =>
+  winner === null ? "–" : winner === "banker" ? `${banker}–${player}` : `${player}–${banker}`;
 
 /** @param {number | null} [which] */
 async function showTen(which = null) {

@@ -11,7 +11,7 @@ import { headline, OUTCOMES, remarks } from "./words.js";
 /** @typedef {{ seat: number, due: readonly WagerDue[], pay: number, stakes: number, award: string[] }} Row a seat's line */
 
 /** From how many lines on their letters are smaller; a line of more than so many wagers counts as two more. */
-const [SOME, MANY, LONG] = [6, 8, 4];
+const [FEW, SOME, MANY, LONG] = [4, 6, 8, 4];
 const LISTED = 2; // so many seats that lose are listed with their wagers, more of them with what is taken in all
 /** What is done with a wager that is paid nothing. @type {Record<string, string>} */
 const DONE = { push: t("done.push"), lose: t("done.lose"), void: t("done.void") };
@@ -79,7 +79,7 @@ function draw(view, over) {
   const lines = [...first, ...back];
   const due = byId("due");
   const size = lines.length + (lines.some((row) => row.due.length + row.award.length > LONG) ? 2 : 0);
-  due.dataset.rows = size >= MANY ? "many" : size >= SOME ? "some" : "few";
+  due.dataset.rows = size >= MANY ? "many" : size >= SOME ? "some" : size >= FEW ? "few" : "two";
   due.classList.toggle("nothing", lines.length === 0);
   put("due-title", differs ? t("due.differences") : lines.length === 0 ? t("nothing_to_pay") : t("due.pay"));
   put("stakes", lines.some((row) => row.due.some((each) => each.pay > 0 && each.stake_stays)) ? t("due.stakes") : "");

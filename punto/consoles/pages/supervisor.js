@@ -123,7 +123,7 @@ function showGame() {
   const money = showProgressive(view);
   if (progressive === null || money === null) return;
   const known = [
-    money(progressive.meter),
+    t("meter", { amount: money(progressive.meter) }),
     progressive.stale && t("game.meter_stale"),
     progressive.key && t("game.key_in", { key: progressive.key.toUpperCase() }),
   ];

@@ -107,7 +107,7 @@ export function begin(...links) {
  * @param {string} page
  */
 export function showTop(view, page) {
-  const { state, operator, hands_an_hour, devices, alarms, stops, progressive } = view;
+  const { state, operator, you, hands_an_hour, devices, alarms, stops, progressive } = view;
   showWaiting(view);
   hear("alarm", [
     ...alarms.filter((each) => !isCall(each)).map(({ number }) => String(number)),
@@ -119,7 +119,7 @@ export function showTop(view, page) {
   const posted = state.maximum_wagers === null ? "" : t("maximum_wagers", { wagers: state.maximum_wagers });
   put(
     "game",
-    [titled(state.game_titles, state.game), operator && t("operator", { name: operator }), posted]
+    [titled(state.game_titles, state.game), operator && operator !== you && t("operator", { name: operator }), posted]
       .filter(Boolean)
       .join(" · "),
   );

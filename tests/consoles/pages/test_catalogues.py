@@ -139,6 +139,15 @@ def test_nothing_in_a_catalogue_is_empty_and_each_has_the_values_of_the_english_
     assert others == []
 
 
+def test_a_rule_is_named_as_dealers_write_it_and_not_as_programs_do():
+    names = [words for key, words in ENGLISH.items() if key.startswith("name.")]
+
+    assert "2-3-4 of diamonds" in names
+    assert [
+        each for each in names if re.search(r"\b(?:two|three|nine|eight) (?:card|three|over)\b", each)
+    ] == []
+
+
 def test_a_script_gives_all_the_values_that_words_have():
     calls = list(re.finditer(r'\bt\(\s*"([^"]+)"', SCRIPTS))
 

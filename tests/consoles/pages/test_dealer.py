@@ -411,6 +411,21 @@ async def test_the_last_ten_hands_are_shown_in_full(page, here):
     await expect(page.get_by_role("dialog").locator("article").last).to_be_focused()
 
 
+async def test_below_what_is_taken_are_the_next_hands_wagers_and_totals_are_as_they_are_called(page, here):
+    await here.load()
+    await here.wager((1, "player", 2500))
+    await here.draw("2C 8H 4D QC")
+    await here.wager((3, "banker", 5000))
+    await at_work(page, here, "mei")
+
+    await expect(page.locator("#result")).to_have_text("Banker wins, 8 to 6 · Natural")
+    await expect(page.locator("#hand-strip span")).to_have_text("8\N{EN DASH}6")
+    await expect(page.locator("#seats-title")).to_have_text("Wagers of the next hand")
+    await expect(page.locator("#game")).not_to_contain_text("mei")  # whose name is at the right
+    await here.draw("KS")
+    await expect(page.locator("#seats-title")).to_have_text("Wagers")
+
+
 @pytest.mark.soak
 async def test_the_pace_is_shown_in_hands_an_hour(page, here):
     await here.load()

@@ -91,10 +91,10 @@ async def test_a_dealers_day_in_chinese_has_no_english_word_and_fits_the_screen(
         await expect(page.locator("[data-order=call_supervisor]")).to_contain_text("已召唤")
         await expect_chinese(page)
         await page.keyboard.press("F8")
-        await expect(page.get_by_role("dialog")).to_contain_text("召唤主管到赌台")
+        await expect(page.get_by_role("dialog")).to_contain_text("原因可随后补上")
         await page.get_by_role("button", name="牌张不明").click()
         await expect_chinese(page, "dialog")
-        await page.get_by_role("dialog").get_by_role("button", name="召唤主管").click()
+        await page.get_by_role("dialog").get_by_role("button", name="送出原因").click()
         await expect(page.get_by_role("dialog")).to_have_count(0)
         assert [each.text for each in here.table.state.alarms] == ["牌张不明"]
 

@@ -367,7 +367,7 @@ async def test_the_supervisors_page_says_what_a_supervisor_does_about_an_award_a
         await here.table.order(HandButton(2, "mei"))
         await at_work(page, here, "omar")
 
-        await headline(page, "Award of seat 2: verify the hand")
+        await headline(page, "Verify the award of seat 2")
         await expect(page.locator("#detail")).to_have_text(
             "Verify the hand and its wagers, turn the key to JPH, and press J-POT"
         )
@@ -375,6 +375,7 @@ async def test_the_supervisors_page_says_what_a_supervisor_does_about_an_award_a
             "The next hand is locked until the award is complete."
         )
         await expect(page.locator("main:visible")).not_to_contain_text("all a supervisor")
+        await expect(page.locator("#meter")).to_contain_text("Meter $10,000")
         await expect(page.get_by_role("button", name="Resume play")).to_have_count(0)
         await page.get_by_role("button", name="Play without the award").click()
         dialog = page.get_by_role("dialog")

@@ -556,7 +556,7 @@ async def test_game_and_limits_change_between_shoes_only(page, here):
     game = here.table.state.settings.game
     assert game.title == "EZ Baccarat"
     assert (game.wager("player").limits.minimum, game.wager("player").limits.maximum) == (5000, 250_000)
-    await expect(page.locator("#game")).to_have_text("EZ Baccarat · operator mei")
+    await expect(page.locator("#game")).to_have_text("EZ Baccarat · at the table: mei")
 
 
 async def test_the_report_of_the_shift_has_the_money_by_wager_and_who_did_what(page, here):
