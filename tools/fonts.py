@@ -25,6 +25,7 @@ from punto.web.server import SHARED
 ROOT: Final = Path(__file__).parents[1]
 CONSOLES: Final = ROOT / "punto" / "consoles"
 DISPLAYS: Final = ROOT / "punto" / "displays"
+SETUP: Final = ROOT / "punto" / "commands" / "setup"
 VERSION: Final = "5.3.0"
 FIGURES: Final = f"{string.digits}{string.ascii_letters}.,:'+- %$€£¥"
 """What is written in the font of amounts, totals and cards' corners: pays too, such as 40 for 1, and currencies, such as HK$."""
@@ -66,16 +67,18 @@ def titles(language: str) -> Iterator[str]:
             yield each.get("titles", {}).get(language, "")
 
 
-def characters(language: str, pages: Path) -> set[str]:
-    """What of a language's catalogue and titles is not Latin, so not in every font; and of dates, which browsers write."""
-    catalogue = json.loads((pages / "catalogs" / f"{language}.json").read_text(encoding="utf-8"))
-    words = [*catalogue.values(), *titles(language)]
+def characters(language: str, rooms: Iterable[Path]) -> set[str]:
+    """What of a language's catalogues and titles is not Latin, so not in every font; and of dates, which browsers write."""
+    found = (
+        json.loads((room / "catalogs" / f"{language}.json").read_text(encoding="utf-8")) for room in rooms
+    )
+    words = [*(each for catalogue in found for each in catalogue.values()), *titles(language)]
     return set("年月日") | {character for each in words for character in each if ord(character) > 0x2E7F}
 
 
-def pages_of(font: Font) -> Path:
-    """The room of the pages that a font is for."""
-    return DISPLAYS if font.file.parent == _OF_DISPLAYS else CONSOLES
+def rooms_of(font: Font) -> tuple[Path, ...]:
+    """The rooms of the pages that a font is for."""
+    return (DISPLAYS,) if font.file.parent == _OF_DISPLAYS else (CONSOLES, SETUP)
 
 
 def unpack(name: str, folder: Path) -> Path:
@@ -100,7 +103,7 @@ def make(font: Font, folder: Path) -> None:
     if font.language is not None:
         # The package has the font in slices. Its file for the whole script lacks characters that Macau uses: 曱甴, 枱.
         slices = sorted(files.glob(f"{font.package}-[0-9]*-{font.weight}-normal.woff2"))
-        subset(slices, characters(font.language, pages_of(font)), font.file, folder)
+        subset(slices, characters(font.language, rooms_of(font)), font.file, folder)
     elif font.only:
         more = files / f"{font.package}-latin-ext-{font.weight}-normal.woff2"
         subset([latin, more], set(font.only), font.file, folder)

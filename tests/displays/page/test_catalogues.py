@@ -13,7 +13,7 @@ from punto.baccarat.table.state import Phase
 from punto.displays.board import NO_METER, NO_PROGRESSIVE, SITUATIONS
 from punto.messages.models import Overlay
 from tests.displays.meters import PROGRESSIVE_GAMES, paying_rules
-from tools.fonts import FONTS, characters, pages_of
+from tools.fonts import FONTS, characters, rooms_of
 
 ROOT = Path(__file__).parents[3]
 CATALOGS = {
@@ -73,16 +73,18 @@ def test_a_font_has_every_character_of_its_pages_catalogue(made):
     with TTFont(made.file) as font:
         had = {chr(code) for code in font.getBestCmap()}
     if made.language is not None:
-        wanted = characters(made.language, pages_of(made))
+        wanted = characters(made.language, rooms_of(made))
     else:
-        words = json.loads((pages_of(made) / "catalogs" / "en.json").read_text(encoding="utf-8")).values()
-        wanted = set(made.only or "".join(words))
+        catalogues = (
+            json.loads((room / "catalogs" / "en.json").read_text("utf-8")) for room in rooms_of(made)
+        )
+        wanted = set(made.only or "".join(words for each in catalogues for words in each.values()))
 
     assert wanted - had == set(), "run `make fonts`"
 
 
 @pytest.mark.parametrize(
-    "path", sorted(ROOT.glob("punto/*/catalogs/zh-*.json")), ids=lambda path: path.parts[-3]
+    "path", sorted(ROOT.glob("punto/**/catalogs/zh-*.json")), ids=lambda path: path.parts[-3]
 )
 def test_punctuation_beside_a_chinese_character_is_chinese(path):
     catalogue = json.loads(path.read_text(encoding="utf-8"))

@@ -225,7 +225,7 @@ async def test_the_winners_band_moves_as_a_whole(page, broker):
         await page.evaluate(NOTE_MOVED)
         table.play(1)
         await out.send("state", table.state())
-        await page.wait_for_function("moved.length > 0")
+        await page.wait_for_function("() => moved.length > 0")
 
         assert await page.evaluate("moved") == ["band"]
 
