@@ -302,7 +302,6 @@ submitted(byId("settings-form", HTMLFormElement), async (form) => {
     read: () => ({ ...found, reason }),
     why: false,
   });
-  dialog.classList.add("wide"); // so that the second person's fields are beside the advice, and in sight
   dialog.addEventListener("close", () => {
     field(form, "reason").value = "";
     loadOverview();
