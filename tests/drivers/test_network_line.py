@@ -194,18 +194,24 @@ async def test_a_server_that_does_not_speak_rfc2217_says_what_to_write(server, m
 
 
 async def test_a_dead_connection_ends_within_seconds_also_where_nothing_is_written(server):
-    connected = socket.socket(
-        fileno=os.dup((await network_line.connect(server.address, BAUD, "shoe")).fileno())
-    )
+    line = await network_line.connect(server.address, BAUD, "shoe")
     tcp = socket.IPPROTO_TCP
-    assert connected.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-    idle, every, times = (
-        connected.getsockopt(tcp, each)
-        for each in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
-    )
+    with socket.socket(fileno=os.dup(line.fileno())) as connected:
+        alive = connected.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        idle, every, times, unanswered = (
+            connected.getsockopt(tcp, each)
+            for each in (
+                socket.TCP_KEEPIDLE,
+                socket.TCP_KEEPINTVL,
+                socket.TCP_KEEPCNT,
+                socket.TCP_USER_TIMEOUT,
+            )
+        )
+    line.close()
+
+    assert alive
     assert idle + every * times <= 5
-    assert connected.getsockopt(tcp, socket.TCP_USER_TIMEOUT) <= 5000
-    connected.close()
+    assert unanswered <= 5000
 
 
 @pytest.mark.parametrize(
