@@ -1,4 +1,4 @@
-"""deploy/trial/compose.yaml: what each of its services runs, run on this machine with other ports. No test builds the image or runs Docker."""
+"""deploy/trial/compose.yaml: what each of its services runs, run on this machine with other ports, without Docker."""
 
 import json
 import os
