@@ -200,7 +200,7 @@ async def _board(browser: Browser, address: str, out: Publisher, seed: int) -> t
         await expect_live(page)
         await page.wait_for_selector(".progressive.fresh .digit")
         moment = await _moved(page, tools, win, 1)
-        await page.wait_for_selector(".moment:not(.now)", state="hidden")
+        await page.wait_for_selector(".moment.now", state="hidden")
         return moment, await _moved(page, tools, run_up, 1.6)
 
 

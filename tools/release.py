@@ -32,6 +32,7 @@ PROMISES: Final = {
     "print": ("punto.reports.pdf", "brotli"),
     "text": ("punto.displays.text.app",),
     "evdev": ("punto.drivers.input_device",),
+    "setup": ("punto.commands.setup.web", "mnemonic", "segno"),
     "demo": ("punto.commands.demo.broker", "punto.displays.server", "punto.consoles.web"),
     "odds": ("punto.odds.exact", "threadpoolctl", "tqdm"),
     "house": ("punto.house.service", "psycopg", "pyarrow"),

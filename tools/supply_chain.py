@@ -60,6 +60,7 @@ _READ: Final = {
     "numba": "BSD-2-Clause",
     "pyasn1-modules": "BSD-2-Clause",
     "pyserial": "BSD-3-Clause",
+    "segno": "BSD-3-Clause",
 }
 """Packages whose metadata only says "BSD", with what their licence's text is."""
 
