@@ -47,14 +47,14 @@ async def connect(address: str, baud: int, device: str) -> Line:
     try:
         async with asyncio.timeout(NEGOTIATE_SECONDS):
             await line.negotiate()
-    except BaseException as error:
-        line.close()
-        if isinstance(error, OSError):
-            raise PortLostError(
-                f"{address} does not set the line to {baud} baud by RFC 2217: turn that on at the device server, or set the "
-                "line there and write socket:// here"
-            ) from error
-        raise
+    except OSError as error:  # also a time-out, or an end of the connection
+        raise PortLostError(
+            f"{address} does not set the line to {baud} baud by RFC 2217: turn that on at the device server, or set the "
+            "line there and write socket:// here"
+        ) from error
+    finally:
+        if not line.agreed:
+            line.close()
     return line
 
 
@@ -112,10 +112,15 @@ class NegotiatedLine(NetworkLine):
         self._telnet = Rfc2217(baud)
         self._early = b""
 
+    @property
+    def agreed(self) -> bool:
+        """Whether the line has the settings that were asked for."""
+        return self._telnet.agreed
+
     async def negotiate(self) -> None:
         """Ask for the line's settings until they hold. Raises OSError if the connection ends before."""
         loop = asyncio.get_running_loop()
-        while not self._telnet.agreed:
+        while not self.agreed:
             await loop.sock_sendall(self._socket, self._telnet.data_to_send())
             came = await loop.sock_recv(self._socket, 1024)
             if not came:

@@ -193,6 +193,17 @@ async def test_a_server_that_does_not_speak_rfc2217_says_what_to_write(server, m
         await open_port(address, BAUD, "shoe")
 
 
+async def test_a_server_that_hangs_up_at_once_says_what_to_write():
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1000)
+        writer.close()
+
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(PortLostError, match=r"does not set the line to 115200 baud by RFC 2217"):
+            await open_port(f"rfc2217://127.0.0.1:{port}", BAUD, "shoe")
+
+
 async def test_a_dead_connection_ends_within_seconds_also_where_nothing_is_written(server):
     line = await network_line.connect(server.address, BAUD, "shoe")
     tcp = socket.IPPROTO_TCP

@@ -9,7 +9,7 @@ from serial.rfc2217 import PortManager
 
 from punto.drivers.rfc2217 import Rfc2217
 
-IAC, DONT, DO, WONT, WILL, SB, SE = 255, 254, 253, 252, 251, 250, 240
+IAC, DONT, DO, WONT, WILL, SB, NOP, SE = 255, 254, 253, 252, 251, 250, 241, 240
 
 
 class Sent:
@@ -63,10 +63,16 @@ def test_whatever_comes_little_of_it_is_kept(noise):
     assert len(client.data_to_send()) <= 3 * 512
 
 
+def test_of_an_order_without_end_no_more_is_kept_than_of_the_longest():
+    client = Rfc2217(9600)
+    assert client.receive(bytes((IAC, SB, 44, *range(100), IAC, SE)) + b"card") == b"card"
+
+
 def test_what_nobody_asked_for_is_refused_once():
     client = Rfc2217(9600)
     client.data_to_send()
     for _ in range(3):
+        assert client.receive(bytes((IAC, NOP))) == b""
         client.receive(bytes((IAC, WILL, 1, IAC, DO, 24, IAC, WONT, 31, IAC, DO, 0, IAC, WILL, 44)))
 
     assert client.data_to_send() == bytes((IAC, DONT, 1, IAC, WONT, 24))
