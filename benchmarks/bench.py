@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -146,18 +145,16 @@ class HandHeldShoe:
     """The shoe's end of a line, with no dealer: a frame goes out when the measurement says so."""
 
     def __init__(self) -> None:
+        self.master, slave = os.openpty()
+        tty.setraw(slave)
+        self.path = os.ttyname(slave)
+        self._slave = slave
         self._lock = threading.Lock()
         self.acknowledged = 0
         self.record = 0
         self._state = frames.Heartbeat(LOG, 1, 1, 1, 0, decks=8)
-        self.path = self._open()
         threading.Thread(target=self._listen, daemon=True).start()
         threading.Thread(target=self._beat, daemon=True).start()
-
-    def _open(self) -> str:
-        self.master, self._slave = os.openpty()
-        tty.setraw(self._slave)
-        return os.ttyname(self._slave)
 
     def _listen(self) -> None:
         decoder = Decoder(frames.TYPES)
@@ -188,7 +185,8 @@ class HandHeldShoe:
             self._write(replace(self._state, first_kept=first, next_to_send=following, next_record=following))
 
     def _write(self, frame: Any) -> None:
-        self.send(encode(frame))
+        with self._lock:
+            os.write(self.master, encode(frame))
 
     def card(self, number: int) -> frames.CardRecord:
         """The frame of the next card."""
@@ -199,30 +197,6 @@ class HandHeldShoe:
         """Put a frame's bytes on the line."""
         with self._lock:
             os.write(self.master, data)
-
-
-class ShoeInTheNetwork(HandHeldShoe):
-    """The same shoe behind a device server, which passes on what it says at once."""
-
-    def _open(self) -> str:
-        self._server = socket.create_server(("127.0.0.1", 0))
-        self.master = -1
-        return f"socket://127.0.0.1:{self._server.getsockname()[1]}"
-
-    def _listen(self) -> None:
-        while True:
-            connection, _ = self._server.accept()
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self.master = connection.fileno()
-            with contextlib.suppress(OSError), connection:
-                super()._listen()
-            self.master = -1
-
-    def send(self, data: bytes) -> None:
-        """Put a frame's bytes on the line, if somebody has connected."""
-        if self.master >= 0:
-            with contextlib.suppress(OSError):  # the connection has ended meanwhile
-                super().send(data)
 
 
 class Helper:

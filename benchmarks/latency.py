@@ -7,39 +7,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from benchmarks.bench import (
-    Floor,
-    HandHeldShoe,
-    Helper,
-    Line,
-    Service,
-    ShoeInTheNetwork,
-    mosquitto,
-    say,
-    wait_until,
-)
+from benchmarks.bench import Floor, HandHeldShoe, Helper, Line, Service, mosquitto, say, wait_until
 from punto.drivers.framing import encode
 
 SAMPLES = 1500
 BLOCK = 50
 BLOCKS_A_SHOE = 8
 GAP_SECONDS = 0.008
-MOST_FURTHER_MILLISECONDS = 0.1
 
 
 def measure(folder: Path) -> list[Line]:
     """The service's latency beside the floor's, in milliseconds."""
     with mosquitto(folder) as broker:
         table, floor = Table(folder, broker), AtTheFloor(folder, broker)
-        networked = Table(folder, broker, "networked", shoe=ShoeInTheNetwork)
-        alternate([table, networked, floor], SAMPLES)
-        ours, far, base = table.finish(), networked.finish(), floor.finish()
+        alternate([table, floor], SAMPLES)
+        ours, base = table.finish(), floor.finish()
     say(f"From a frame on the pseudo-terminal to a message in another process, {SAMPLES} cards each,")
     say("in alternating blocks; the floor is os.read, one durable SQLite commit, one paho QoS 1 publish.\n")
     return [
         compared("latency p50", ours, "floor", base, 50, 1.5),
         compared("latency p99", ours, "floor", base, 99, 2.0),
-        _further("latency p50 of a shoe behind socket://", far, ours),
     ]
 
 
@@ -48,15 +35,6 @@ def compared(what: str, ours: list[float], beside: str, base: list[float], perce
     own, other = (1000 * statistics.quantiles(taken, n=100)[percent - 1] for taken in (ours, base))
     figure = f"{own:.2f} ms, {beside} {other:.2f} ms, ratio {own / other:.2f}"
     return Line(what, figure, f"at most {most}", own / other <= most)
-
-
-def _further(what: str, far: list[float], near: list[float]) -> Line:
-    """How much later than at the pseudo-terminal half of the samples have arrived."""
-    own, other = (1000 * statistics.median(taken) for taken in (far, near))
-    figure = f"{own:.2f} ms, pseudo-terminal {other:.2f} ms, {own - other:+.3f} ms"
-    return Line(
-        what, figure, f"at most +{MOST_FURTHER_MILLISECONDS} ms", own - other <= MOST_FURTHER_MILLISECONDS
-    )
 
 
 class Side(Protocol):
@@ -104,15 +82,8 @@ class AtTheFloor:
 class Table:
     """A table's service, its shoe, and a subscriber to its events; its heads are signed if it has the socket of a signer."""
 
-    def __init__(
-        self,
-        folder: Path,
-        broker: int,
-        table: str = "bench",
-        signer: Path | None = None,
-        shoe: type[HandHeldShoe] = HandHeldShoe,
-    ) -> None:
-        self._shoe = shoe()
+    def __init__(self, folder: Path, broker: int, table: str = "bench", signer: Path | None = None) -> None:
+        self._shoe = HandHeldShoe()
         self._service = Service(folder, broker, self._shoe.path, table, signer)
         self._service.start()
         self._service.order(order="sign_on")
