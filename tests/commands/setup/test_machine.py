@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,6 +23,7 @@ from punto.controller.accounts.roles import Role
 from punto.controller.config.file import load_config
 from punto.doctor import ports
 from tests.command import punto
+from tests.commands.setup.disk import disk_with_mosquitto
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="gives files to the user of a service"),
@@ -39,12 +39,7 @@ GIVEN = Answers(
 
 @pytest.fixture(scope="module")
 def disk() -> Iterator[Path]:
-    """The disk of a PC that has Mosquitto. The user of a table can enter its folders, unlike pytest's."""
-    with tempfile.TemporaryDirectory() as name:
-        root = Path(name)
-        root.chmod(0o755)
-        (root / "etc/mosquitto/conf.d").mkdir(parents=True)
-        (root / "etc/group").write_text("mosquitto:x:109:\n")
+    with disk_with_mosquitto() as root:
         yield root
 
 

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from punto.commands.setup.answers import DeviceAnswer, read_answers
 from punto.controller.accounts.roles import Role
 from punto.controller.config.file import load_config
 from tests.command import punto
+from tests.commands.setup.disk import disk_with_mosquitto
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="gives files to the user of a service"),
@@ -37,12 +37,7 @@ sys.exit(main())
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """The disk of a PC with Mosquitto. The user of a table can enter it, unlike pytest's folder."""
-    with tempfile.TemporaryDirectory() as name:
-        root = Path(name)
-        root.chmod(0o755)
-        (root / "etc/mosquitto/conf.d").mkdir(parents=True)
-        (root / "etc/group").write_text("mosquitto:x:109:\n")
+    with disk_with_mosquitto() as root:
         yield root
 
 

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import ssl
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -29,6 +28,7 @@ from punto.controller.config.file import load_config
 from punto.displays.words import languages
 from tests.axe import faults_of
 from tests.command import punto
+from tests.commands.setup.disk import disk_with_mosquitto
 from tests.deadline import DEADLINE, pauses
 
 pytestmark = [
@@ -46,12 +46,7 @@ SMALL = """
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """The disk of a PC with Mosquitto. The user of a table can enter it, unlike pytest's folder."""
-    with tempfile.TemporaryDirectory() as name:
-        root = Path(name)
-        root.chmod(0o755)
-        (root / "etc/mosquitto/conf.d").mkdir(parents=True)
-        (root / "etc/group").write_text("mosquitto:x:109:\n")
+    with disk_with_mosquitto() as root:
         yield root
 
 
