@@ -121,6 +121,7 @@ class Visit:
         self._root = root
         self._rehearsal = rehearsal
         self._loop = asyncio.get_running_loop()
+        self.failure = self._loop.create_future()
         self._changed = asyncio.Event()
         self._replies = SimpleQueue[str | None]()
         self._finder = Finder()
@@ -190,6 +191,11 @@ class Visit:
         before, self._changed = self._changed, asyncio.Event()
         before.set()
 
+    def fail(self, error: Exception) -> None:
+        """End the command with this error."""
+        if not self.failure.done():
+            self.failure.set_exception(error)
+
     # --- for the setup, in its thread
 
     def _work(self, answers: Answers) -> None:
@@ -199,6 +205,8 @@ class Visit:
             self._tell(stage="questions", prompt=None, fault=str(error))
         except OSError as error:
             self._tell(stage="questions", prompt=None, fault=f"{error.filename}: {error.strerror}")
+        except Exception as error:  # noqa: BLE001 - it ends the command, which would wait for this thread for ever
+            self._loop.call_soon_threadsafe(self.fail, error)
         else:
             self._tell(stage="done", name=answers.name, rows=rows)
 
@@ -361,16 +369,11 @@ def serve(known: Answers, root: Path | None, host: str, port: int, *, rehearsal:
 
 
 async def _serve(visit: Visit, host: str, port: int) -> None:
-    loop = asyncio.get_running_loop()
-    doors, failure = Doors(visit), loop.create_future()
+    doors = Doors(visit)
     tls, fingerprint = (None, "") if host in _LOOPBACK else _new_tls(host)
 
-    def fail(error: Exception) -> None:
-        if not failure.done():
-            failure.set_exception(error)
-
     with listen(host, port, remedy="name another with --port") as listener:
-        server = Server(Guard(doors.application(), tls=tls is not None, failed=fail), tls=tls)
+        server = Server(Guard(doors.application(), tls=tls is not None, failed=visit.fail), tls=tls)
         print(
             _how_to_open(f"{address_of(listener, tls=tls is not None)}#{doors.token}", fingerprint),
             flush=True,
@@ -382,7 +385,7 @@ async def _serve(visit: Visit, host: str, port: int) -> None:
             )
         ]  # fmt: skip
         try:
-            done, _ = await asyncio.wait([failure, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait([visit.failure, *tasks], return_when=asyncio.FIRST_COMPLETED)
             for each in done:
                 each.result()
         finally:

@@ -336,6 +336,21 @@ async def test_what_fails_is_shown_above_the_questions(
         await expect(page.get_by_label("Name of the table")).to_have_value("Salon 8")
 
 
+async def test_a_defect_of_the_setup_ends_the_command(
+    disk: Path, ports: list[Port], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(web, "set_up", fail)
+    visit = Visit(Answers(), disk, rehearsal=False)
+    service = asyncio.create_task(web._serve(visit, "127.0.0.1", 0))
+    await visit.begin(Answers())
+
+    with pytest.raises(RuntimeError, match="a defect"):
+        await asyncio.wait_for(service, DEADLINE)
+
+
 @pytest.mark.parametrize("language", ["zh-Hant", "zh-Hans"])
 async def test_the_page_is_in_the_language_of_the_browser(
     browser: Browser, disk: Path, ports: list[Port], capsys: pytest.CaptureFixture[str], language: str

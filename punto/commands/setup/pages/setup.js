@@ -85,17 +85,15 @@ byId("questions").addEventListener("submit", async (event) => {
 
 byId("print").addEventListener("click", () => print());
 byId("end").addEventListener("click", async () => {
-  over();
-  await post("/api/end");
-  forget();
-});
-
-/** The command has ended, and so has its session. */
-function over() {
-  ended = true;
-  put("away", t("over"));
+  ended = true; // so the page does not say that the command is away
   for (const id of ["print", "end"]) byId(id, HTMLButtonElement).disabled = true;
-}
+  try {
+    await post("/api/end");
+  } finally {
+    forget();
+    put("away", t("over"));
+  }
+});
 
 /** Whether to ask again. */
 function lost() {
