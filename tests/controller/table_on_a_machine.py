@@ -114,6 +114,10 @@ class Program:
         return self.log.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
+_NO_SUBSCRIBER = "RC:16"
+"""What mosquitto_pub says of a message that the broker could give to nobody."""
+
+
 class Broker(Program):
     """Mosquitto on a port of the loopback, set up as in production but for its passwords.
 
@@ -141,10 +145,33 @@ class Broker(Program):
         assert self.running, f"Mosquitto ended with {self.process.returncode}: {self.said()[-10:]}"
 
     def publish(self, topic: str, payload: dict[str, Any] | str) -> None:
-        """Publish with mosquitto_pub, as somebody else's program would."""
+        """Publish with mosquitto_pub, as somebody else's program would, until the broker has a subscriber for it.
+
+        A service takes orders before its subscriptions are there, and what comes to nobody is lost.
+        """
         text = payload if isinstance(payload, str) else json.dumps(payload)
-        command = ["mosquitto_pub", "-p", str(self.port), "-q", "1", "-t", topic, "-m", text]
-        subprocess.run(command, check=True, timeout=DEADLINE)
+        command = [
+            "mosquitto_pub",
+            "-p",
+            str(self.port),
+            "-V",
+            "mqttv5",
+            "-d",
+            "-q",
+            "1",
+            "-t",
+            topic,
+            "-m",
+            text,
+        ]
+
+        def heard() -> bool:
+            said = subprocess.run(
+                command, check=True, timeout=DEADLINE, capture_output=True, text=True
+            ).stdout
+            return "PUBACK" in said and _NO_SUBSCRIBER not in said
+
+        wait_until(heard, f"somebody listens to {topic}")
 
     def forget(self, topic: str) -> None:
         """Lose the retained message of a topic, as a node of a cluster may."""
