@@ -68,6 +68,8 @@ class Players:
         self._topic = Topics(options.broker.base, options.table)
         self._round = 0
         self._step = ""
+        self.seated = asyncio.Event()
+        """Set once the players hear the table."""
         self._coins = None
         if options.progressive is not None:
             # With draws of their own: the sensors do not change the other wagers.
@@ -84,6 +86,7 @@ class Players:
         if self._options.progressive is not None:
             topics.append(self._topic(progressive(self._options.progressive.id)))
         await connection.subscribe(topics)
+        self.seated.set()
         sender = Sender(connection)
         async for message in connection.messages():
             await self._look(sender, message)

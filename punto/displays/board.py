@@ -102,8 +102,8 @@ class Board:
             case State():
                 holds = seconds_held(message)
                 # The same message again is not news: a broker or a bridge may repeat it after a reconnection.
-                new = not retained and message != self.state
-                if new:
+                new = message != self.state
+                if new and not retained:
                     self._live.believe(holds, NO_STATE)
                 self.state = message
                 self._live.seen = message.ts

@@ -10,6 +10,7 @@ import pytest
 
 from punto.runtime.broker_link import Received
 from punto.runtime.pace import Pace
+from tests.controller.at_a_broker import online
 from tests.controller.table_in_this_process import (
     STAKE,
     TOPIC,
@@ -79,7 +80,9 @@ async def test_a_clients_flood_of_requests_does_not_keep_the_answer_from_another
         async with (
             ear(mosquitto.port, TOPIC("response/#")) as flooder,
             ear(mosquitto.port, TOPIC("response/#")) as honest,
+            ear(mosquitto.port) as listening,
         ):
+            await online(listening)
             ask = {"snapshot": {"id": "flood"}, "rounds": {"id": "flood", "after": 0}}[flood]
             await asyncio.gather(*(flooder.publish(f"request/{flood}/by/seat-1", ask) for _ in range(500)))
             begun = time.monotonic()

@@ -141,6 +141,7 @@ def test_the_configuration_keypad_is_reported_and_ignored(tmp_path, broker):
         tmp_path, broker, settings='burn = "none"', sections=f'[configuration_keypad]\npath = "{pad}"\n'
     )
     with Listener(tmp_path, broker.port) as listener, table:
+        wait_until(lambda: listener.heard("availability"), "the table is at the broker")
         os.mkfifo(pad)  # whatever is there: nobody opens it, or the service would hang on it
         wait_until(lambda: inputs(table.record, "configuration_keypad"), "it is on the record")
         assert table.status()["overlays"] == ["shoe_offline"]

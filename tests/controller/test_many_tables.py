@@ -129,9 +129,9 @@ def played(record: Path, seed: str) -> int:
     return len(found)
 
 
-def last_said(listener: Listener, table: str) -> dict[str, Any]:
-    """The last availability of a table."""
-    return [each.payload for each in listener.heard() if each.topic == f"punto/{table}/availability"][-1]
+def said(listener: Listener, table: str) -> list[dict[str, Any]]:
+    """The availability of a table, as it was published."""
+    return [each.payload for each in listener.heard() if each.topic == f"punto/{table}/availability"]
 
 
 @pytest.mark.disk
@@ -170,6 +170,7 @@ def test_a_table_whose_record_fails_ends_and_the_other_plays_on(tmp_path):
         for name in NAMES:
             house.begin_shoe(name)
             wait_until(partial(house.has_played, name, 1), f"{name} plays")
+            wait_until(partial(said, listener, name), f"{name} is at the broker")
         spoil(house.record("south"))
         wait_until(lambda: not house.up("south"), "the table has ended")
         before = played(house.record("north"), "north")
@@ -178,8 +179,8 @@ def test_a_table_whose_record_fails_ends_and_the_other_plays_on(tmp_path):
 
         assert house.up("north")
         assert rounds(house.record("south")) == dealt
-        assert last_said(listener, "north")["state"] == "online"
-        offline = last_said(listener, "south")
+        assert said(listener, "north")[-1]["state"] == "online"
+        offline = said(listener, "south")[-1]
         assert (offline["state"], offline["reason"][:63]) == (
             "offline",
             "the service failed: another program has written to this record,",
@@ -187,8 +188,8 @@ def test_a_table_whose_record_fails_ends_and_the_other_plays_on(tmp_path):
         failed = [each for each in house.logged() if each["event"] == "table failed"]
         assert [(each["table"], each["level"]) for each in failed] == [("south", "error")]
         assert house.stop() == 1
-    said = [line for line in house.said() if not line.startswith("{")]
-    assert [line[:55] for line in said] == ["punto run: south: another program has written to this r"]
+    lines = [line for line in house.said() if not line.startswith("{")]
+    assert [line[:55] for line in lines] == ["punto run: south: another program has written to this r"]
 
 
 def test_two_tables_with_the_same_id_are_refused(tmp_path):

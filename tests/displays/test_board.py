@@ -134,6 +134,19 @@ def test_a_table_that_was_offline_before_the_display_came_is_shown_since_it_was_
     assert json.loads(board.json(LIVE)) == live
 
 
+async def test_a_page_that_came_before_what_the_broker_had_kept_is_told_when_the_table_was_last_seen(
+    board, table
+):
+    news = follow(board)
+    await anext(news)
+    board.take(availability("offline", "full", "stopped"), retained=True)
+    assert (await anext(news))[1] == LIVE
+
+    board.take(table.state(), retained=True)
+
+    assert [(await anext(news))[1] for _ in range(2)] == ["state", LIVE]
+
+
 def test_a_display_of_two_tables_with_one_id_shows_neither_until_one_is_left(board, table):
     """Their messages come in turn, and nobody knows which of them is the table."""
     board.take(table.state(), retained=False)

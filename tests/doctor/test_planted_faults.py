@@ -406,7 +406,7 @@ def test_missing_rights_are_named_and_added(pc, monkeypatch):
     assert fault is not None
     assert fault.command is not None
     mend(fault.command)
-    monkeypatch.setattr(broker_check, "ECHO_SECONDS", 5)
+    monkeypatch.setattr(broker_check, "ECHO_SECONDS", DEADLINE)
 
     for _ in pauses(DEADLINE):
         if found(pc.faults(), "broker", "") is None:

@@ -26,6 +26,7 @@ from punto.simulators.console import ConsoleRefusedError, ConsoleUser
 from punto.simulators.hands import AquariusHands, NexusHands
 from punto.simulators.keypad import VirtualKeypad
 from punto.simulators.line import DeviceOnALine
+from punto.simulators.players import Players
 from punto.simulators.shoe.shuffle import shuffled
 from punto.simulators.staff import Act, Seen, at_the_table, due, order_of
 from punto.simulators.table_dealer import DealerOptions, Hands, Outcome, TableDealer
@@ -72,11 +73,12 @@ class Staff:
                 return await asyncio.to_thread(ask, self._door, request)
 
 
-async def supervise(config: ServiceConfig, staff: Staff) -> None:
-    """Sign on, change the shoe when it is over, turn the cards, and resume play after a stop.
+async def supervise(config: ServiceConfig, staff: Staff, players: Players) -> None:
+    """Sign on when the players are there, change the shoe when it is over, turn the cards, and resume play after a stop.
 
     With a progressive, the dealer's orders open every coup, so the dealer ends the shoe.
     """
+    await players.seated.wait()
     while True:
         seen = Seen.public(await staff.state())
         act = due(seen) if config.progressive is None else at_the_table(seen)

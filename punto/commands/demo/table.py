@@ -94,7 +94,8 @@ class VirtualTable:
         """Start the players and, unless the table is attended, the staff."""
         if not is_dealt(self._config):
             return
-        begin(Players(self._players()).run())
+        players = Players(self._players())
+        begin(players.run())
         if self._options.attended:
             return
         staff = Staff(self._config, self._passing)
@@ -102,7 +103,7 @@ class VirtualTable:
             begin(key_cards(self._options, self._config, staff))
         if self._dealer is not None:
             begin(self._dealer.deal())
-        begin(supervise(self._config, staff))
+        begin(supervise(self._config, staff, players))
 
     def _players(self) -> PlayersOptions:
         settings = self._config.settings()

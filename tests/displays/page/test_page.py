@@ -17,6 +17,7 @@ from tests.displays.page.watching import (
     expect_not_live,
     live_seconds,
     note_when_live,
+    send_until,
     shown,
     time_stands_still,
 )
@@ -298,8 +299,7 @@ async def test_a_broker_that_goes_and_comes_back(page, broker):
     async with display(broker) as address:
         await page.goto(address)
         async with publisher(broker) as out:
-            await out.send("state", table.state())
-            await expect_live(page)
+            await send_until(page.locator(".board.live"), out, "state", table.state)
             broker.kill()
             await expect_not_live(page, 21, within=1)
             with pytest.raises(aiomqtt.MqttError):

@@ -5,6 +5,7 @@ from playwright.async_api import expect
 
 from punto.baccarat.table.order_kinds import ChangeShoe
 from tests.displays.page.reading import READ_ROADS, expected
+from tests.displays.page.watching import send_until
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
 from tests.share import sampled
@@ -67,8 +68,7 @@ async def test_between_shoes_the_houses_pictures_are_shown_in_turn(page, broker,
     pictures = page.locator(".pictures")
     async with display(broker, page={"house": house}) as address, publisher(broker) as out:
         await page.goto(address)
-        await out.send("state", table.state())
-        await expect(page.locator(".board.live")).to_have_count(1)
+        await send_until(page.locator(".board.live"), out, "state", table.state)
         await expect(pictures).to_be_hidden()
 
         table.handle(ChangeShoe("mei"))

@@ -12,7 +12,7 @@ from playwright.async_api import Page, Request, expect
 
 from tests.axe import faults_of
 from tests.displays.meters import Meter
-from tests.displays.page.watching import dealt, live_seconds, note_when_live
+from tests.displays.page.watching import dealt, live_seconds, note_when_live, send_until
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
 
@@ -280,8 +280,7 @@ async def test_the_sign_speaks_the_language_that_its_address_names(
     meter.win(24_525_36)
     async with display(broker) as address, publisher(broker) as out:
         await page.goto(f"{address}progressive?lang={language}")
-        await page.wait_for_selector(".sign")
-        await out.send(TOPIC, meter.message())
+        await send_until(page.locator(".sign.live"), out, TOPIC, meter.message)
 
         await expect(page.locator(".tiers div").first).to_have_text(f"{tier}$98,101.46")
         await expect(page.locator(".tiers div").nth(2).locator("dd")).to_have_text(pays)

@@ -1,12 +1,13 @@
 """A table that goes on publishing, and what a page that follows it must come to show."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
 
-from playwright.async_api import Error, Page, expect
+from playwright.async_api import Error, Locator, Page, expect
 
-from tests.deadline import DEADLINE
+from tests.deadline import DEADLINE, pauses
 from tests.displays.meters import Meter
 from tests.displays.parts import Broker, Publisher, display, publisher
 from tests.displays.played import PlayedTable
@@ -83,6 +84,15 @@ async def time_stands_still(page: Page) -> AsyncIterator[None]:
 
 async def _pause(page: Page) -> None:
     await page.clock.pause_at(await page.evaluate("Date.now() / 1000") + 0.2)
+
+
+async def send_until(locator: Locator, out: Publisher, topic: str, message: Callable[[], Any]) -> None:
+    """Publish what holds for a short time alone, until the page shows this: the display may not listen yet."""
+    for pause in pauses():
+        await out.send(topic, message())
+        with suppress(AssertionError):
+            await expect(locator).to_be_visible(timeout=1000 * max(pause, 0.5))
+            return
 
 
 async def expect_live(page: Page) -> None:
