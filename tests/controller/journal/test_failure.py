@@ -82,7 +82,7 @@ def test_a_start_on_a_full_disk_says_so_before_sqlite_maps_its_memory(tmp_path, 
 
 def test_a_full_disk_ends_the_process_and_a_start_with_room_goes_on(tmp_path):
     with Broker(tmp_path) as broker, Table(tmp_path, broker) as own:
-        shoe = Shoe(own.port, "--seed", "full", "--pace", "0", "--between", "0")
+        shoe = Shoe(own.port, "--seed", "full", "--pace", "0.05", "--between", "0")
         with Listener(tmp_path, broker.port) as listener, shoe:
             own.begin_shoe()
             wait_until(lambda: len(rounds(own.record)) > 3 and listener.heard("state"), "some rounds")
