@@ -1,6 +1,5 @@
 """The pictures of the consoles, from a table that is played."""
 
-import re
 import tempfile
 from collections.abc import Collection
 from datetime import timedelta
@@ -10,9 +9,10 @@ from typing import Final
 from playwright.async_api import Browser, Page, expect
 
 from punto.baccarat.progressive.events import Adjust, OpenMeter
+from punto.baccarat.progressive.game_events import StartGame, WagerPlaced
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.table.events import LidMoved
-from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable, ResumePlay
+from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable, OpenBetting, ResumePlay, VoidCoup
 from punto.reports.shift import Reports
 from punto.runtime.clock import now
 from tests.baccarat.table.croupier import settings as table_settings
@@ -50,7 +50,17 @@ COUPS = (
 
 
 WINS_A_QUARTER = "2H KC 3H JC 4H KD"
-
+TIE = "9D 4S KD 5C"
+FULL_TABLE = tuple(
+    (seat, wager, amount)
+    for seat in range(1, 8)
+    for wager, amount in (
+        ("banker", 2500 * seat) if seat in {3, 6} else ("player", 2500 * seat),
+        ("dragon_bonus_banker" if seat in {3, 6} else "dragon_bonus_player", 1000),
+        ("tie", 500),
+    )
+)
+"""Seven seats, each with these wagers and one of the progressive."""
 
 HAND = timedelta(seconds=51)
 """What a hand takes at a usual pace."""
@@ -59,14 +69,19 @@ OF_A_WIN: Final = (
     *("console-aquarius-win", "console-nexus-win", "console-progressive-start"),
     *("console-progressive-signature", "console-progressive-supervisor"),
 )
+OF_A_FULL_TABLE: Final = (
+    *("console-dealer-tie", "console-dealer-void"),
+    *(f"console-dealer-full{which}" for which in ("", "-1024", "-zh-Hant")),
+)
 NAMES: Final = (
     *OF_A_WIN,
+    *OF_A_FULL_TABLE,
     *(
         f"console-{page}{screen}"
         for page in ("dealer", "supervisor")
         for screen in ("", *(f"-{each}" for each in SCREENS))
     ),
-    *(*NEVER_LIVE, "console-dealer-burn", "console-dealer-next-card"),
+    *(*NEVER_LIVE, "console-dealer-burn", "console-dealer-wagers", "console-dealer-next-card"),
     *("console-dealer-key-card", "console-dealer-call", "console-dealer-hands", "console-supervisor-void"),
     *("console-supervisor-correction", "console-supervisor-hands", "console-supervisor-shift"),
     "console-supervisor-game",
@@ -84,12 +99,55 @@ async def take(browser: Browser, chosen: Collection[str], keep: Keep) -> None:
             await page.wait_for_selector("body.live")
         await any_page(page, name)
 
-    if set(chosen) - set(OF_A_WIN):
+    if set(chosen) - set(OF_A_WIN) - set(OF_A_FULL_TABLE):
         with tempfile.TemporaryDirectory() as folder:
             await make_day(browser, Path(folder), picture)
     for procedure in ("aquarius", "nexus") if set(chosen) & set(OF_A_WIN) else ():
         with tempfile.TemporaryDirectory() as folder:
             await make_win(browser, Path(folder), procedure, picture)
+    if set(chosen) & set(OF_A_FULL_TABLE):
+        with tempfile.TemporaryDirectory() as folder:
+            await make_full_table(browser, Path(folder), picture)
+
+
+async def make_full_table(browser: Browser, folder: Path, picture: Picture) -> None:
+    """Seven seats wager on a tie, on a hand that is voided, and on one that wins a quarter of the meter for five of them."""
+    own = table_settings(
+        game_name="progressive-2", meter={"reserve": "1%"}, name="Baccarat 8", next_coup="order"
+    )
+    with Clock(AT, STEP).turned():
+        async with consoles(folder, own) as here, console_of(browser) as page:
+            await here.load()
+            await here.table.order(OpenMeter("ida", "omar"))
+            await here.table.order(Adjust(Cause.INCREASE, 4_218_760, "carried over", "ida", "omar"))
+            await at_work(page, here, "mei")
+            await here.wager(*FULL_TABLE)
+            await here.draw(TIE)
+            await headline(page, "Pay seats 1, 2, 3, 4, 5, 6, and 7")
+            await picture(page, "console-dealer-tie")
+            await here.table.order(OpenBetting("mei"))
+            await here.wager(*FULL_TABLE)
+            await here.draw(WINS_A_QUARTER[:8])
+            await here.table.order(VoidCoup("omar", "Misdeal"))
+            await headline(page, "Return all wagers")
+            await picture(page, "console-dealer-void")
+            await here.table.order(OpenBetting("mei"))
+            await here.wager(*FULL_TABLE)
+            for seat in range(1, 8):
+                await here.table.order(WagerPlaced(seat))
+            await here.table.order(StartGame(here.table.state.round.number, "mei"))
+            await here.draw(WINS_A_QUARTER)
+            await expect(page.locator("#todo")).to_contain_text("press the hand button")
+            for seat in (1, 2, 4, 5, 7):
+                await page.keyboard.press(str(seat))
+                await expect(page.locator(f'[data-hand="{seat}"]')).to_have_attribute("aria-pressed", "true")
+            await expect(page.locator("#todo")).to_contain_text("Call a supervisor")
+            await picture(page, "console-dealer-full")
+            await page.set_viewport_size({"width": 1024, "height": 768})
+            await picture(page, "console-dealer-full-1024")
+            await page.set_viewport_size({"width": 1280, "height": 800})
+            await page.goto(f"{here.address}/dealer?lang=zh-Hant")
+            await picture(page, "console-dealer-full-zh-Hant")
 
 
 async def make_win(browser: Browser, folder: Path, procedure: str, picture: Picture) -> None:
@@ -178,12 +236,12 @@ async def dealers_day(page: Page, here: TableWithConsoles, clock: Clock, picture
         await here.wager(*WAGERS)
         await here.draw(coup)
         clock.now += HAND
-    await here.wager(*WAGERS[:4])
+    await headline(page, "Pay seats 3 and 7")
     await expect(page.locator("#hand-strip button")).to_have_count(10)
-    await expect(page.locator("#hands-an-hour")).to_have_text(
-        re.compile(r"\d")
-    )  # reckoned beside the path of a card
     await picture_on_every_screen(page, "console-dealer", picture)
+    await here.wager(*WAGERS[:4])
+    await headline(page, "Place your wagers")
+    await picture(page, "console-dealer-wagers")
     await page.keyboard.press("F9")
     await picture(page, "console-dealer-hands")
     await page.keyboard.press("Escape")

@@ -1,7 +1,7 @@
 // An award of the progressive in words, and a supervisor's orders about it. At a dealer's page a supervisor signs them.
 
 import { button, byId, element, labelled, put, refresh, relabel } from "/shared/elements.js";
-import { moneyIn } from "/shared/money.js";
+import { columnIn, moneyIn } from "/shared/money.js";
 import { sentence } from "/shared/words.js";
 import { groupOf, labelOf, orderOf } from "./catalogue.js";
 import { askOrder, say } from "./dialogs.js";
@@ -26,7 +26,7 @@ const stateOf = ({ state, payer }) => (payer === "tray" && state !== "to_confirm
  * @param {string} currency
  */
 function awardShown(award, currency) {
-  const money = moneyIn(currency, { whole: false });
+  const money = columnIn(currency, [award.amount ?? 0, ...award.shares.map(({ amount }) => amount)]);
   const title = orElse(`tier.${award.rule}`, award.title);
   const named = award.number === null ? t("award") : t("award.numbered", { number: award.number });
   return element(

@@ -50,6 +50,7 @@ export function cardKeys(changed, entered = null) {
   function choose(name) {
     if (RANKS.includes(name)) rank = name;
     else suit = name;
+    if (node.contains(document.activeElement)) keys.get(name)?.focus(); // or two keys would look chosen
     show();
   }
 

@@ -4,13 +4,14 @@ import { button, byId, element, one, put, refresh, relabel } from "/shared/eleme
 import { moneyIn } from "/shared/money.js";
 import { sentence } from "/shared/words.js";
 import { cardKeys, chosenWords } from "./card-keys.js";
+import { card } from "./cards.js";
 import { groupOf, labelOf } from "./catalogue.js";
 import { give, say, show } from "./dialogs.js";
 import { lastHand, showDue } from "./due.js";
 import { gameSection, nextOfGame } from "./game.js";
-import { t, translated, wagerShort } from "./language.js";
+import { counted, t, translated, wagerShort } from "./language.js";
 import { askFor, askForCommission, forgotten } from "./order-dialogs.js";
-import { showPrompt } from "./prompt.js";
+import { paidSeats, showPrompt } from "./prompt.js";
 import { showHands, wholeRound } from "./rounds.js";
 import { active, ask, follow, live } from "./service.js";
 import { begin, isCall, pageLink, showTop } from "./top.js";
@@ -20,6 +21,7 @@ import { headline, hourAndMinute } from "./words.js";
 /** @import { CommissionOwed, PastRound, RoundRecord, Rounds, View } from "#sent/consoles" */
 
 const HANDS_SHOWN = 10;
+const BURNS = new Set(["turn_first_card", "burn"]);
 
 const session = begin(pageLink(t("link.supervisor"), "/supervisor", "to-supervisor"));
 byId("to-supervisor").hidden = !session.reads.includes("inputs");
@@ -76,9 +78,13 @@ function goldOf() {
   if (view.prompt.code === "pay_difference") return null; // first the money is paid and taken back
   const ofGame = nextOfGame(view);
   const comesFirst = view.prompt.code === "award" || ofGame === "game";
-  if (mainOf(view) !== undefined && !comesFirst) return "main";
-  return ofGame === "possible" ? "game" : ofGame;
+  if (mainOf(view) !== undefined && !comesFirst) return unpaid() ? null : "main";
+  return ofGame === "possible" ? (unpaid() ? null : "game") : ofGame;
 }
+
+/** Whether betting opened by itself while seats wait to be paid: the first wager of the next hand shows that they are. */
+const unpaid = () =>
+  view.prompt.code === "pay" && view.state.phase === "betting" && view.last !== null && paidSeats(view.last).length > 0;
 
 /** @param {ReturnType<typeof goldOf>} gold */
 function showOrders(gold) {
@@ -177,10 +183,28 @@ function showTable() {
   const over = lastHand(view);
   const keying = !byId("keying").hidden;
   document.body.dataset.layout = keying ? "keys" : over === null ? "cards" : "pay";
-  showHands(byId("coup"), view.state, view.state.hands === null ? view.last?.round.winner : null);
+  showCoup();
   showDue(view, keying ? null : over);
   showSeats();
 }
+
+/** The hands; before them, large, what leaves the shoe first. */
+function showCoup() {
+  const { prompt, state, last } = view;
+  const burns = BURNS.has(prompt.code);
+  const box = byId("coup");
+  box.classList.toggle("burns", burns);
+  if (burns) refresh(box, [prompt.code, prompt.count], () => toBurn(prompt.count));
+  else showHands(box, state, state.hands === null ? last?.round.winner : null);
+}
+
+/** @param {number | null} count of the cards to burn; null before the first card says how many */
+const toBurn = (count) => [
+  ...(count === null
+    ? []
+    : [element("p", { class: "total" }, String(count)), element("p", {}, counted("burn.left", count))]),
+  element("div", { class: "cards" }, ...Array.from({ length: count ?? 1 }, () => card(null))),
+];
 
 /** The wagers that lie before the seats for this hand or the next, and the commission that seats owe. */
 function showSeats() {
@@ -218,7 +242,7 @@ function showSeats() {
 /** @type {(owed: CommissionOwed, may: boolean) => HTMLButtonElement} */
 const collecting = (owed, may) =>
   button(
-    t("commission.collect", { amount: moneyIn(view.state.currency, { whole: false })(owed.amount) }),
+    t("commission.collect", { amount: moneyIn(view.state.currency)(owed.amount) }),
     () => askForCommission("collect_commission", view, owed),
     { class: "commission", disabled: !may },
   );
@@ -247,7 +271,10 @@ async function fetchHands() {
     return;
   }
   rounds = answer.body.rounds;
-  byId("last-hands").classList.toggle("empty", rounds.length === 0);
+  if (rounds.length === 0) {
+    byId("hand-strip").replaceChildren(element("p", { class: "quiet" }, t("no_hand_yet")));
+    return;
+  }
   /** @param {RoundRecord} round */
   const letter = ({ status: how, winner }) => t(`letter.${winner === null ? "void" : how === "played" ? winner : how}`);
   byId("hand-strip").replaceChildren(
@@ -281,6 +308,7 @@ async function showTen(which = null) {
     return;
   }
   const dialog = show(t("last_ten_hands"), ...rounds.map((each) => wholeRound(each, view.state)));
+  dialog.classList.add("paged");
   const first = one(which === null ? "article" : `[data-round="${which}"]`, HTMLElement, dialog);
   first.scrollIntoView();
   first.focus({ preventScroll: true });

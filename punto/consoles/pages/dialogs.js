@@ -68,6 +68,7 @@ const NOT_LIVE = t("not_live.dialog");
  * @property {string[]} [usual] the reasons to touch
  * @property {(preview: Preview) => Node[]} [preview] shows what the service says that the order would do
  * @property {string} [confirm]
+ * @property {string} [cancel]
  * @property {((view: View) => unknown) | null} [about] what of a view the order is about, if it is off when that changes
  * @property {boolean} [signed] whether it is given in the name of whoever signs it here
  * @property {string} [path] where it goes, which takes the order's fields alone if it is not where orders go
@@ -88,6 +89,7 @@ export function askOrder({
   usual = orderOf(order).usual,
   preview = () => [],
   confirm = title,
+  cancel = t("cancel"),
   about = null,
   signed = false,
   path = "/api/orders",
@@ -116,7 +118,7 @@ export function askOrder({
       element(
         "div",
         { class: "choices" },
-        button(t("cancel"), () => dialog.close(), { class: "cancel" }),
+        button(cancel, () => dialog.close(), { class: "cancel" }),
         go,
       ),
     ),

@@ -1,7 +1,7 @@
 // The progressive's game at the dealer's page: sensors and hand buttons seat by seat, its orders, and what to do now.
 
 import { button, byId, element, put, refresh, relabel } from "/shared/elements.js";
-import { moneyIn } from "/shared/money.js";
+import { columnIn, moneyIn } from "/shared/money.js";
 import { askPassword, awardOrders, endOf, hasGame, showProgressive } from "./award.js";
 import { labelOf } from "./catalogue.js";
 import { give, say } from "./dialogs.js";
@@ -13,18 +13,20 @@ import { pressedTwice } from "./twice.js";
 /** @import { GameView, SeatInGame, View } from "#sent/consoles" */
 /** @import { GameAtTable } from "./award.js" */
 /** @import { Meaning } from "./twice.js" */
-/** @typedef {(minor: number) => string} Money */
 
 /** What a seat's button shows of it, as classes. */
 const MARKS = /** @type {const} */ (["lit", "won", "selected", "late", "spent"]);
 /** What there is to do next for the progressive while no award waits. */
 const IDLE = new Set(["wait", "start_game", "deal", "end", "pay"]);
+const WIDEST = 70; // letters in the row of all seats, of which the smallest has 11 px
 const SEEN_BY_SENSOR = t("game.seen_by_sensor");
 
 /** Draws it, when `show` is called with a view; `pressSeat` and `pressOrder` are for the keyboard. */
 export function gameSection() {
   /** @type {GameAtTable | null} */
   let view = null;
+  /** @type {GameView["step"] | null} */
+  let step = null; // of the game, as the seats' buttons show it
   /** The view, of which nothing is asked before it is shown. */
   const current = () => /** @type {GameAtTable} */ (view);
   const twice = button("", () => undefined, { key: "F6", id: "game-order", disabled: true });
@@ -74,7 +76,7 @@ export function gameSection() {
       progressive.sensors === "offline" && t("game.sensors_away"),
     ];
     put("meter-facts", known.filter(Boolean).join(" · "));
-    showSeats(latest, money);
+    showSeats(latest);
     order.show();
     twice.classList.toggle("go", gold === "game");
     password.hidden = progressive.password_of === null;
@@ -93,35 +95,42 @@ export function gameSection() {
     byId("progressive").classList.toggle("idle", idle);
   }
 
-  /**
-   * @param {View} latest
-   * @param {Money} money
-   */
-  function showSeats({ progressive, state }, money) {
+  /** @param {View} latest */
+  function showSeats({ progressive, state }) {
     if (progressive === null) return;
+    const money = columnIn(
+      state.currency,
+      progressive.seats.map(({ share }) => share ?? 0),
+    );
     const begun = state.phase !== "betting";
     const box = byId("hand-buttons");
     // As the dealer sees the table, and as the keypad has them.
     const seats = progressive.seat_one === "right" ? [...progressive.seats].reverse() : progressive.seats;
     const next = waitForHandButtons(progressive);
-    const focused = document.activeElement?.getAttribute("data-hand");
+    // What a seat means changes with the step, so the focus stays at a seat only within one.
+    const focused = step === progressive.step ? document.activeElement?.getAttribute("data-hand") : null;
+    step = progressive.step;
+    box.style.setProperty("--seats", String(seats.length));
     refresh(box, [seats, progressive.step, progressive.by_device, progressive.unstarted, begun, live()], () =>
       seats.map((seat) => {
-        const { refused } = seatOrder(progressive, seat);
         const out = begun && progressive.unstarted.includes(seat.seat);
-        const words = out ? t("seat.not_in") : how(progressive, seat);
+        const words = how(progressive, seat, out);
+        const share = seat.share === null ? null : money(seat.share);
         const made = button(String(seat.seat), () => pressSeat(seat.seat), {
           class: ["hand-button", ...MARKS.filter((mark) => seat[mark]), out && "late", next.includes(seat) && "go"]
             .filter(Boolean)
             .join(" "),
           "data-hand": seat.seat,
           "aria-pressed": String(pressed(progressive, seat)),
-          "aria-disabled": String(Boolean(refused)),
+          "aria-disabled": String(Boolean(seatOrder(progressive, seat).refused)),
+          "aria-label": t("of_order", {
+            order: t("seat", { seat: seat.seat }),
+            text: [words, share].filter(Boolean).join(" "),
+          }),
           disabled: !live(),
         });
-        made.append(element("span", { class: "how" }, words));
-        const text = seat.share === null ? words : `${words} ${money(seat.share)}`;
-        made.setAttribute("aria-label", t("of_order", { order: t("seat", { seat: seat.seat }), text }));
+        made.append(seat.selected && fits(share, seats.length) ? shareOf(String(share)) : below(words));
+        made.addEventListener("mousedown", (event) => event.preventDefault()); // only a key leaves the focus there
         return made;
       }),
     );
@@ -149,13 +158,13 @@ const opensBetting = ({ state, stops, prompt }) =>
 function nextOrder(view) {
   const { progressive } = view;
   if (progressive.step === "betting") {
-    const count = progressive.seats.filter(({ lit }) => lit).length;
-    const wagers = count === 0 ? t("game.no_wager") : counted("game.wagers", count);
+    const lit = progressive.seats.filter((seat) => seat.lit);
+    const wagers = lit.length === 0 ? t("game.no_wager") : counted("game.seats", lit.length, { seats: numbers(lit) });
     const start = progressive.start_label;
     return {
       order: "start_game",
       label: progressive.start_closes ? t("game.start_and_close", { start }) : start,
-      again: t("press_again", { what: progressive.start_closes ? t("game.and_close", { wagers }) : wagers }),
+      again: t("game.again", { start, what: progressive.start_closes ? t("game.and_close", { wagers }) : wagers }),
       refused: progressive.orders.start_game,
     };
   }
@@ -197,6 +206,26 @@ function seatOrder(progressive, { lit, refused }) {
   return { order, refused: progressive.by_device.includes(order) ? SEEN_BY_SENSOR : refused };
 }
 
+/** @param {readonly SeatInGame[]} seats */
+const numbers = (seats) => seats.map(({ seat }) => seat).join(t("comma"));
+
+/**
+ * Whether a share can be read on a seat's button, which is narrower the more seats there are.
+ * @param {string | null} share
+ * @param {number} seats
+ */
+const fits = (share, seats) => share !== null && share.length * seats <= WIDEST;
+
+/** @param {string} words */
+const below = (words) => element("span", { class: "how" }, words);
+
+/** @param {string} share */
+function shareOf(share) {
+  const made = element("span", { class: "how share" }, share);
+  made.style.setProperty("--letters", String(share.length));
+  return made;
+}
+
 /** @param {HTMLElement | null} seat */
 const again = (seat) => seat?.focus();
 
@@ -206,8 +235,10 @@ const pressed = ({ step }, { lit, selected }) => (step === "betting" ? lit : sel
 /**
  * @param {GameView} game
  * @param {SeatInGame} seat
+ * @param {boolean} out whether the hand began without its wager
  */
-function how({ step }, { lit, wagered, late, spent, won, selected, share }) {
+function how({ step }, { lit, wagered, late, spent, won, selected, share }, out) {
+  if (out) return t("seat.not_in");
   if (late) return t("seat.late");
   if (spent) return t("seat.spent");
   if (selected) return t("seat.selected");

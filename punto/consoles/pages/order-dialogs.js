@@ -97,6 +97,7 @@ function callSupervisor({ alarms }) {
     text: t("call.why"),
     preview: () => [good(t("call.reason_goes"))],
     confirm: t("call.send"),
+    cancel: t("call.no_reason"),
   };
 }
 
@@ -165,7 +166,7 @@ function askToAcknowledge(view, { number, text, times }) {
  * @param {CommissionOwed} owed
  */
 export function askForCommission(order, view, { seat, amount }) {
-  const money = moneyIn(view.state.currency, { whole: false });
+  const money = moneyIn(view.state.currency);
   askOrder({
     order,
     view,

@@ -1,14 +1,14 @@
 // What is to be done now, in large words.
 
 import { byId, element, put, refresh } from "/shared/elements.js";
-import { moneyIn } from "/shared/money.js";
+import { columnIn } from "/shared/money.js";
 import { sentence } from "/shared/words.js";
 import { counted, t, toSupervisor, translated } from "./language.js";
 import { live } from "./service.js";
 import { isCall } from "./top.js";
 import { headline, PHASES, SIDES } from "./words.js";
 
-/** @import { AwardInGame, GameView, Prompt, SeatInGame, Side, State, View } from "#sent/consoles" */
+/** @import { AwardInGame, GameView, LastRound, Prompt, Side, State, View } from "#sent/consoles" */
 
 const ORDINALS = /** @type {const} */ (["first", "second", "third"]);
 /** @type {Partial<Record<Prompt["code"], (prompt: Prompt, view: View) => string>>} */
@@ -41,7 +41,11 @@ const LINES = {
     if (toPress.length > 0) return counted("line.hand_buttons", toPress.length, { seats: listed(toPress) });
     return OF_AN_AWARD[todo?.code ?? ""]?.() ?? translated(sentence(text));
   },
-  pay: (_, { last }) => (last === null ? t("line.pay") : headline(last.round)),
+  pay: (_, { last }) => {
+    if (last === null) return t("line.pay");
+    const seats = toSupervisor ? [] : paidSeats(last);
+    return seats.length > 0 ? counted("line.pay_to", seats.length, { seats: listed(seats) }) : headline(last.round);
+  },
   pay_difference: ({ text }, { last }) => (last?.correction ? headline(last.correction) : translated(text)),
   return_wagers: () => t("line.return_wagers"),
   stopped: () => t("line.stopped"),
@@ -83,7 +87,13 @@ export function isCalled({ progressive, alarms }) {
   return round !== null && calledIn === round;
 }
 
-/** @param {readonly SeatInGame[]} seats */
+/**
+ * The seats that are paid by the last hand, in the order of paying.
+ * @param {LastRound} last
+ */
+export const paidSeats = ({ seats }) => seats.filter(({ pay }) => pay > 0);
+
+/** @param {readonly { seat: number }[]} seats */
 const listed = (seats) =>
   new Intl.ListFormat(document.documentElement.lang).format(seats.map(({ seat }) => String(seat)));
 
@@ -93,7 +103,10 @@ const listed = (seats) =>
  * @param {State} state
  */
 function paying({ shares }, { currency }) {
-  const money = moneyIn(currency, { whole: false });
+  const money = columnIn(
+    currency,
+    shares.map(({ amount }) => amount),
+  );
   const each = shares.map(({ seat, amount }) => t("line.pay_seat", { seat, amount: money(amount) }));
   return t("line.pay_seats", { seats: each.join(t("line.then")) });
 }

@@ -1,7 +1,7 @@
 // Rounds as they are on the record: hands, result, and what became of every wager.
 
 import { element, refresh, scrolling, table } from "/shared/elements.js";
-import { moneyIn } from "/shared/money.js";
+import { columnIn } from "/shared/money.js";
 import { groupedBy } from "/shared/newer.js";
 import { clock } from "/shared/words.js";
 import { card, smallCard } from "./cards.js";
@@ -12,6 +12,9 @@ import { headline, OUTCOMES, plain, remarks, SIDES } from "./words.js";
 
 /** @type {Side[]} */
 export const HANDS = ["player", "banker"];
+
+/** Rules that say no more than the wager and its outcome do. */
+const SAID_ALREADY = new Set(["lose", "void", "push", "player_wins", "banker_wins", "tie"]);
 
 /**
  * The titles of a game's wagers by their names; a wager of another game is called by its name.
@@ -62,8 +65,11 @@ export function showHands(box, { hands, result }, winner = null) {
  * @param {State} state
  */
 export function wholeRound({ ts, round }, state) {
-  const money = moneyIn(state.currency, { whole: false });
-  const change = moneyIn(state.currency, { whole: false, sign: true });
+  /** @param {"stake" | "returned" | "net"} which */
+  const amounts = (which) => round.settlements.map((each) => each[which]);
+  const staked = columnIn(state.currency, amounts("stake"));
+  const returned = columnIn(state.currency, amounts("returned"));
+  const change = columnIn(state.currency, amounts("net"), { sign: true });
   const title = titlesOf(state);
   const correction = round.status === "correction";
   const said = element(
@@ -115,9 +121,9 @@ export function wholeRound({ ts, round }, state) {
           round.settlements.map((each) => [
             String(each.seat),
             title(each.wager),
-            `${OUTCOMES[each.outcome]}${["lose", "void", "push"].includes(each.rule) ? "" : ` (${plain(each.rule)})`}`,
-            money(each.stake),
-            money(each.returned),
+            `${OUTCOMES[each.outcome]}${SAID_ALREADY.has(each.rule) ? "" : ` (${plain(each.rule)})`}`,
+            staked(each.stake),
+            returned(each.returned),
             change(each.net),
           ]),
         ),
@@ -156,13 +162,19 @@ function corrected({ position, side, before, after, who, reason }) {
  * @param {CommissionEntry[]} marked what the seats' accounts of commission take of the differences
  */
 export function differences(round, state, marked) {
-  const money = moneyIn(state.currency, { whole: false });
   const title = titlesOf(state);
   const seats = groupedBy(round.settlements, ({ seat }) => seat);
   /** @type {(seat: number, all: Settlement[]) => number} */
   const due = (seat, all) =>
     all.reduce((sum, each) => sum + each.returned, 0) +
     marked.filter((each) => each.seat === seat).reduce((sum, each) => sum + each.amount, 0);
+  const rows = [...seats]
+    .sort(([first], [second]) => first - second)
+    .map(([seat, all]) => ({ seat, all, amount: due(seat, all) }));
+  const money = columnIn(
+    state.currency,
+    rows.map(({ amount }) => amount),
+  );
   /** @param {number} amount */
   const words = (amount) =>
     amount < 0
@@ -174,14 +186,12 @@ export function differences(round, state, marked) {
   return table(
     round.status === "correction" ? t("pay_difference_by_seat") : t("wagers_by_seat"),
     [t("heading.seat"), t("wagers"), `>${t("due")}`],
-    [...seats]
-      .sort(([first], [second]) => first - second)
-      .map(([seat, all]) => [
-        String(seat),
-        all
-          .map((each) => t("of_order", { order: title(each.wager), text: OUTCOMES[each.outcome].toLowerCase() }))
-          .join(" · "),
-        element("strong", {}, words(due(seat, all))),
-      ]),
+    rows.map(({ seat, all, amount }) => [
+      String(seat),
+      all
+        .map((each) => t("of_order", { order: title(each.wager), text: OUTCOMES[each.outcome].toLowerCase() }))
+        .join(" · "),
+      element("strong", {}, words(amount)),
+    ]),
   );
 }

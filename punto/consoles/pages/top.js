@@ -7,7 +7,7 @@ import { showWaiting } from "./approvals.js";
 import { fetchOrders } from "./catalogue.js";
 import { askForKey, show } from "./dialogs.js";
 import { doctorsPart } from "./doctor.js";
-import { orElse, t, translated } from "./language.js";
+import { orElse, t, toSupervisor, translated } from "./language.js";
 import { keysHere } from "./security-keys.js";
 import { follow, signOff, unfollow, watchActivity, whoIsThere } from "./service.js";
 import { dayAndClock, plain } from "./words.js";
@@ -18,8 +18,8 @@ import { dayAndClock, plain } from "./words.js";
 const FACTS = {
   "shoe-number": t("shoe"),
   "hand-number": t("hand"),
-  "cards-left": t("cards_left"),
-  "hands-an-hour": t("hands_an_hour"),
+  // Of no use to whoever deals.
+  ...(toSupervisor && { "cards-left": t("cards_left"), "hands-an-hour": t("hands_an_hour") }),
 };
 
 /**
@@ -125,8 +125,10 @@ export function showTop(view, page) {
   );
   put("shoe-number", state.shoe.number);
   put("hand-number", state.shoe.coup);
-  put("cards-left", state.shoe.cards_left ?? "–");
-  put("hands-an-hour", hands_an_hour === null ? "–" : Math.round(hands_an_hour));
+  if (toSupervisor) {
+    put("cards-left", state.shoe.cards_left ?? "–");
+    put("hands-an-hour", hands_an_hour === null ? "–" : Math.round(hands_an_hour));
+  }
   refresh(byId("away"), devices, () =>
     devices.flatMap(({ warning }) => (warning === null ? [] : [element("p", {}, translated(warning))])),
   );

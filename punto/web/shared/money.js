@@ -21,9 +21,9 @@ function decimals(number) {
 export const decimalsOf = (currency) => DECIMALS.get(currency) ?? 2;
 
 /**
- * Amounts of a currency, from minor units. `whole` leaves out decimals that are nothing, `bare` the currency's sign.
+ * Amounts of a currency, from minor units. `whole` leaves out decimals that are nothing.
  * @param {string} currency
- * @param {{ whole?: boolean, sign?: boolean, bare?: boolean }} [how]
+ * @param {{ whole?: boolean, sign?: boolean }} [how]
  * @returns {(minor: number) => string}
  */
 export function moneyIn(currency, how = {}) {
@@ -34,16 +34,25 @@ export function moneyIn(currency, how = {}) {
   return made;
 }
 
+/**
+ * Amounts that stand in one column: if one of them has decimals, all have.
+ * @param {string} currency
+ * @param {readonly number[]} amounts
+ * @param {{ sign?: boolean }} [how]
+ */
+export const columnIn = (currency, amounts, how = {}) =>
+  moneyIn(currency, { ...how, whole: amounts.every((each) => each % 10 ** decimalsOf(currency) === 0) });
+
 /** @type {Map<string, (minor: number) => string>} */
 const kinds = new Map(); // a browser takes a tenth of a millisecond for each, and a page has hundreds of amounts
 
 /**
  * @param {string} language
  * @param {string} currency
- * @param {{ whole?: boolean, sign?: boolean, bare?: boolean }} how
+ * @param {{ whole?: boolean, sign?: boolean }} how
  * @returns {(minor: number) => string}
  */
-function formatOf(language, currency, { whole = true, sign = false, bare = false }) {
+function formatOf(language, currency, { whole = true, sign = false }) {
   const digits = decimalsOf(currency);
   /**
    * @param {number} shown
@@ -56,7 +65,6 @@ function formatOf(language, currency, { whole = true, sign = false, bare = false
       maximumFractionDigits: shown,
       signDisplay: sign ? "exceptZero" : "auto",
     };
-    if (bare) return new Intl.NumberFormat(language, style);
     try {
       return new Intl.NumberFormat(language, {
         ...style,

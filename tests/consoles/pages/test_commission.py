@@ -21,8 +21,8 @@ async def test_a_dealer_pays_the_whole_win_marks_the_commission_and_collects_it(
         await here.wager((2, "banker", 10_000), (3, "player", 500))
         await here.draw(BANKER_NATURAL)
 
-        await owed(page, 2, ["Banker 100 100.00", "Commission Mark 5.00"], "$100.00")
-        await expect(page.locator("#take li")).to_have_text(["Take 3 Player 5"])
+        await owed(page, 2, ["Banker $100 pays $100", "Commission Mark $5"], "$100")
+        await expect(page.locator("#take li")).to_have_text(["Take 3 Player $5"])
         await here.wager((2, "banker", 1000))
         await here.draw(BANKER_NATURAL)
         await here.draw("KS")
@@ -44,7 +44,7 @@ async def test_a_correction_takes_the_mark_back(browser, tmp_path):
 
         await here.table.order(CorrectRound("omar", 1, cards("KS 9H"), cards("2S 7C"), "misread", "ana"))
 
-        await owed(page, 2, ["Banker \N{MINUS SIGN}100.00", "Commission Take off 5.00"], "Take back $100.00")
+        await owed(page, 2, ["Banker \N{MINUS SIGN}$100", "Commission Take off $5"], "Take back $100")
 
 
 async def test_an_order_to_collect_is_off_if_the_seat_wins_again(browser, tmp_path):
@@ -53,7 +53,7 @@ async def test_an_order_to_collect_is_off_if_the_seat_wins_again(browser, tmp_pa
         await at_work(page, here, "mei")
         await here.wager((2, "banker", 10_000))
         await here.draw(BANKER_NATURAL)
-        await page.get_by_role("button", name="Collect commission: $5.00").click()
+        await page.get_by_role("button", name="Collect commission: $5").click()
         dialog = page.get_by_role("dialog")
         await here.wager((2, "banker", 10_000))
 

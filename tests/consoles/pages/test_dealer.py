@@ -32,6 +32,8 @@ from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+BANKER_BY_ONE = "2H 3C KD KS 4C 4H"
+"""Player 6, Banker 7: Banker wins, and no Dragon Bonus."""
 SAY = """
 import("/static/dialogs.js").then(({ say }) => say("START GAME: " + "the sensors do not answer: ".repeat(4), true))
 """
@@ -50,6 +52,13 @@ COVERED = """
 """
 
 
+# Hands that begin in sight and end below.
+CUT_HANDS = """
+[...document.querySelectorAll("dialog article")].map(each => each.firstChild.getBoundingClientRect().top)
+  .filter(top => top > 0 && top < document.querySelector(".choices").getBoundingClientRect().top).length - 1
+"""
+
+
 async def owed(page, seat, wagers, total):
     """What is paid to a seat, or taken back: for each wager, and in all."""
     its = page.locator(f'#due-list [data-seat="{seat}"]')
@@ -63,15 +72,21 @@ async def test_a_shoe_from_the_first_card_to_the_first_coup_says_what_to_do_at_e
         await headline(page, "The table is closed")
         await here.table.begin_shoe()
         await headline(page, "Turn the first card")
+        await expect(page.locator('#coup [data-card="back"]')).to_have_count(1)
         await here.draw("3D")
         await headline(page, "Burn 3 cards")
+        await expect(page.locator("#coup")).to_have_text("3cards left to burn")
+        await expect(page.locator('#coup [data-card="back"]')).to_have_count(3)
         await here.draw("9S 9H")
         await headline(page, "Burn 1 card")
+        await expect(page.locator("#coup")).to_have_text("1card left to burn")
         await expect(page.locator("#main-order")).to_have_text(re.compile("Nothing now"))
         await here.draw("9D")
         await headline(page, "Place your wagers")
         await expect(page.locator("#phase")).to_have_text("Wagers open")
         await expect(page.locator("#detail")).to_have_text("The first card closes betting")
+        await expect(page.locator("#coup h3")).to_have_text(["Player", "Banker"])
+        await expect(page.locator(".facts dt")).to_have_text(["Shoe", "Hand"])
 
         for card, words in (
             ("2S", "First card to Banker"),
@@ -99,15 +114,53 @@ async def test_a_hand_that_is_over_says_what_each_wager_pays_and_what_is_paid_be
 
     await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
     await expect(page.locator("#outcome .pay")).to_have_text(["Player 1 to 1", "DB Player 1 to 1"])
-    await expect(page.locator("#stakes")).to_have_text("beside the stakes")
-    await owed(page, 1, ["Player 25 25.00"], "$25.00")
-    await owed(page, 4, ["Player 50 50.00", "DB Player 55 55.00"], "$105.00")
+    await expect(page.locator("#stakes")).to_have_text("payoff, stake stays")
+    await owed(page, 1, ["Player $25 pays $25"], "$25")
+    await owed(page, 4, ["Player $50 pays $50", "DB Player $55 pays $55"], "$105")
     await expect(page.locator("#due-list article")).to_have_count(2)
-    await expect(page.locator("#take li")).to_have_text(["Take 3 Banker 100, Tie 5"])
+    await expect(page.locator("#take li")).to_have_text(["Take 3 Banker $100, Tie $5"])
     for side, cards, total in (("player", ["KS", "9H"], "9"), ("banker", ["2S", "3S"], "5")):
         shown = page.locator(f"#coup .{side}")
         await expect(shown.locator(".total")).to_have_text(total)
         assert await shown.locator(".card").evaluate_all("all => all.map(each => each.dataset.card)") == cards
+
+
+async def test_a_seat_that_is_paid_and_loses_another_wager_is_also_among_those_to_take_from(page, here):
+    await here.load()
+    await here.wager((1, "player", 2500), (3, "banker", 10_000), (3, "dragon_bonus_banker", 1000))
+    await here.draw(BANKER_BY_ONE)
+    await at_work(page, here, "mei")
+
+    await owed(page, 3, ["Banker $100 pays $95", "DB Banker $10 take"], "$95")
+    await expect(page.locator("#take li")).to_have_text(["Take 1 Player $25 \N{MIDDLE DOT} 3 DB Banker $10"])
+
+
+async def test_amounts_have_cents_if_one_of_those_to_pay_has_cents(page, here):
+    await here.load()
+    await here.wager((3, "banker", 10_000), (4, "banker", 2500))
+    await here.draw(BANKER_BY_ONE)
+    await at_work(page, here, "mei")
+
+    await owed(page, 3, ["Banker $100 pays $95.00"], "$95.00")
+    await owed(page, 4, ["Banker $25 pays $23.75"], "$23.75")
+
+
+async def test_no_order_is_gold_while_seats_wait_to_be_paid_although_betting_is_open(page, here):
+    await here.load()
+    await here.wager((1, "player", 2500), (3, "banker", 10_000), (7, "banker", 10_000))
+    await here.draw(BANKER_BY_ONE)
+    await at_work(page, here, "mei")
+
+    await headline(page, "Pay seats 3 and 7")
+    await expect(page.locator("#phase")).to_have_text("Wagers open")
+    await expect(page.locator("#due-title")).to_have_text("Pay, from your right")
+    await expect(page.locator("#main-order")).to_contain_text("Close betting")
+    await expect(page.locator("#orders .go")).to_have_count(0)
+
+    await here.wager((1, "player", 2500))
+    await headline(page, "Place your wagers")
+    await expect(page.locator("#orders .go")).to_have_text([re.compile("Close betting")])
+    await expect(page.locator("#due-title")).to_have_text("Last hand")
 
 
 async def test_no_more_wagers_needs_two_presses_and_a_double_tap_does_nothing(browser, tmp_path):
@@ -236,6 +289,7 @@ async def test_a_card_that_the_shoe_could_not_read_is_keyed(browser, tmp_path, b
         else:
             await page.keyboard.type("10d")
             await expect(page.locator("#key-order")).to_contain_text("Key 10 of diamonds")
+            await expect(page.locator('[data-key="D"]')).to_be_focused()  # and not the key of another card
             await page.keyboard.press("Enter")
 
         await headline(page, "Second card to Banker")
@@ -284,7 +338,7 @@ async def test_a_whole_hand_is_keyed_by_keyboard_alone_where_no_shoe_reads(brows
                 await headline(page, words)
         await eventually(lambda: here.table.state.history.last is not None, "the hand is over")
         await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
-        await expect(page.locator("#phase")).to_have_text("Hand settled")
+        await expect(page.locator("#phase")).to_have_text("Paying")
         keyed = [each for each in sent if each is not None and each.get("order") == "key_card"]
         assert [(each["card"], each["position"]) for each in keyed] == [
             ("KS", 1),
@@ -352,6 +406,7 @@ async def test_a_supervisor_is_called_by_one_press_and_the_reason_follows(page, 
         )
         await expect(call).to_contain_text("The reason can follow")
         await expect(call.get_by_role("button", name="Send the reason")).to_be_disabled()
+        await expect(call.get_by_role("button")).to_contain_text(["No reason", "Send the reason"])
         await call.get_by_role("button", name="A dispute at the table").click()
         await call.get_by_role("button", name="Send the reason").click()
 
@@ -398,17 +453,19 @@ async def test_the_last_ten_hands_are_shown_in_full(page, here):
 
     shown = page.get_by_role("dialog").locator("article")
     await expect(shown).to_have_count(10)
+    await expect(page.get_by_role("heading", name="Last ten hands, newest first")).to_be_in_viewport(ratio=1)
+    assert await page.evaluate(CUT_HANDS) == 0
     newest = shown.first
     await expect(newest).to_contain_text(f"Round 11, hand {last.coup} of shoe 1")
     dealt = await newest.locator(".card").evaluate_all("all => all.map(each => each.dataset.card)")
     assert dealt == [str(card) for card in (*last.player, *last.banker)]
     await expect(newest.locator("tbody tr")).to_have_count(1)
-    await expect(newest.locator("tbody td").nth(3)).to_have_text("$50.00")
+    await expect(newest.locator("tbody td").nth(3)).to_have_text("$50")
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("dialog")).to_have_count(0)
 
-    await page.locator("#hand-strip button").last.click()
-    await expect(page.get_by_role("dialog").locator("article").last).to_be_focused()
+    await page.locator("#hand-strip button").nth(4).click()
+    await expect(page.get_by_role("dialog").locator("article").nth(4)).to_be_focused()
 
 
 async def test_below_what_is_taken_are_the_next_hands_wagers_and_totals_are_as_they_are_called(page, here):
@@ -427,9 +484,9 @@ async def test_below_what_is_taken_are_the_next_hands_wagers_and_totals_are_as_t
 
 
 @pytest.mark.soak
-async def test_the_pace_is_shown_in_hands_an_hour(page, here):
+async def test_the_pace_is_shown_to_the_supervisor_in_hands_an_hour(page, here):
     await here.load()
-    await at_work(page, here, "mei")
+    await at_work(page, here, "omar")
     await expect(page.locator("#hands-an-hour")).to_have_text("\N{EN DASH}")
 
     await here.table.play(5)
@@ -445,7 +502,7 @@ async def test_a_push_leaves_the_wager_where_it_lies(page, here):
     await at_work(page, here, "mei")
 
     await expect(page.locator("#due-title")).to_have_text("Nothing to pay")
-    await expect(page.locator("#take li")).to_have_text(["Leave 1"])
+    await expect(page.locator("#take li")).to_have_text(["Leave 1 Player $25"])
 
 
 @pytest.mark.parametrize("next_coup", ["order", *soaked("automatic")])
@@ -468,9 +525,9 @@ async def test_a_correction_and_a_void_say_the_difference_of_each_seat_and_why(b
 
         await expect(page.locator("#result")).to_have_text("Round 1 corrected: Tie, 9 all · Natural")
         await expect(page.locator("#why")).to_have_text("By omar, approved by ana: misread")
-        await owed(page, 1, ["Player \N{MINUS SIGN}50.00"], "Take back $50.00")
-        await owed(page, 2, ["Tie 45.00"], "$45.00")
-        await owed(page, 4, ["Banker 5.00", "DB Banker 5.00"], "$10.00")
+        await owed(page, 1, ["Player \N{MINUS SIGN}$50"], "Take back $50")
+        await owed(page, 2, ["Tie pays $45"], "$45")
+        await owed(page, 4, ["Banker pays $5", "DB Banker pays $5"], "$10")
         paid_first = page.locator("#due-list article")
         assert await paid_first.evaluate_all("all => all.map(each => each.dataset.seat)") == ["2", "4", "1"]
 
@@ -478,7 +535,7 @@ async def test_a_correction_and_a_void_say_the_difference_of_each_seat_and_why(b
 
         await expect(page.locator("#result")).to_have_text("Round 1 voided")
         await expect(page.locator("#why")).to_have_text("By omar: wrong shoe")
-        await owed(page, 2, ["Tie \N{MINUS SIGN}40.00"], "Take back $40.00")
+        await owed(page, 2, ["Tie \N{MINUS SIGN}$40"], "Take back $40")
         await expect(page.locator("#take li")).to_have_text(["No change 1 · 4 "])
         then = "open betting" if next_coup == "order" else "take wagers"
         await headline(page, "Round 1 voided")
@@ -488,7 +545,7 @@ async def test_a_correction_and_a_void_say_the_difference_of_each_seat_and_why(b
             await here.table.order(OpenBetting("mei"))
         await here.wager((1, "player", 5000))
         await here.draw(PLAYER_NATURAL)
-        await owed(page, 1, ["Player 50 50.00"], "$50.00")
+        await owed(page, 1, ["Player $50 pays $50"], "$50")
 
 
 async def test_a_hand_voided_before_its_end_has_all_wagers_returned(browser, tmp_path):
@@ -502,7 +559,7 @@ async def test_a_hand_voided_before_its_end_has_all_wagers_returned(browser, tmp
         await headline(page, "Return all wagers")
         await expect(page.locator("#detail")).to_have_text("Then open betting")
         await expect(page.locator("#result")).to_have_text("Void: return all wagers")
-        await owed(page, 1, ["Player 25 return"], "Return $25.00")
+        await owed(page, 1, ["Player $25 return"], "Return $25")
 
 
 @pytest.mark.soak

@@ -79,7 +79,7 @@ async def test_a_dealers_day_in_chinese_has_no_english_word_and_fits_the_screen(
 
         await here.draw(PLAYER_NATURAL)
         await expect(page.locator("#result")).to_have_text("闲赢\N{FULLWIDTH COMMA}9 比 5 · 例牌")
-        await expect(page.locator('#due-list [data-seat="1"] .sum')).to_have_text("$25.00")
+        await expect(page.locator('#due-list [data-seat="1"] .sum')).to_have_text("$25")
         await expect(page.locator("#outcome .pay").first).to_have_text("闲 1 赔 1")
         await expect_chinese(page)
 
@@ -88,7 +88,7 @@ async def test_a_dealers_day_in_chinese_has_no_english_word_and_fits_the_screen(
         await expect_chinese(page, "dialog")
         await page.keyboard.press("Escape")
         await page.keyboard.press("F8")
-        await expect(page.locator("[data-order=call_supervisor]")).to_contain_text("已召唤")
+        await expect(page.locator("[data-order=call_supervisor]")).to_contain_text("已呼叫")
         await expect_chinese(page)
         await page.keyboard.press("F8")
         await expect(page.get_by_role("dialog")).to_contain_text("原因可随后补上")
@@ -118,7 +118,7 @@ async def test_a_page_that_is_not_live_says_so_in_its_language(page, here):
     await here.close()
 
     await expect(page.locator("#not-live")).to_have_text(
-        "非实时画面 不得派牌\N{FULLWIDTH COMMA}并大声召唤主管。 无法连接赌台服务"
+        "非实时画面 不得派牌\N{FULLWIDTH COMMA}并大声呼叫主管。 无法连接赌台服务"
     )
 
 

@@ -33,7 +33,7 @@ BANNER = "The message broker is offline: displays do not follow the table. Play 
 
 # Feeds each view, and finds the seats of which something cannot be seen: it is out of the window, cut off, or covered.
 UNSEEN = """
-json => JSON.parse(json).flatMap(({ name, view, seats }) => {
+json => JSON.parse(json).flatMap(({ name, view, seats, lost }) => {
   feed(view);
   const within = (part, of) =>
     part.left > of.left - 1 && part.right < of.right + 1 && part.top > of.top - 1 && part.bottom < of.bottom + 1;
@@ -49,7 +49,9 @@ json => JSON.parse(json).flatMap(({ name, view, seats }) => {
     });
   };
   const unseen = seats.filter(seat => !seen(document.querySelector(`article[data-seat="${seat}"]`)));
-  return unseen.length === 0 ? [] : [`${name}: seats ${unseen}`];
+  const taken = seat => document.querySelector(`#take [data-seat="${seat}"]`);
+  const untaken = lost === "" ? [] : seats.filter(seat => !(seen(taken(seat)) && taken(seat).textContent.startsWith(`${seat} ${lost}`)));
+  return unseen.length + untaken.length === 0 ? [] : [`${name}: seats ${unseen}, to take ${untaken}`];
 })
 """
 
@@ -109,7 +111,8 @@ def case(seats: int, *, award: bool, corrected: bool, banner: bool) -> dict[str,
     if banner:
         view["devices"][0]["warning"] = BANNER
     name = f"{seats} seats{', award' * award}{', corrected' * corrected}{', banner' * banner}"
-    return {"name": name, "view": view, "seats": [*range(1, seats + 1)]}
+    lost = "" if corrected else "Tie $1,000, DB Banker $50"
+    return {"name": name, "view": view, "seats": [*range(1, seats + 1)], "lost": lost}
 
 
 SETTLED = {False: dealt(SEVEN_TO_SIX), True: dealt(SUITED, "hand 2")}
@@ -121,7 +124,7 @@ CASES = [
 AS_JSON = json.dumps(CASES)
 
 
-async def test_every_seat_that_is_paid_or_gives_back_is_whole_in_sight(browser, here):
+async def test_every_seat_that_is_paid_or_gives_back_and_every_chip_to_take_is_whole_in_sight(browser, here):
     async with console_of(browser) as page:
         await page.add_init_script(FED)
         await at_work(page, here, "mei")

@@ -115,24 +115,30 @@ async def test_wagers_are_keyed_by_touch_or_digit_and_counted_by_pressing_start_
         await at_work(page, here, "mei")
         await todo(page, "Touch each seat that has a progressive wager, then press START GAME")
         await page.locator('[data-hand="2"]').click()
+        await expect(page.locator("#hand-buttons :focus")).to_have_count(0)
         await page.keyboard.press("5")
         await page.keyboard.press("7")
         await seat(page, 7, "Wager")
         await page.keyboard.press("7")
         await expect(page.locator('[data-hand="7"]')).to_have_attribute("aria-pressed", "false")
-        await page.keyboard.press("6")
+        await page.locator('[data-hand="6"]').focus()
+        await page.keyboard.press("Space")
         await seat(page, 6, "Wager")
+        await expect(page.locator('[data-hand="6"]')).to_be_focused()
         left_to_right = page.locator("#hand-buttons button")
         assert (
             await left_to_right.evaluate_all("all => all.map(each => each.dataset.hand).join('')")
             == "7654321"
         )
         await page.keyboard.press("F6")
-        await expect(page.locator("#game-order")).to_contain_text("Press again: 3 wagers")
+        await expect(page.locator("#game-order")).to_contain_text("START GAME again: seats 2, 5, 6")
         assert books(here).rounds == ()
         await page.wait_for_timeout(400)
         await page.keyboard.press("F6")
         await todo(page, "The wagers are counted: take them, and deal the hand")
+        await expect(page.locator("#hand-buttons :focus")).to_have_count(
+            0
+        )  # no seat is ringed when others win
         await expect(page.locator("#meter")).to_have_text("$10,000.60")
         await seat(page, 2, "In")
         await page.keyboard.press("2")
@@ -204,13 +210,13 @@ async def test_an_award_with_aquarius_goes_by_the_dealers_page_to_game_over(brow
         await page.keyboard.press("6")
         await said(page, "the hand of seat 6 won no award")
         await page.keyboard.press("2")
-        await seat(page, 2, "Selected")
+        await seat(page, 2, "$1,250.08")
         await page.locator('[data-hand="5"]').click()
         await headline(page, "Award of seats 2 and 5: call a supervisor")
         await todo(page, "presses J-POT")
         await expect(page.locator("#award strong")).to_have_text("$2,500.15")
         await expect(page.locator('#due-list [data-seat="2"] li')).to_have_text(
-            ["Player 5 5.00", "Award $1,250.08 to be confirmed"]
+            ["Player $5 pays $5", "Award $1,250.08 to be confirmed"]
         )
         await page.keyboard.press("F6")
         await said(page, "is not confirmed: a supervisor must confirm this award")
@@ -248,7 +254,7 @@ async def test_an_award_from_the_tray_says_whom_to_pay_from_it_and_that_the_mete
         await todo(page, "presses J-POT")
         await sign(page, "jpot", "omar")
 
-        await headline(page, "Pay seat 2 $40.00, then seat 5 $40.00")
+        await headline(page, "Pay seat 2 $40, then seat 5 $40")
         await expect(page.locator("#detail")).to_have_text(
             "Pay seats 2 and 5 from the tray, in this order; then press GAME OVER"
         )

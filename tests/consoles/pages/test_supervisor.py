@@ -127,7 +127,7 @@ async def test_a_void_shows_what_goes_back_and_wants_a_reason(page, here):
     await dialog.get_by_role("button", name="Misdeal").click()
 
     await expect(go).to_be_enabled()
-    assert await due(dialog) == {"1": "Return $25.00", "3": "Return $100.00", "4": "Return $5.00"}
+    assert await due(dialog) == {"1": "Return $25", "3": "Return $100", "4": "Return $5"}
     await confirm(dialog, "Void the hand")
     last = here.table.state.history.last
     assert last is not None
@@ -143,7 +143,7 @@ async def test_a_card_is_corrected_before_settlement_and_how_the_hand_then_ends_
     await pick(dialog, "Player's second", "9s")
     await dialog.get_by_role("button", name="Keyed wrongly").click()
     await expect(dialog).to_contain_text("The hand ends: Player wins, 9 to 5.")
-    assert await due(dialog) == {"1": "Return $50.00", "3": "Return $0.00", "4": "Return $0.00"}
+    assert await due(dialog) == {"1": "Return $50", "3": "Return $0", "4": "Return $0"}
     assert here.table.state.round.coup is not None
 
     await confirm(dialog, "Correct the card")
@@ -190,9 +190,9 @@ async def test_a_settled_round_is_corrected_only_after_its_pay_difference_is_sho
     await pick(dialog, "Banker's second", "7d")  # 9 over 9
     await expect(dialog).to_contain_text("Round 1 corrected: Tie, 9 all")
     assert await due(dialog) == {
-        "1": "Take back $25.00",
-        "3": "Pay $100.00",
-        "4": "Pay $45.00",
+        "1": "Take back $25",
+        "3": "Pay $100",
+        "4": "Pay $45",
     }
     assert here.table.state.round.number == 2
     await confirm(dialog, "Correct round 1")
@@ -203,7 +203,7 @@ async def test_a_settled_round_is_corrected_only_after_its_pay_difference_is_sho
     await expect(entry).to_contain_text("By omar: Misread by the shoe")
     assert await entry.locator("tbody tr").evaluate_all(
         "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
-    ) == [["1", "Player", "-$25.00"], ["3", "Banker", "+$100.00"], ["4", "Tie", "+$45.00"]]
+    ) == [["1", "Player", "-$25"], ["3", "Banker", "+$100"], ["4", "Tie", "+$45"]]
 
 
 @pytest.mark.soak
@@ -215,7 +215,7 @@ async def test_a_settled_round_is_voided_after_its_pay_difference_is_shown(page,
     dialog = await order(page, "Void the last round")
     await dialog.get_by_label("Reason").fill("Wrong hand dealt")
     await expect(dialog.get_by_role("button", name="Void round 1")).to_be_enabled()
-    assert await due(dialog) == {"1": "Take back $25.00", "3": "Pay $100.00", "4": "Pay $5.00"}
+    assert await due(dialog) == {"1": "Take back $25", "3": "Pay $100", "4": "Pay $5"}
 
     await confirm(dialog, "Void round 1")
 
