@@ -291,7 +291,7 @@ async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tm
         await expect(page.locator("#locked")).to_have_text("Next hand locked")
         assert await page.evaluate(APART), "the lock is printed over the award"
         await expect(page.locator("#main-order")).to_contain_text("Locked: award first")
-        await expect(page.locator("#phase")).to_have_text("Hand settled · Award of the progressive")
+        await expect(page.locator("#phase")).to_have_text("Paying · Award of the progressive")
         assert (await page.evaluate(FIRST))[0] == "now"
         assert await page.evaluate(GOLD) == ["5", "2"]
         await page.keyboard.press("F2")
@@ -327,7 +327,7 @@ async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tm
         assert await page.evaluate(GOLD) == ["GAME OVER and open betting"]
         await hold_up(page, axe=width == 1280)
         await here.table.order(GameOver("mei"))
-        await headline(page, "Player wins, 9 to 0")
+        await headline(page, "Pay seats 2 and 5")
         await expect(page.locator("#main-order")).to_contain_text("Open betting")
 
 
