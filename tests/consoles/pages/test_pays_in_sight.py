@@ -45,7 +45,8 @@ json => JSON.parse(json).flatMap(({ name, view, seats, lost }) => {
       if (getComputedStyle(box).overflow !== "visible" && !within(own, box.getBoundingClientRect())) return false;
     return [...line.querySelectorAll("h3, li, p")].filter(part => part.textContent).every(part => {
       const box = part.getBoundingClientRect();
-      return within(box, own) && line.contains(document.elementFromPoint(box.left + 1, (box.top + box.bottom) / 2));
+      const met = y => line.contains(document.elementFromPoint(box.left + 1, y));
+      return within(box, own) && met(box.top + 2) && met(box.bottom - 2);
     });
   };
   const unseen = seats.filter(seat => !seen(document.querySelector(`article[data-seat="${seat}"]`)));
