@@ -132,7 +132,7 @@ async def _dealers(browser: Browser, folder: Path) -> tuple[float, float]:
             ("KS", "First card to Banker"),
             ("2S", "Second card to Player"),
             ("9H", "Second card to Banker"),
-            ("3S", "Place your wagers"),
+            ("3S", "Player wins, 9 to 5"),
         )
         await headline(page, "Place your wagers")
         card = await _updated(
