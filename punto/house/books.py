@@ -75,7 +75,7 @@ class BooksDay(Part):
 class HouseProgressive(Part):
     """A progressive of one record: its meter now, the days of the week, and the books of the chosen day and of the week.
 
-    `meter` and `tables` are missing if the service does not keep this meter now.
+    `meter` and `tables` are missing if the service does not keep this meter now. `week_as_of` is when the service told the week's books.
     """
 
     progressive: str
@@ -91,6 +91,7 @@ class HouseProgressive(Part):
     days: tuple[BooksDay, ...]
     books: Books | None
     week: Week | None
+    week_as_of: Timestamp | None
 
 
 class HouseBooks(Part):
@@ -235,6 +236,7 @@ def _progressive(
         for books, ts in told.days.values()
         if books.week.first <= asked.day <= books.week.last and books.week.progressives
     ]
+    _, week_as_of, week = max(weeks, key=lambda each: each[:2], default=(False, None, None))
     return HouseProgressive(
         progressive=told.progressive,
         title=in_words(told.progressive) if meter is None else meter.meter.title,
@@ -248,7 +250,8 @@ def _progressive(
         warnings=tuple(warnings),
         days=days,
         books=None if chosen is None else _with_coins(chosen[0], counts.get(asked.day)),
-        week=max(weeks, key=lambda each: each[:2])[2] if weeks else None,
+        week=week,
+        week_as_of=week_as_of,
     )
 
 

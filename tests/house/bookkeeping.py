@@ -80,7 +80,7 @@ class Keeper:
             week=Week(
                 first=monday,
                 last=monday + 6 * A_DAY,
-                progressives=(self._deposit(monday, min(day, self.today)),) if there else (),
+                progressives=(self._deposit(monday),) if there else (),
                 **of_week,
             ),
             reconciliation=Reconciliation(
@@ -130,8 +130,9 @@ class Keeper:
             nobody_won=(),
         )
 
-    def _deposit(self, monday: date, until: date) -> Deposit:
-        start, end = self.balance(monday), self.balance(until + A_DAY)
+    def _deposit(self, monday: date) -> Deposit:
+        """The week's, until now, whatever day is asked for."""
+        start, end = self.balance(monday), self.balance(min(monday + 7 * A_DAY, self.today + A_DAY))
         moved = end.held - start.held
         reserve = end.reserve - start.reserve
         return Deposit(

@@ -136,9 +136,11 @@ def test_the_deposit_is_that_of_the_week_that_has_ended(open_store, keeper):
     assert whole is not None
     assert (so_far.state, whole.state) == ("open", "ended")
     assert whole.progressives[0].end == early.balance(MONDAY).held
-    this = of_the_house(store, kept(early)).week
+    found = of_the_house(store, kept(early))
+    this = found.week
     assert this is not None
-    assert (this.first, this.state) == (MONDAY, "open")
+    assert (this.first, this.state, found.week_as_of) == (MONDAY, "open", timestamp(NOW - timedelta(hours=1)))
+    assert this.progressives[0].end == early.balance(TODAY + A_DAY).held
 
 
 def test_a_count_that_was_entered_later_is_with_the_day_that_it_is_of(open_store, keeper):

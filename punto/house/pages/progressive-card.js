@@ -4,8 +4,8 @@ import { dayReport, reconciliation, weekReport } from "/shared/books.js";
 import { element, facts, refresh, scrolling, table } from "/shared/elements.js";
 import { change, exact, isZero } from "/shared/exact.js";
 import { moneyIn } from "/shared/money.js";
-import { dayAndClock, hourAndMinute } from "/shared/times.js";
-import { sentence, spaced, writtenDay } from "/shared/words.js";
+import { dayAndClock } from "/shared/times.js";
+import { moment, sentence, spaced, writtenDay } from "/shared/words.js";
 
 /** @import { BooksDay, HouseBooks, HouseProgressive, LinkedTable, MeterView } from "#sent/floor" */
 /** @import { Content } from "/shared/elements.js" */
@@ -26,7 +26,7 @@ const COLUMNS = [
   "Coins",
   ">Wagers",
   ">Contributions",
-  ">To the reserve",
+  ">Of them to reserve",
   ">Awards",
   ">Put back",
   ">Adjusted",
@@ -90,7 +90,7 @@ export class ProgressiveCard {
   }
 
   /** @type {(of: HouseProgressive, day: string, tiers: HouseBooks["tiers"]) => void} */
-  #showReports({ books, week, days }, day, tiers) {
+  #showReports({ books, week, week_as_of: weekAsOf, days }, day, tiers) {
     const { day: accrual, deposit, compared } = this.#reports;
     const chosen = days.find((each) => each.day === day);
     draw(
@@ -99,7 +99,7 @@ export class ProgressiveCard {
       () => `Accrual of ${writtenDay(day)}`,
       (told) => dayReport(told, (_, tier) => tiers[tier ?? ""] ?? spaced(tier ?? "")),
     );
-    draw(deposit, week, (told) => depositOf(told), weekReport);
+    draw(deposit, week, (told) => depositOf(told, weekAsOf), weekReport);
     draw(
       compared,
       books?.reconciliation ?? null,
@@ -125,9 +125,9 @@ function draw({ box, summary, report: inner }, told, title, drawn) {
   refresh(inner, told, drawn);
 }
 
-/** @param {NonNullable<HouseProgressive["week"]>} week */
-const depositOf = ({ first, last, state, progressives }) =>
-  `Weekly deposit, ${writtenDay(first)} to ${writtenDay(last)}${state === "ended" ? "" : ", so far"}: ${progressives.map(({ deposit }) => exact(deposit).textContent).join(", ")}`;
+/** @type {(week: NonNullable<HouseProgressive["week"]>, asOf: string | null) => string} */
+const depositOf = ({ first, last, state, progressives }, asOf) =>
+  `Weekly deposit, ${writtenDay(first)} to ${writtenDay(last)}${state === "ended" ? "" : asOfWords(asOf)}: ${progressives.map(({ deposit }) => exact(deposit).textContent).join(", ")}`;
 
 /** @type {(meter: MeterView | null, currency: string, names: Record<string, string>) => Node[]} */
 function meterNow(meter, currency, names) {
@@ -188,7 +188,7 @@ function weekTable({ title, name, record, days }, day, caption) {
 function rowOf(of) {
   const { day, state, as_of: asOf, figures, coins } = of;
   const date = element("a", { href: `/progressives?${new URLSearchParams({ day })}` }, writtenDay(day));
-  const told = STATES[state] + (state === "open" && asOf !== null ? `, as of ${hourAndMinute(asOf)}` : "");
+  const told = STATES[state] + (state === "open" ? asOfWords(asOf) : "");
   if (figures === null) return [date, told, ...COLUMNS.slice(2).map(() => "")];
   return [
     date,
@@ -206,6 +206,12 @@ function rowOf(of) {
     exact(figures.reserve),
   ];
 }
+
+/**
+ * Until when books are that go on.
+ * @param {string | null} asOf
+ */
+const asOfWords = (asOf) => (asOf === null ? "" : `, as of ${moment(asOf)}`);
 
 /**
  * An amount that is always taken, or always given; a dash for zero.

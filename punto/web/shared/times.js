@@ -2,8 +2,6 @@
 
 /** @type {Intl.DateTimeFormat} */
 let format;
-/** @type {Intl.DateTimeFormat} */
-let short;
 
 /**
  * Show times by the clock of this zone, or of UTC if this browser does not know it; returns the zone's name.
@@ -13,7 +11,6 @@ let short;
 export function tellTimesBy(zone) {
   try {
     format = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long", timeZone: zone });
-    short = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: zone });
     return zone;
   } catch {
     return tellTimesBy("UTC");
@@ -25,9 +22,3 @@ export function tellTimesBy(zone) {
  * @param {string} ts
  */
 export const dayAndClock = (ts) => format.format(new Date(ts));
-
-/**
- * The time of day alone: "06:00".
- * @param {string} ts
- */
-export const hourAndMinute = (ts) => short.format(new Date(ts));

@@ -5,6 +5,8 @@ import io
 import re
 from contextlib import asynccontextmanager
 from datetime import UTC, date
+from decimal import Decimal
+from itertools import pairwise
 
 import pypdf
 import pytest
@@ -40,6 +42,7 @@ async def shown(page: Page, folder, monkeypatch, told: Meters, path: str = "prog
     """The page on this Friday; gives the server's address."""
 
     monkeypatch.setattr(clock, "now", lambda: CALENDAR.begins(FRIDAY).astimezone(UTC))
+    await page.clock.set_fixed_time(CALENDAR.begins(FRIDAY))  # a moment of another day is shown with its day
     async with served(folder, Floor().view, fill=told.fill, kept=lambda: told.kept) as address:
         await page.goto(f"{address}{path}")
         await page.wait_for_selector("body.live main[aria-busy=false]")
@@ -103,6 +106,32 @@ async def test_each_meter_is_shown_with_its_tables_its_week_and_what_is_wrong(pa
         ]
 
 
+def sums(text: str) -> Decimal:
+    """An amount as the page shows it; a dash is nothing."""
+    return Decimal(text.translate({ord(","): None, ord("\N{MINUS SIGN}"): "-", ord("\N{EN DASH}"): "0"}))
+
+
+async def test_the_days_of_a_week_add_up_to_its_deposit_and_to_what_is_on_the_meter(
+    page, tmp_path, monkeypatch
+):
+    async with shown(page, tmp_path, monkeypatch, Meters()):
+        days = await rows(page, "Dragon Bonus Progressive Kept by meter-1")
+        moved = []
+        for day in days[:5]:
+            contributed, _, awarded, put_back, adjusted, seed, meter, reserve = map(sums, day[5:])
+            moved.append((contributed - awarded + put_back + adjusted + seed, meter + reserve))
+        for (_, before), (change, after) in pairwise(moved):
+            assert before + change == after
+        deposit = (
+            card(page, "Dragon Bonus Progressive Kept by meter-1")
+            .locator("details")
+            .nth(1)
+            .locator("summary")
+        )
+        shown_deposit = (await deposit.inner_text()).rpartition(": ")[2]
+        assert sums(shown_deposit) == sum(change for change, _ in moved)
+
+
 async def test_a_day_that_does_not_balance_is_loud(page, tmp_path, monkeypatch):
     told = Meters()
     told.keepers[1].spoiled.add(FRIDAY - 2 * A_DAY)
@@ -128,7 +157,7 @@ async def test_a_day_is_chosen_and_its_books_are_opened_and_downloaded(page, tmp
         accrual, deposit, compared = (
             await card(page, "Dragon Bonus Progressive Kept by meter-1").locator("details").all()
         )
-        await expect(deposit.locator("summary")).to_contain_text("16 Nov 2026 to 22 Nov 2026, so far")
+        await expect(deposit.locator("summary")).to_contain_text("16 Nov 2026 to 22 Nov 2026, as of 14:00")
         for each in (accrual, deposit, compared):
             await each.locator("summary").click()
         await expect(accrual).to_contain_text("Eve, approved by Omar, “a promotion”")
