@@ -214,8 +214,9 @@ class Standing:
         )
 
     def _since(self, view: TableView, of: Found, now: datetime) -> datetime:
-        if of.kind == "away" and view.as_of is not None:
-            return datetime.fromisoformat(view.as_of)
+        last = {"away": view.as_of, "meter": None if view.meter is None else view.meter.as_of}.get(of.kind)
+        if last is not None:
+            return datetime.fromisoformat(last)
         return self._seen.setdefault((view.table, of.id), now)
 
     async def follow(

@@ -1,6 +1,6 @@
 """The books of a meter's service, as it tells them: their amounts follow from the day, and each begins as the day before ended."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from punto.baccarat.progressive.ledger import Cause
@@ -36,7 +36,7 @@ class Keeper:
     """A service that keeps a meter since the gaming day `first`; its clock shows the gaming day `today`.
 
     `counts` are the counts of coins, in cents, by the days on which they were entered and those that they are of. `spoiled` are days
-    whose ledger another program changed.
+    whose ledger another program changed. It answers at the time `told` of its gaming day.
     """
 
     def __init__(
@@ -46,8 +46,10 @@ class Keeper:
         record: str = "aa",
         progressive: str = "dragon",
         currency: str = "USD",
+        calendar: Calendar = CALENDAR,
+        told: timedelta = timedelta(hours=8),
     ) -> None:
-        self.currency = currency
+        self.currency, self.calendar, self.told = currency, calendar, told
         self.first, self.today, self.record, self.progressive = first, today, record, progressive
         self.counts: dict[date, dict[date, int]] = {}
         self.spoiled: set[date] = set()
@@ -57,20 +59,28 @@ class Keeper:
 
     def answer(self, asked: BooksRequest) -> BooksResponse:
         self.asked.append(asked.day)
-        ts = timestamp(CALENDAR.begins(self.today) + timedelta(hours=8))
         return BooksResponse(
-            id="r", seq=1, ts=ts, request=asked.id, record=self.record, books=self.books(asked.day)
+            id="r",
+            seq=1,
+            ts=timestamp(self.now),
+            request=asked.id,
+            record=self.record,
+            books=self.books(asked.day),
         )
+
+    @property
+    def now(self) -> datetime:
+        return self.calendar.begins(self.today) + self.told
 
     def state(self, begins: date, ends: date) -> DayState:
         return "not_begun" if self.today < begins else "open" if self.today < ends else "ended"
 
     def books(self, day: date) -> Books:
-        monday = CALENDAR.week_of(day)
+        monday = self.calendar.week_of(day)
         there = day >= self.first
         about: dict[str, Any] = {"elsewhere": 0, "state": self.state(day, day + A_DAY)}
-        of_day = {**about, **_times(day, day + A_DAY)}
-        of_week = {**of_day, **_times(monday, monday + 7 * A_DAY)}
+        of_day = {**about, **self._times(day, day + A_DAY)}
+        of_week = {**of_day, **self._times(monday, monday + 7 * A_DAY)}
         of_week["state"] = self.state(monday, monday + 7 * A_DAY)
         compared = (self._compared(day),) if there else ()
         return Books(
@@ -95,7 +105,7 @@ class Keeper:
         wagers = self.wagers(day)
         share = Accounts(contributions=wagers * 21 * CENT, primary=wagers * 20 * CENT, reserve=wagers * CENT)
         seed = Accounts(seed_money=SEED * CENT, primary=SEED * CENT)
-        begins = timestamp(CALENDAR.begins(day))
+        begins = timestamp(self.calendar.begins(day))
         return (
             *((Change(cause=Cause.SEED, ts=begins, moved=seed, who="Eve"),) if day == self.first else ()),
             Change(cause=Cause.CONTRIBUTION, moved=share),
@@ -149,13 +159,13 @@ class Keeper:
     def _compared(self, day: date) -> Reconciled:
         moved = 21 * self.wagers(day) * CENT
         found = [
-            CoinCount(day=of, amount=amount, who="Eve", ts=timestamp(CALENDAR.begins(entered)))
+            CoinCount(day=of, amount=amount, who="Eve", ts=timestamp(self.calendar.begins(entered)))
             for entered, counted in sorted(self.counts.items())
             if entered <= self.today
             for of, amount in counted.items()
         ]
         of_day = [each for each in found if each.day == day]
-        entered = timestamp(CALENDAR.begins(day))
+        entered = timestamp(self.calendar.begins(day))
         return Reconciled(
             progressive=self.progressive,
             balanced=True,
@@ -170,12 +180,11 @@ class Keeper:
 
     def meter(self, table: str, tables: tuple[str, ...] = (), award: MeterAward | None = None) -> Progressive:
         """The meter as the service tells it, or a table that is linked to it."""
-        now = CALENDAR.begins(self.today) + timedelta(hours=8)
         return Progressive(
             id="p",
             seq=1,
-            ts=timestamp(now),
-            valid_until=timestamp(now + timedelta(seconds=60)),
+            ts=timestamp(self.now),
+            valid_until=timestamp(self.now + timedelta(seconds=60)),
             progressive=self.progressive,
             title="Dragon Bonus Progressive",
             currency=self.currency,
@@ -190,9 +199,11 @@ class Keeper:
             kept_by=f"{table} {self.record}",
         )
 
-
-def _times(begins: date, ends: date) -> dict[str, str]:
-    return {"begins": timestamp(CALENDAR.begins(begins)), "ends": timestamp(CALENDAR.begins(ends))}
+    def _times(self, begins: date, ends: date) -> dict[str, str]:
+        return {
+            "begins": timestamp(self.calendar.begins(begins)),
+            "ends": timestamp(self.calendar.begins(ends)),
+        }
 
 
 def taken(

@@ -10,7 +10,7 @@ from punto.house.standing import Standing, acknowledge, found
 from punto.messages.building import timestamp
 from punto.messages.models import StandingCall
 from tests.house.behind_sign_on import house
-from tests.house.pages.house import AGO, DEVIATION, STOP, table
+from tests.house.pages.house import AGO, DEVIATION, STOP, meter, table
 
 NOW = datetime(2026, 11, 25, 14, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=5)
@@ -52,12 +52,19 @@ def test_an_alarm_stands_since_it_was_seen_first_at_every_game_manager_and_after
     assert shown(restarted, stopped()) == since
 
 
-def test_a_table_that_is_not_live_has_its_alarm_since_it_was_seen_last(open_store):
+@pytest.mark.parametrize(
+    ("label", "changes"),
+    [
+        ("NOT LIVE", {"live": False, "reason": "stopped", "as_of": AGO}),
+        ("Meter not live", {"meter": meter(100, live=False, as_of=AGO)}),
+    ],
+)
+def test_what_is_not_live_has_its_alarm_since_it_was_seen_last(open_store, label, changes):
     standing = Standing(open_store())
-    away = table(1, live=False, reason="stopped", as_of=AGO)
-    assert shown(standing, away) == [("NOT LIVE", AGO, None)]
+    away = table(1, **changes)
+    assert shown(standing, away) == [(label, AGO, None)]
     standing.look([away], NOW, keeps=True)
-    assert shown(standing, away) == [("NOT LIVE", AGO, None)]
+    assert shown(standing, away) == [(label, AGO, None)]
 
 
 def test_the_first_who_acknowledges_an_alarm_is_shown_until_it_ends(open_store):

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Collection
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -9,11 +10,13 @@ from playwright.async_api import Browser
 
 from punto.house.store import Store
 from punto.runtime.clock import now
-from tests.house.bookkeeping import CALENDAR, taken
+from punto.runtime.gaming_days import Calendar
+from tests.house.bookkeeping import taken
 from tests.house.pages.house import OF_SUE, Floor, an_evening, fill_all, meters, served
 from tests.reports.house import Clock
 from tools.screenshots.camera import AT, STEP, ZONE, Keep, still
 
+CALENDAR: Final = Calendar.of(zone=ZONE)
 REPORTS = "reports?since=2026-11-18&until=2026-11-24"
 DAYS = "since=2026-11-23&until=2026-11-24"
 FLOORS: Final = (
@@ -45,7 +48,7 @@ async def take(browser: Browser, _chosen: Collection[str], keep: Keep) -> None:
 async def take_floor(browser: Browser, folder: Path, keep: Keep) -> None:
     """The tables, and what the store tells of them."""
     floor = Floor()
-    async with served(folder, floor.view, fill=fill_all, doors=OF_SUE) as address:
+    async with served(folder, floor.view, fill=fill_all, doors=OF_SUE, calendar=CALENDAR) as address:
         for name, tables, width, height, scheme in FLOORS:
             floor.tables = an_evening(tables)
             await keep(name, await _picture(browser, name, address, width, height, scheme))
@@ -55,14 +58,16 @@ async def take_floor(browser: Browser, folder: Path, keep: Keep) -> None:
 
 async def take_progressives(browser: Browser, folder: Path, keep: Keep) -> None:
     """The meters of the house."""
-    keepers, kept = meters(CALENDAR.day_of(now()))
+    today = CALENDAR.day_of(now())
+    ago = now() - CALENDAR.begins(today) - timedelta(minutes=1)
+    keepers, kept = meters(today, calendar=CALENDAR, told=ago)
 
     def fill_books(store: Store) -> None:
         for keeper, table in zip(keepers, ("meter-1", "table-3"), strict=True):
             store.take_books(taken(keeper, table=table))
 
-    async with served(folder, Floor().view, fill=fill_books, kept=lambda: kept) as address:
-        name = "floor-progressives"
+    name, view = "floor-progressives", Floor().view
+    async with served(folder, view, fill=fill_books, kept=lambda: kept, calendar=CALENDAR) as address:
         await keep(name, await _picture(browser, name, f"{address}progressives", 1280, 800, "light"))
 
 

@@ -2,7 +2,7 @@
 
 import { element } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
-import { clock, sentence, spaced } from "/shared/words.js";
+import { moment, sentence, spaced } from "/shared/words.js";
 
 /** @import { FloorAlarm, TableView } from "#sent/floor" */
 
@@ -120,11 +120,11 @@ function cardsOf({ shoe, overlays }) {
 
 /** @param {TableView} view */
 function paceOf({ live, as_of: asOf, hands_an_hour: pace, waiting }) {
-  if (!live) return asOf === null ? "" : `as of ${clock(asOf)}`;
-  if (waiting > 0) return `${waiting} to take in`;
+  if (!live) return asOf === null ? "" : moment(asOf);
+  if (waiting > 0) return `${waiting} not received`;
   return pace === null ? "" : `${Math.round(pace)} hands/h`;
 }
 
 /** @param {NonNullable<TableView["meter"]>} meter */
 const meterOf = ({ title, phase, as_of: asOf }) =>
-  asOf === null ? [title, ...(phase === "open" ? [] : [phase])].join(", ") : `as of ${clock(asOf)}`;
+  asOf === null ? [title, ...(phase === "open" ? [] : [phase])].join(", ") : `as of ${moment(asOf)}`;

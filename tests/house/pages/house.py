@@ -36,7 +36,7 @@ from punto.messages.requests import BooksRequest, RecordedIncident
 from punto.runtime import clock
 from punto.runtime.gaming_days import Calendar
 from punto.web.server import Server, address_of, listen
-from tests.house.bookkeeping import A_DAY, CALENDAR, CENT, Keeper
+from tests.house.bookkeeping import A_DAY, CENT, Keeper
 from tests.house.tables import BEGAN, played, told
 
 GAMES = ("Dragon Bonus Baccarat", "EZ Baccarat", "Commission-free Baccarat")
@@ -45,6 +45,7 @@ GAMES = ("Dragon Bonus Baccarat", "EZ Baccarat", "Commission-free Baccarat")
 def table(number: int, **changes: Any) -> TableView:
     """A table that plays and has nothing wrong."""
     dice = Random(number)
+    hand = dice.randint(1, 70)
     told: dict[str, Any] = {
         "table": f"table-{number}",
         "name": f"Baccarat {number}",
@@ -59,8 +60,8 @@ def table(number: int, **changes: Any) -> TableView:
         "notices": (),
         "shoe": ShoeStatus(
             number=dice.randint(3, 30),
-            coup=dice.randint(1, 70),
-            cards_left=dice.randint(20, 400),
+            coup=hand,
+            cards_left=405 - 5 * hand,
             cut_card=False,
             online=True,
             reason="",
@@ -139,10 +140,11 @@ def an_evening(number: int = 14) -> list[TableView]:
             "edge_alarms": ("dragon_bonus_player", "panda_8"),
             "edge_titles": EDGES,
             "card_orders": (CARD_ORDER,),
+            "shoe": shoe(tables[8], number=CARD_ORDER.shoe),
         },
         9: {"devices_away": ("keypad", "card_reader")},
         10: {"meter": meter(9_810_021, live=False, as_of=AGO), "waiting": 3},
-        11: {"shoe": shoe(tables[11], cut_card=True, cards_left=41), "overlays": ("last_hand",)},
+        11: {"shoe": shoe(tables[11], coup=73, cut_card=True, cards_left=41), "overlays": ("last_hand",)},
         12: {"phase": Phase.CLOSED, "hands_an_hour": None},
     }
     return [each.model_copy(update=wrong.get(at, {})) for at, each in tables.items()][:number]
@@ -305,14 +307,17 @@ def fill_all(store: Store) -> None:
     )
 
 
-def meters(today: date, *, wrong: bool = True) -> tuple[list[Keeper], Kept]:
+def meters(
+    today: date, *, wrong: bool = True, calendar: Calendar = UTC_DAYS, **told: timedelta
+) -> tuple[list[Keeper], Kept]:
     """A meter with two linked tables and a last award, and a table with a meter of its own; with `wrong`, a day does not balance."""
-    dragon, tiger = Keeper(today - 10 * A_DAY, today), Keeper(today - 3 * A_DAY, today, "bb", "tiger")
+    dragon = Keeper(today - 10 * A_DAY, today, calendar=calendar, **told)
+    tiger = Keeper(today - 3 * A_DAY, today, "bb", "tiger", calendar=calendar, **told)
     paid = Accounts(primary=-250_036 * CENT, paid=250_036 * CENT)
     won: dict[str, Any] = {"tier": "two_three_four_suited", "table": "table-2", "round": 412, "award": 7}
     given = Accounts(adjustments=100_00 * CENT, primary=100_00 * CENT)
     person: dict[str, Any] = {"who": "Eve", "reason": "a promotion", "approved_by": "Omar"}
-    ts = timestamp(CALENDAR.begins(today - A_DAY) + timedelta(hours=5))
+    ts = timestamp(calendar.begins(today - A_DAY) + timedelta(hours=5))
     dragon.extra[today - A_DAY] = (
         Change(cause=Cause.INCREASE, ts=ts, moved=given, **person),
         Change(cause=Cause.AWARD, ts=ts, moved=paid, who="Sue", **won),

@@ -124,12 +124,14 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
         await expect(card(page, "Baccarat 1")).to_contain_text(re.compile(r"Shoe \d+, hand \d+, mei, ann"))
         await expect(card(page, "Baccarat 1")).to_contain_text(re.compile(r"\d+ hands/h"))
         await expect(card(page, "Baccarat 4").locator(".alarm")).to_have_text("Waiting for a supervisor")
-        await expect(card(page, "Baccarat 10")).to_contain_text("3 to take in")
+        await expect(card(page, "Baccarat 10")).to_contain_text("3 not received")
         await expect(page.locator("#alarm-list li", has_text="Baccarat 5")).to_contain_text(
             "since 25 Nov, 13:02"
         )
-        await expect(card(page, "Baccarat 5")).to_contain_text("as of 13:02:11")
-        await expect(card(page, "Baccarat 10")).to_contain_text("as of 13:02:11$98,100.21")
+        await expect(card(page, "Baccarat 5")).to_contain_text(
+            "NOT LIVECommission-free Baccarat25 Nov, 13:02"
+        )
+        await expect(card(page, "Baccarat 10")).to_contain_text("as of 25 Nov, 13:02$98,100.21")
         await expect(card(page, "Baccarat 11")).to_contain_text("last hand, 41 left")
         await expect(page.get_by_role("article").last).to_have_accessible_name("Baccarat 14")
 
@@ -585,7 +587,9 @@ async def test_times_are_those_of_the_houses_clock(page, tmp_path):
     async with served(tmp_path, floor.view, calendar=macau) as address:
         await page.goto(address)
         await expect(acknowledged(page, "Baccarat 1")).to_contain_text("since 25 Nov, 21:02")
-        await expect(card(page, "Baccarat 1")).to_contain_text("as of 21:02:11")
+        await expect(card(page, "Baccarat 1")).to_contain_text(
+            "NOT LIVECommission-free Baccarat25 Nov, 21:02"
+        )
 
 
 async def test_a_new_alarm_is_heard_once_after_a_touch_and_not_while_it_is_muted(page, tmp_path):
