@@ -24,6 +24,7 @@ from punto.house.live import CardOrder
 from punto.house.reports import are_simulated
 from punto.house.store import Store
 from punto.house.taken import aware
+from punto.runtime.gaming_days import written_day
 
 EARLIER: Final = 4
 """A shoe is compared with each of so many shoes before it by neighbours, and its alarm stays for so many shoes after it."""
@@ -37,7 +38,7 @@ ORDERS: Final = 1 + 2 * (EARLIER + 1)
 """The orders that a shoe is compared with: that of new decks, and in both directions those of the last shoes and of all before."""
 _ROUNDS_AT_ONCE: Final = 2000
 _NEW_DECKS: Final = "new decks"
-_BACKWARDS: Final = " backwards"
+_BACKWARDS: Final = ", reversed"
 _BEFORE: Final = "before"
 """The order of all shoes but the last ones, until it is known which of them it is."""
 _LEAST: Final = 1000.0
@@ -60,9 +61,9 @@ class _Shoe(NamedTuple):
     day: date
 
     def named(self, beside: Self) -> str:
-        """Its name beside a shoe that comes like it. Each record numbers its shoes from 1."""
+        """Its name beside a shoe that has its order. Each record numbers its shoes from 1."""
         of_another = "" if self.record == beside.record else ", on an earlier record of the table"
-        return f"shoe {self.number} of {self.day}{of_another}"
+        return f"shoe {self.number} of {written_day(self.day)}{of_another}"
 
 
 @dataclass

@@ -110,7 +110,7 @@ class Deviation(Part):
 
 
 class CardOrder(Part):
-    """A shoe whose cards come in an `order` that they had before, in words: new decks, or an earlier shoe of the table.
+    """A shoe whose cards come in an `order` that they had before, in words: that of new decks, or of an earlier shoe of the table.
 
     By chance, the evidence would ever be as strong with a probability of at most 1/`evidence`.
     """

@@ -132,7 +132,7 @@ def _of_the_present(view: TableView) -> Iterator[Found]:
     for call in view.calls:
         yield _found("call", call.text, str(call.number))
     if view.edge_alarms:
-        yield _found("edge", ", ".join(view.edge_titles), " ".join(view.edge_alarms))
+        yield _found("edge", " · ".join(view.edge_titles), " ".join(view.edge_alarms))
     if "shoe_offline" in overlays:
         yield _found("shoe", "" if view.shoe is None else _without_port(view.shoe.reason))
     if view.devices_away:
@@ -145,7 +145,7 @@ def _of_the_present(view: TableView) -> Iterator[Found]:
 
 
 def _card_order(of: CardOrder) -> Found:
-    text = f"shoe {of.shoe} comes like {of.order}. {_by_chance(of.evidence)}"
+    text = f"shoe {of.shoe} has the order of {of.order}: check the cards. {_by_chance(of.evidence)}"
     return _found("order", text, f"{of.shoe} {of.order}")
 
 
@@ -155,10 +155,10 @@ def _deviation(of: Deviation, currency: str) -> Found:
             in_words(round(each), currency or None) for each in (of.found, of.counted, of.expected)
         )
         figures = (
-            f"{of.wager}, win: {kept} of {staked} staked since {written_day(of.since)}, {expected} expected"
+            f"{of.wager} · win: {kept} of {staked} staked since {written_day(of.since)}, {expected} expected"
         )
     else:
-        figures = f"{of.wager}, {of.rule}: {of.found:,} of {of.counted:,} hands since {written_day(of.since)}, {of.expected:.1f} expected"
+        figures = f"{of.wager} · {of.rule}: {of.found:,} of {of.counted:,} hands since {written_day(of.since)}, {of.expected:.1f} expected"
     return _found("deviation", f"{figures}. {_by_chance(of.evidence)}", f"{of.wager} {of.rule}")
 
 

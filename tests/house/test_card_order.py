@@ -110,11 +110,11 @@ def test_shoes_that_are_well_shuffled_are_no_alarm(store, table):
     ("cards", "order"),
     [
         (NEW_DECK * 2, "new decks"),
-        (shuffled(2)[:60], "shoe 2 of 2026-11-24"),
-        (shuffled(1)[100:160], "shoe 1 of 2026-11-24"),
-        (shuffled(2)[200:80:-1], "shoe 2 of 2026-11-24 backwards"),
+        (shuffled(2)[:60], "shoe 2 of 24 Nov 2026"),
+        (shuffled(1)[100:160], "shoe 1 of 24 Nov 2026"),
+        (shuffled(2)[200:80:-1], "shoe 2 of 24 Nov 2026, reversed"),
     ],
-    ids=["new decks", "the shoe before", "an earlier shoe, cut elsewhere", "the shoe before, backwards"],
+    ids=["new decks", "the shoe before", "an earlier shoe, cut elsewhere", "the shoe before, reversed"],
 )
 def test_a_shoe_that_comes_as_before_is_an_alarm_while_it_is_in_play_and_after_it(store, table, cards, order):
     table.deal(1, shuffled(1)[11:400])
@@ -151,10 +151,10 @@ def test_a_shoe_of_an_earlier_day_that_is_dealt_again_is_an_alarm_also_after_a_s
     assert watch.look() == {}
     table.deal(12, shuffled(2)[40:100])
 
-    assert orders(watch.look()) == [(12, "shoe 2 of 2026-11-06")]
+    assert orders(watch.look()) == [(12, "shoe 2 of 6 Nov 2026")]
     assert CardOrderWatch(store).look() == watch.look()
     table.deal(13, shuffled(3)[100:40:-1])
-    assert orders(watch.look())[1:] == [(13, "shoe 3 of 2026-11-07 backwards")]
+    assert orders(watch.look())[1:] == [(13, "shoe 3 of 7 Nov 2026, reversed")]
     assert CardOrderWatch(store).look() == watch.look()
 
 
@@ -166,7 +166,7 @@ def test_a_new_record_of_a_table_forgets_no_shoe(store, table, last_shoes):
     assert watch.look() == {}
     Table(store, record="0b").deal(1, shuffled(last_shoes)[30:90], DAY + timedelta(hours=1))
 
-    named = f"shoe {last_shoes} of 2026-11-24, on an earlier record of the table"
+    named = f"shoe {last_shoes} of 24 Nov 2026, on an earlier record of the table"
     assert orders(watch.look()) == [(1, named)]
     assert CardOrderWatch(store).look() == watch.look()
 
@@ -193,7 +193,7 @@ def test_shoes_of_one_hand_do_not_make_the_watch_forget_a_whole_shoe(store, tabl
     table.deal(2 + short, shuffled(1)[20:80])
 
     assert (
-        orders(watch.look()) == orders(CardOrderWatch(store).look()) == [(2 + short, "shoe 1 of 2026-11-24")]
+        orders(watch.look()) == orders(CardOrderWatch(store).look()) == [(2 + short, "shoe 1 of 24 Nov 2026")]
     )
 
 
@@ -204,10 +204,10 @@ def test_as_many_cards_are_remembered_as_are_documented_and_no_more(store, table
     watch = CardOrderWatch(store)
     table.deal(10, shuffled(2)[:60])
 
-    assert orders(watch.look()) == [(10, "shoe 2 of 2026-11-24")]
+    assert orders(watch.look()) == [(10, "shoe 2 of 24 Nov 2026")]
     table.deal(11, shuffled(11)[:300])
     table.deal(12, shuffled(2)[100:160])
-    assert orders(CardOrderWatch(store).look()) == [(10, "shoe 2 of 2026-11-24")]
+    assert orders(CardOrderWatch(store).look()) == [(10, "shoe 2 of 24 Nov 2026")]
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -244,7 +244,7 @@ def test_the_shoes_of_a_record_that_was_rejected_are_not_those_of_the_table(stor
     table.deal(1, shuffled(1)[:300])
     other, watch = Table(store, record="0b"), CardOrderWatch(store)
     other.deal(1, shuffled(1)[:300], DAY + timedelta(hours=1))
-    assert orders(watch.look()) == [(1, "shoe 1 of 2026-11-24, on an earlier record of the table")]
+    assert orders(watch.look()) == [(1, "shoe 1 of 24 Nov 2026, on an earlier record of the table")]
 
     dispute(store, [Disputed("table-1", record, False) for record in ("aa", "0b")])
     assert len(orders(watch.look())) == 1

@@ -171,7 +171,7 @@ def test_an_amount_that_is_not_by_chance_is_in_the_tables_currency():
     )
     (odd,) = found(table(1, deviations=(kept,), currency="USD"))
     assert odd.text == (
-        "Dragon Bonus, Player, win: -12,345.00 USD of 98,765.00 USD staked since 24 Nov 2026, 1,200.00 USD expected. "
+        "Dragon Bonus Player · win: -12,345.00 USD of 98,765.00 USD staked since 24 Nov 2026, 1,200.00 USD expected. "
         "By chance, at most once in 2,410,000"
     )
 

@@ -4,13 +4,14 @@ import { openDialog } from "/shared/dialog.js";
 import { arrange, button, byId, element, faultOf, labelled, put, submitted } from "/shared/elements.js";
 import { lastOf } from "/shared/newer.js";
 import { keepOpen } from "/shared/stream.js";
-import { dayAndTime, sentence, spaced } from "/shared/words.js";
-import { get, isSignedOn, names, REASONS, reader, send, showFaults } from "./house.js";
+import { dayAndTime, sentence } from "/shared/words.js";
+import { get, isSignedOn, kindOf, names, REASONS, reader, send, showFaults } from "./house.js";
 
 /** @import { Alarm, AlarmChoices, Alarms, AlarmsView } from "#sent/floor" */
 
 const SILENT_MILLISECONDS = 4000; // a view comes every second
 const LONGEST_NOTE = 500;
+const REFUSED = "refused: ";
 const asked = new URLSearchParams(location.search);
 const only = new URLSearchParams(
   ["table", "kind", "unacknowledged"].flatMap((name) => (asked.get(name) ? [[name, asked.get(name) ?? ""]] : [])),
@@ -60,7 +61,8 @@ const nameOf = ({ table }) => named.get(table) ?? table;
 
 /** @param {Alarm} alarm */
 function lineOf(alarm) {
-  const { table, ts, kind, source, who, text, journal, acknowledged } = alarm;
+  const { table, ts, source, who, journal, acknowledged } = alarm;
+  const { title, more } = wordsOf(alarm);
   return element(
     "li",
     { class: journal || acknowledged !== null ? null : "waits" },
@@ -73,8 +75,8 @@ function lineOf(alarm) {
     element(
       "div",
       { class: "what" },
-      element("b", {}, kindOf(kind)),
-      element("p", {}, sentence(text)),
+      element("b", {}, title),
+      element("p", {}, more),
       element("p", { class: "quiet" }, placeOf(source, who)),
     ),
     element("div", { class: "acknowledged" }, ...acknowledgement(alarm)),
@@ -82,10 +84,16 @@ function lineOf(alarm) {
 }
 
 /**
- * The kind of an incident in words. People at a table call a coup a hand.
- * @param {string} kind
+ * What happened, in a title and in more words. The text of what was refused begins with this word, which belongs to the title.
+ * @param {Alarm} alarm
  */
-const kindOf = (kind) => sentence(spaced(kind).replace("coup", "hand"));
+function wordsOf({ kind, text }) {
+  const refused = text.startsWith(REFUSED);
+  return {
+    title: `${kindOf(kind)}${refused ? " refused" : ""}`,
+    more: sentence(refused ? text.slice(REFUSED.length) : text),
+  };
+}
 
 /**
  * Where an incident comes from: a person's name says it alone, whoever was the operator of the table then.
@@ -112,7 +120,7 @@ function acknowledgement(alarm) {
   }
   if (journal) return [];
   if (!mayWrite) return [element("p", { class: "quiet" }, "Not acknowledged")];
-  const words = `Acknowledge ${spaced(alarm.kind)} at ${nameOf(alarm)}`;
+  const words = `Acknowledge ${wordsOf(alarm).title} at ${nameOf(alarm)}`;
   return [button("Acknowledge", () => askForNote(alarm), { "aria-label": words })];
 }
 
@@ -120,6 +128,7 @@ function acknowledgement(alarm) {
 
 /** @param {Alarm} alarm */
 function askForNote(alarm) {
+  const { title, more } = wordsOf(alarm);
   const [note, label] = labelled("Note: what was found or done", {
     name: "note",
     required: true,
@@ -129,7 +138,7 @@ function askForNote(alarm) {
     "form",
     {},
     element("p", { class: "quiet" }, `${nameOf(alarm)}, ${dayAndTime(alarm.ts)}`),
-    element("p", { class: "consequence" }, sentence(alarm.text)),
+    element("p", { class: "consequence" }, more),
     label,
     element("p", { class: "hint" }, "The note is kept with your name, and is never changed."),
     element("p", { class: "fault", role: "alert" }),
@@ -140,7 +149,7 @@ function askForNote(alarm) {
       element("button", { type: "submit", class: "go" }, "Acknowledge"),
     ),
   );
-  const dialog = openDialog(kindOf(alarm.kind), form);
+  const dialog = openDialog(title, form);
   submitted(form, async () => {
     await send("POST", `/api/alarms/${keyOf(alarm)}/acknowledgement`, { note: note.value.trim() });
     dialog.close();

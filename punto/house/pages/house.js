@@ -4,7 +4,7 @@ import { byId, element, put, refresh } from "/shared/elements.js";
 import { givenUpAfter } from "/shared/newer.js";
 import { soundButton } from "/shared/sounds.js";
 import { csrf, keepToken, tokens } from "/shared/token.js";
-import { sentence } from "/shared/words.js";
+import { sentence, spaced } from "/shared/words.js";
 
 /** @import { FloorView, Reader } from "#sent/floor" */
 
@@ -98,6 +98,20 @@ export async function isSignedOn() {
   goToSignOn();
   return false;
 }
+
+/** The kinds of incidents whose names in programs say little. @type {Record<string, string>} */
+const KINDS = {
+  unread: "Card not read",
+  low_confidence: "Card read, not certain",
+  call_supervisor: "Supervisor called",
+  flood: "Too many requests",
+};
+
+/**
+ * The kind of an incident in words. People at a table call a coup a hand.
+ * @param {string} kind
+ */
+export const kindOf = (kind) => KINDS[kind] ?? sentence(spaced(kind).replace("coup", "hand"));
 
 /**
  * Lines below the head that say what is away.

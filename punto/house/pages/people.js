@@ -1,8 +1,8 @@
 // The people at the tables: how long each was signed on, and what happened at the tables in this time.
 
 import { element, scrolling, table } from "/shared/elements.js";
-import { sentence, spaced } from "/shared/words.js";
 import { showReport } from "./day-report.js";
+import { kindOf } from "./house.js";
 
 /** @import { AtTable, PeopleReport, PersonReport, Work } from "#sent/floor" */
 
@@ -102,7 +102,7 @@ function personOf({ who, work, tables }, names) {
 
 /** @param {Work} work */
 function othersOf({ other }) {
-  const kinds = Object.entries(other).map(([kind, number]) => `${sentence(spaced(kind))} ${whole.format(number)}`);
+  const kinds = Object.entries(other).map(([kind, number]) => `${kindOf(kind)} ${whole.format(number)}`);
   return element("p", {}, `Other incidents: ${kinds.join(", ") || "none"}.`);
 }
 

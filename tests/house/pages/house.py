@@ -103,9 +103,9 @@ def shoe(of: TableView, **changes: Any) -> ShoeStatus:
     return of.shoe.model_copy(update=changes)
 
 
-EDGES = ("Dragon Bonus, Player", "Panda 8")
+EDGES = ("Dragon Bonus Player", "Panda 8")
 DEVIATION = Deviation(
-    wager="Dragon Bonus, Player",
+    wager="Dragon Bonus Player",
     rule="Player wins by 9, not natural",
     since=date(2026, 11, 24),
     found=24,
@@ -113,7 +113,7 @@ DEVIATION = Deviation(
     expected=4.434,
     evidence=2_410_000,
 )
-CARD_ORDER = CardOrder(shoe=21, order="shoe 17 backwards", evidence=41_300_000)
+CARD_ORDER = CardOrder(shoe=21, order="shoe 17 of 24 Nov 2026, reversed", evidence=41_300_000)
 STOP = Notice(code="lid_open", text="the lid of the shoe was opened during play")
 AGO = "2026-11-25T13:02:11.000000+00:00"
 

@@ -35,11 +35,11 @@ NOISE = tuple((minute, 5, "link_noise", "shoe", None, f"noise {minute}") for min
 NEWEST = [
     "Card outside play",
     "Locked out",
-    "Call supervisor",
+    "Supervisor called",
     "Resume play",
     "Lid open",
-    "Void hand",
-    "Unread",
+    "Void hand refused",
+    "Card not read",
 ]
 
 
@@ -76,7 +76,7 @@ async def test_alarms_come_by_themselves_are_turned_and_are_acknowledged(page, t
         await expect(lines(page).first).to_contain_text("too many requests", ignore_case=True)
         assert await page.evaluate(OUTLINE) == "solid"
         await expect(page.locator("#news")).to_have_text("table-4: too many requests")
-        assert (await kinds(page))[:8] == ["Flood", *NEWEST]
+        assert (await kinds(page))[:8] == ["Too many requests", *NEWEST]
 
         # Acknowledging it needs a note.
         await page.keyboard.press("Enter")
@@ -96,7 +96,7 @@ async def test_alarms_come_by_themselves_are_turned_and_are_acknowledged(page, t
         await expect(lines(page).nth(5)).to_contain_text("Looked at the cards: none was moved")
 
         # An order, a refusal and a report of a device ask for no acknowledgement.
-        for kind in ("Resume play", "Void hand", "Service started"):
+        for kind in ("Resume play", "Void hand refused", "Service started"):
             entry = lines(page).filter(has_text=kind).first
             await expect(entry.locator(".acknowledged")).to_be_empty()
             await expect(entry).not_to_have_class("waits")
@@ -111,7 +111,7 @@ async def test_alarms_come_by_themselves_are_turned_and_are_acknowledged(page, t
         await expect(lines(page).first).to_contain_text("A cable")
         await expect(page.get_by_role("button", name="Older")).to_be_disabled()
         await page.get_by_role("button", name="Newer").click()
-        await expect(lines(page).first).to_contain_text("Flood")
+        await expect(lines(page).first).to_contain_text("Too many requests")
         await expect(page.get_by_role("button", name="Newer")).to_be_disabled()
 
         # Two people acknowledge the same one: the later is told of the first.
@@ -131,12 +131,12 @@ async def test_alarms_are_chosen_and_what_is_away_is_reported(page, tmp_path, mo
     house = floor()
     async with of_sue(page, tmp_path, house) as (_, address):
         await page.get_by_role("combobox", name="Table").select_option("<b>Baccarat</b> 2")
-        await page.get_by_label("Only to acknowledge").click()  # one press, without Show
+        await page.get_by_label("Not acknowledged").click()  # one press, without Show
         await expect(page).to_have_url(re.compile(r"\?table=table-2&unacknowledged=true"))
         await expect(lines(page)).to_have_count(2)
-        assert await kinds(page) == ["Card outside play", "Call supervisor"]
-        await expect(page.get_by_label("Only to acknowledge")).to_be_checked()
-        await page.get_by_role("combobox", name="Kind").select_option("Call supervisor")
+        assert await kinds(page) == ["Card outside play", "Supervisor called"]
+        await expect(page.get_by_label("Not acknowledged")).to_be_checked()
+        await page.get_by_role("combobox", name="Kind").select_option("Supervisor called")
         await page.get_by_role("button", name="Show").click()
         await expect(lines(page)).to_have_count(1)
         await page.get_by_role("combobox", name="Kind").select_option("Locked out")

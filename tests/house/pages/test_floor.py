@@ -111,10 +111,10 @@ async def test_alarms_are_at_the_top_worst_first_and_each_card_has_its_own(page,
             "Baccarat 13 Old accounts of the house: It has version 7, and the house has 9",
             "Baccarat 9 Device offline: Keypad, card reader",
             "Baccarat 10 Meter not live: Dragon Progressive",
-            "Baccarat 8 Favours the players: Dragon Bonus, Player, Panda 8",
-            "Baccarat 8 Cards in order: Shoe 21 comes like shoe 17 backwards. By chance, at most once in 41,300,000",
+            "Baccarat 8 Favours the players: Dragon Bonus Player · Panda 8",
+            "Baccarat 8 Cards in order: Shoe 21 has the order of shoe 17 of 24 Nov 2026, reversed: check the cards. By chance, at most once in 41,300,000",
             (
-                "Baccarat 2 Deviation: Dragon Bonus, Player, Player wins by 9, not natural: "
+                "Baccarat 2 Deviation: Dragon Bonus Player · Player wins by 9, not natural: "
                 "24 of 1,204 hands since 24 Nov 2026, 4.4 expected. By chance, at most once in 2,410,000"
             ),
         ]

@@ -73,7 +73,7 @@ async def test_people_are_beside_what_happened_at_their_tables(page, tmp_path, s
             ["<b>Baccarat</b> 1", "0:47 h", str(report["people"][1]["tables"][0]["work"]["hands"])],
             ["Baccarat 3", "1:01 h", str(report["people"][1]["tables"][1]["work"]["hands"])],
         ]
-        await expect(person).to_contain_text("Other incidents: Locked out 1, Unread 1.")
+        await expect(person).to_contain_text("Other incidents: Locked out 1, Card not read 1.")
         await can_be_used(page)
         assert {(each["who"], each["table"]) for each in await sheet(page)} == {
             ("ann", "table-2"), ("ann", ""), ("mei", "table-1"), ("mei", "table-3"), ("mei", ""),
