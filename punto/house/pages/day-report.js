@@ -1,12 +1,12 @@
 // A report over gaming days, or over the last hours: the form, the sheet, and what is wrong.
 
+import { daysLater, setDay } from "/shared/days.js";
 import { byId, element, faultOf, one } from "/shared/elements.js";
 import { writtenDay } from "/shared/words.js";
 import { get, isSignedOn, names } from "./house.js";
 
 /** @import { Days } from "#sent/floor" */
 
-const DAY_MILLISECONDS = 86_400_000;
 const LOOK_MILLISECONDS = 5000;
 const SHIFTS = [8, 12]; // hours
 
@@ -43,14 +43,11 @@ export async function showReport(name, draw, { ofHours } = {}) {
     const { last } = await get("/api/reports");
     if (last === null) throw new Error("The store has no rounds yet.");
     const asked = new URLSearchParams(location.search);
-    since.value = asked.get("since") ?? last;
-    until.value = asked.get("until") ?? last;
+    setDay(since, asked.get("since") ?? last);
+    setDay(until, asked.get("until") ?? last);
     for (const key of form.querySelectorAll("[data-days]")) {
       const days = Number(key.getAttribute("data-days"));
-      key.addEventListener("click", () => {
-        const begin = new Date(Date.parse(last) - (days - 1) * DAY_MILLISECONDS).toISOString().slice(0, 10);
-        go(begin, last);
-      });
+      key.addEventListener("click", () => go(daysLater(last, 1 - days), last));
     }
     const hours = ofHours === undefined ? null : asked.get("hours");
     const [path, query] =

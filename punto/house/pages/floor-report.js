@@ -1,7 +1,7 @@
 // The drawing of a report of the floor. Whatever is not by chance is marked, and its table comes first.
 
 import { element, scrolling, table } from "/shared/elements.js";
-import { moneyIn } from "/shared/money.js";
+import { decimalsOf, moneyIn } from "/shared/money.js";
 import { groupedBy } from "/shared/newer.js";
 import { dayAndTime, sentence, spaced } from "/shared/words.js";
 
@@ -12,6 +12,11 @@ import { dayAndTime, sentence, spaced } from "/shared/words.js";
 const NO_EVIDENCE = 1;
 const SIMULATED = ", simulation";
 const whole = new Intl.NumberFormat("en");
+const percent = new Intl.NumberFormat("en", {
+  style: "percent",
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
 const signed = new Intl.NumberFormat("en", { signDisplay: "exceptZero", minimumFractionDigits: 2 });
 const STATUSES = { played: "played", void: "void", correction: "corrections", dummy: "dummy" };
 
@@ -31,8 +36,12 @@ export function drawn({ since, until, marked_at: markedAt, games, tables, wagers
     element(
       "p",
       { class: outside.length > 0 ? "found some" : "found" },
-      element("b", {}, `${whole.format(outside.length)} of ${whole.format(figures.length)} figures of the tables`),
-      ` ${outside.length === 1 ? "is" : "are"} not by chance. By chance alone, at most one such report in 31 would have any.`,
+      element(
+        "b",
+        {},
+        `${whole.format(outside.length)} of ${whole.format(figures.length)} results outside the expected range`,
+      ),
+      ". By chance alone, at most one such report in 31 would have any.",
     ),
     element("h2", {}, "The floor"),
     ...[
@@ -85,10 +94,8 @@ const isMarked = ({ evidence }, markedAt) => evidence !== null && evidence >= ma
  * @param {number} markedAt
  */
 function tableOf({ currency, simulation, rounds, meters }, name, titles, markedAt) {
-  const [money, signedMoney] = moneyOf(currency);
   const outside = figuresOf(meters).filter((each) => isMarked(each, markedAt));
-  /** @param {"handle" | "win"} of */
-  const sum = (of) => meters.wagers.reduce((total, each) => total + each[of], 0);
+  const { handle, win } = sumOf(meters.wagers);
   const statuses = Object.entries(STATUSES).filter(([status]) => rounds[status] > 0);
   const made = element(
     "details",
@@ -99,9 +106,10 @@ function tableOf({ currency, simulation, rounds, meters }, name, titles, markedA
       element("h3", {}, name),
       element("span", {}, titles.title + (simulation ? SIMULATED : "")),
       element("span", {}, statuses.map(([status, words]) => `${whole.format(rounds[status])} ${words}`).join(", ")),
-      element("span", { class: "number" }, `handle ${money(sum("handle"))}`),
-      element("span", { class: "number" }, `win ${signedMoney(sum("win"))}`),
-      element("span", { class: "mark" }, outside.length > 0 ? `${outside.length} not by chance` : ""),
+      element("span", { class: "number" }, `handle ${moneyIn(currency)(handle)}`),
+      element("span", { class: "number" }, `win ${moneyIn(currency, { sign: true })(win)}`),
+      element("span", { class: "number" }, `hold ${hold(win, handle)}`),
+      element("span", { class: "mark" }, outside.length > 0 ? `${outside.length} outside the expected range` : ""),
     ),
   );
   const draw = () =>
@@ -115,32 +123,73 @@ function tableOf({ currency, simulation, rounds, meters }, name, titles, markedA
 }
 
 /**
- * Amounts, and changes with their sign.
+ * The amounts of a column, with cents if one of them has any.
  * @param {string} currency
+ * @param {number[]} amounts
+ * @param {{ sign?: boolean }} [how]
  */
-const moneyOf = (currency) => [moneyIn(currency, { whole: false }), moneyIn(currency, { whole: false, sign: true })];
+const moneyOf = (currency, amounts, how) =>
+  moneyIn(currency, { ...how, whole: amounts.every((each) => each % 10 ** decimalsOf(currency) === 0) });
+
+/** @param {WagerReading} wager */
+const expectedOf = ({ expected }) => (expected === null ? null : Math.round(expected));
+
+/** @param {WagerReading[]} wagers */
+function sumOf(wagers) {
+  /** @param {(each: WagerReading) => number} of */
+  const sum = (of) => wagers.reduce((total, each) => total + of(each), 0);
+  return {
+    wagers: sum((each) => each.wagers),
+    handle: sum((each) => each.handle),
+    win: sum((each) => each.win),
+    expected: wagers.some(({ expected }) => expected === null) ? null : sum((each) => expectedOf(each) ?? 0),
+  };
+}
+
+/**
+ * What the house kept of the handle.
+ * @type {(win: number, handle: number) => string}
+ */
+const hold = (win, handle) => (handle === 0 ? "–" : percent.format(win / handle));
 
 /** @type {(caption: string, wagers: WagerReading[], of: { titles: Titles, currency: string, markedAt: number }) => HTMLElement} */
 function wagersTable(caption, wagers, { titles, currency, markedAt }) {
   if (wagers.length === 0) return element("p", { class: "quiet" }, "No wagers were recorded.");
-  const [money, signedMoney] = moneyOf(currency);
-  const columns = ["Wager", ">Wagers", ">Handle", ">Win", ">Expected win", ">Standard errors"];
-  /** @param {WagerReading} each */
-  const row = (each) => [
-    titles.wager(each.wager),
-    whole.format(each.wagers),
-    money(each.handle),
-    signedMoney(each.win),
-    each.expected === null ? "–" : signedMoney(Math.round(each.expected)),
+  const handles = moneyOf(
+    currency,
+    wagers.map((each) => each.handle),
+  );
+  const wins = moneyOf(
+    currency,
+    wagers.map((each) => each.win),
+    { sign: true },
+  );
+  const expectations = moneyOf(
+    currency,
+    wagers.map((each) => expectedOf(each) ?? 0),
+    { sign: true },
+  );
+  const columns = ["Wager", ">Wagers", ">Handle", ">Win", ">Hold", ">Expected win", ">Deviation (σ)"];
+  /** @type {(title: string, of: ReturnType<typeof sumOf>) => string[]} */
+  const cells = (title, of) => [
+    title,
+    whole.format(of.wagers),
+    handles(of.handle),
+    wins(of.win),
+    hold(of.win, of.handle),
+    of.expected === null ? "–" : expectations(of.expected),
   ];
-  return marked(caption, wagers, markedAt, { columns, row });
+  /** @param {WagerReading} each */
+  const row = (each) => cells(titles.wager(each.wager), { ...each, expected: expectedOf(each) });
+  const sum = wagers.length > 1 ? cells("All wagers", sumOf(wagers)) : null;
+  return marked(caption, wagers, markedAt, { columns, row, sum });
 }
 
 /** @type {(titles: Titles, meters: MeterReadings, markedAt: number) => HTMLElement} */
 function countsTable(titles, { hands, counts }, markedAt) {
   if (counts.length === 0) return element("p", { class: "quiet" }, "The rules of this game are not known yet.");
   const caption = `Hits in ${whole.format(hands)} hands, beside the exact odds`;
-  const columns = ["Wager", "Rule", ">Hits", ">Expected hits", ">Standard errors"];
+  const columns = ["Wager", "Rule", ">Hits", ">Expected hits", ">Deviation (σ)"];
   /** @param {CountReading} each */
   const row = (each) => [
     titles.wager(each.wager),
@@ -157,9 +206,9 @@ function countsTable(titles, { hands, counts }, markedAt) {
  * @param {string} caption
  * @param {Read[]} figures
  * @param {number} markedAt
- * @param {{ columns: string[], row: (figure: Read) => string[] }} of
+ * @param {{ columns: string[], row: (figure: Read) => string[], sum?: string[] | null }} of
  */
-function marked(caption, figures, markedAt, { columns, row }) {
+function marked(caption, figures, markedAt, { columns, row, sum = null }) {
   const rare = figures.some(({ errors, evidence }) => errors !== null && evidence !== NO_EVIDENCE);
   const made = table(
     caption,
@@ -169,6 +218,17 @@ function marked(caption, figures, markedAt, { columns, row }) {
   figures.forEach((each, at) => {
     made.tBodies[0].rows[at].classList.toggle("outside", isMarked(each, markedAt));
   });
+  if (sum !== null) {
+    const [title, ...rest] = sum;
+    const empty = rare ? ["", ""] : [""];
+    made
+      .createTFoot()
+      .insertRow()
+      .append(
+        element("th", { scope: "row" }, title),
+        ...[...rest, ...empty].map((text) => element("td", { class: "number" }, text)),
+      );
+  }
   return scrolling(caption, made);
 }
 

@@ -10,7 +10,7 @@ const whole = new Intl.NumberFormat("en");
 const COLUMNS = [
   ">Signed on",
   ">Hands",
-  ">Hands an hour",
+  ">Hands/h",
   ">Misdeals",
   ">Voided",
   ">Corrected",

@@ -1,5 +1,6 @@
 // The progressives of the house: each meter as it is now, and the books of a gaming day and its week.
 
+import { daysLater, setDay } from "/shared/days.js";
 import { byId, faultOf, one, put, refresh } from "/shared/elements.js";
 import { tellTimesBy } from "/shared/times.js";
 import { writtenDay } from "/shared/words.js";
@@ -11,7 +12,6 @@ import { ProgressiveCard } from "./progressive-card.js";
 const EVERY_MILLISECONDS = 2000;
 const LOOK_MILLISECONDS = 500;
 const SILENT_MILLISECONDS = 8000;
-const DAY_MILLISECONDS = 86_400_000;
 const form = byId("days", HTMLFormElement);
 const day = /** @type {HTMLInputElement} */ (form.elements.namedItem("day"));
 const asked = new URLSearchParams(location.search).get("day");
@@ -27,7 +27,7 @@ const load = () => get(`/api/progressives${asked === null ? "" : `?${new URLSear
 /** @param {HouseBooks} books */
 function show(books) {
   put("zone", `The house's clock: ${tellTimesBy(books.zone)}`);
-  if (shown !== books.day) day.value = books.day; // what a person writes now stays
+  if (shown !== books.day) setDay(day, books.day); // what a person writes now stays
   one("h1").textContent = `Progressives, ${writtenDay(books.day)}`; // for paper
   shown = books.day;
   const there = new Set(books.progressives.map(keyOf));
@@ -74,10 +74,7 @@ form.addEventListener("submit", (event) => {
 });
 byId("print").addEventListener("click", () => print());
 for (const key of form.querySelectorAll("[data-step]")) {
-  key.addEventListener("click", () => {
-    const days = Number(key.getAttribute("data-step"));
-    go(new Date(Date.parse(day.value) + days * DAY_MILLISECONDS).toISOString().slice(0, 10));
-  });
+  key.addEventListener("click", () => go(daysLater(day.value, Number(key.getAttribute("data-step")))));
 }
 
 async function look() {

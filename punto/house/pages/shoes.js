@@ -29,7 +29,7 @@ function drawn({ shoes }, names) {
       caption,
       table(
         caption,
-        ["Table", ">Shoe", "Wager", ">Edge", "First alarm", ">After hand", ">After round", "Gaming day"],
+        ["Table", ">Shoe", "Wager", ">Edge", "First alarm", ">After hand", "Gaming day"],
         shoes.flatMap((shoe) => shoe.wagers.map((wager, at) => rowOf(shoe, wager, at === 0, names))),
       ),
     ),
@@ -37,14 +37,13 @@ function drawn({ shoes }, names) {
 }
 
 /** @type {(shoe: ShoeReport, wager: FavouredWager, first: boolean, names: Map<string, string>) => (Node | string | number)[]} */
-const rowOf = (shoe, { title, ts, round, coup, edge }, first, names) => [
+const rowOf = (shoe, { title, ts, coup, edge }, first, names) => [
   element(first ? "b" : "span", {}, names.get(shoe.table) ?? shoe.table),
   shoe.shoe,
   title,
   percent.format(edge),
   element("time", { datetime: ts }, dayAndTime(ts)),
   coup ?? "–",
-  round,
   element("time", {}, writtenDay(shoe.day)),
 ];
 

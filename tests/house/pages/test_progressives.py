@@ -168,14 +168,14 @@ async def test_a_day_is_chosen_and_its_books_are_opened_and_downloaded(page, tmp
         await expect(compared).to_contain_text("There is nothing to do: the count equals")
         for sheet, column in (("Day", "staked"), ("Week", "held"), ("Reconciliation", "expected")):
             async with page.expect_download() as offered:
-                await page.get_by_role("link", name=f"{sheet} as CSV").click()
+                await page.get_by_role("link", name=f"Save {sheet.lower()} as CSV").click()
             download = await offered.value
             assert download.suggested_filename == f"progressives-{sheet.lower()}-2026-11-19.csv"
             found = list(csv.DictReader(io.StringIO((await download.path()).read_text())))
             assert column in found[0]
             assert {each["kept_by"] for each in found} >= {"meter-1"}
             async with page.expect_download() as offered:
-                await page.get_by_role("link", name=f"{sheet} as PDF").click()
+                await page.get_by_role("link", name=f"Save {sheet.lower()} as PDF").click()
             download = await offered.value
             assert download.suggested_filename == f"progressives-{sheet.lower()}-2026-11-19.pdf"
             words = " ".join(each.extract_text() for each in pypdf.PdfReader(await download.path()).pages)

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pypdf
 import pytest
@@ -13,7 +14,7 @@ from sqlalchemy import text
 from punto.house.store import Store, StoreAwayError
 from tests.axe import faults_of
 from tests.consoles.pages.test_reach import OUTLINE
-from tests.house.pages.house import Floor, an_evening, fill, served, table
+from tests.house.pages.house import OF_SUE, Floor, an_evening, fill, served, table
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -66,7 +67,7 @@ async def test_a_table_that_is_not_by_chance_is_marked_and_first(page, tmp_path)
         await expect(suspect.locator("summary")).to_contain_text("Mini Baccarat, Dragon Bonus 1")
         await expect(page.locator("#report > .scrolling")).to_contain_text("Dragon Bonus, Player")
         for of in await page.locator("table").all():  # a column is there if it says something
-            cells = await of.locator("td:nth-child(7)").all_inner_texts()
+            cells = await of.locator("tbody td:nth-child(8)").all_inner_texts()
             assert not cells or any(cells), await of.inner_text()
         figures = next(each for each in report["tables"] if each["table"] == "table-2")["meters"]
         of_floor = [each["wager"] for each in report["wagers"]]
@@ -78,19 +79,24 @@ async def test_a_table_that_is_not_by_chance_is_marked_and_first(page, tmp_path)
         outside = [each for each in all_figures if (each["evidence"] or 0) >= report["marked_at"]]
         assert outside
         await expect(suspect.locator("tr.outside")).to_have_count(len(outside))
-        await expect(suspect.locator("summary")).to_contain_text(f"{len(outside)} not by chance")
-        await expect(page.locator(".found")).to_contain_text(f"{len(outside)} of ")
+        await expect(suspect.locator("summary")).to_contain_text(f"{len(outside)} outside the expected range")
+        await expect(page.locator(".found")).to_contain_text(
+            f"{len(outside)} of {len(all_figures)} results outside the expected range."
+        )
 
         tie = next(each for each in figures["counts"] if (each["wager"], each["rule"]) == (None, "tie"))
         row = suspect.locator("tr.outside", has_text="Results").filter(has_text="The hands tie")
         await expect(row).to_have_text(
             f"ResultsThe hands tie{tie['hits']}{tie['expected']:.1f}{tie['errors']:+.2f}at most once in {tie['evidence']:,.0f}"
         )
-        hold = next(each["wager"] for each in report["wagers"] if each["wager"]["wager"] == "player")
-        await expect(page.locator("#report > .scrolling tr", has_text="Player").last).to_have_text(
-            f"Player{hold['wagers']:,}${hold['handle'] / 100:,.2f}{signed(hold['win'])}"
-            f"{signed(round(hold['expected']))}{hold['errors']:+.2f}"
+        player = next(each for each in of_floor if each["wager"] == "player")
+        lines = page.locator("#report > .scrolling tr")
+        await expect(lines.filter(has_text="Player").last).to_have_text(
+            f"Player{player['wagers']:,}{in_dollars(player)}{player['errors']:+.2f}"
         )
+        sums = {name: sum(each[name] for each in of_floor) for name in ("wagers", "handle", "win")}
+        sums["expected"] = sum(round(each["expected"]) for each in of_floor)
+        await expect(lines.last).to_have_text(f"All wagers{sums['wagers']:,}{in_dollars(sums)}")
 
         closed = page.locator("details").last
         await expect(closed.locator("table")).to_have_count(0)
@@ -113,8 +119,14 @@ async def test_a_figure_that_cannot_be_is_shown_as_not_computable(page, tmp_path
         await expect(closed.locator("tr", has_text="not computable")).to_have_count(1)
 
 
-def signed(cents: int) -> str:
-    return f"{'-' if cents < 0 else '+'}${abs(cents) / 100:,.2f}"
+def in_dollars(of: dict[str, Any]) -> str:
+    """Handle, win and expected win of a wager as the page has them: these handles and wins have no cents."""
+    win, expected = of["win"], round(of["expected"])
+    sign, its_sign = ("-" if each < 0 else "+" for each in (win, expected))
+    hold = f"{win / of['handle']:.1%}"
+    return (
+        f"${of['handle'] / 100:,.0f}{sign}${abs(win) / 100:,.0f}{hold}{its_sign}${abs(expected) / 100:,.2f}"
+    )
 
 
 async def test_days_are_picked_and_the_newest_is_shown_at_first(page, tmp_path):
@@ -132,10 +144,36 @@ async def test_days_are_picked_and_the_newest_is_shown_at_first(page, tmp_path):
         await expect(page.get_by_role("alert")).to_contain_text("2026-11-23 is before 2026-11-24")
 
 
+async def test_the_days_are_written_as_on_the_page_until_a_person_writes_there(page, tmp_path):
+    async with reports(page, tmp_path):
+        first = page.get_by_label("First gaming day")
+        shown = "field => getComputedStyle(field, '::before').content"
+        assert await first.evaluate(shown) == '"18 Nov 2026"'
+        await first.click(position={"x": 20, "y": 20})
+        await expect(first).to_be_focused()
+        assert await first.evaluate(shown) == "none"
+        await first.fill("2026-11-20")
+        await first.blur()
+        assert await first.evaluate(shown) == '"20 Nov 2026"'
+        await first.fill("")
+        await first.blur()
+        assert await first.evaluate(shown) == "none"
+
+
+@pytest.mark.parametrize("path", ["reports", "people", "shoes", "progressives"])
+async def test_the_head_of_a_report_is_one_line(page, tmp_path, path):
+    await page.set_viewport_size({"width": 1280, "height": 800})
+    async with served(tmp_path, Floor().view, fill=fill, doors=OF_SUE) as address:
+        await page.goto(f"{address}{path}")
+        await expect(page.locator("#sign-off")).to_be_visible()
+        await page.evaluate("document.fonts.ready")
+        assert (await page.locator(".bar").bounding_box())["height"] < 64
+
+
 async def test_the_csv_has_the_figures_of_the_report(page, tmp_path):
     async with reports(page, tmp_path) as address:
         async with page.expect_download() as offered:
-            await page.get_by_role("link", name="CSV").click()
+            await page.get_by_role("link", name="Save as CSV").click()
         download = await offered.value
         assert download.suggested_filename == "floor-2026-11-18-2026-11-24.csv"
         rows = list(csv.DictReader(io.StringIO((await download.path()).read_text())))
@@ -173,7 +211,7 @@ async def test_the_report_is_printed_and_saved_as_a_pdf_with_titles(page, tmp_pa
         await page.get_by_role("button", name="Print").click()
         await expect(page).to_have_title("printed")
         async with page.expect_download() as offered:
-            await page.get_by_role("link", name="PDF").click()
+            await page.get_by_role("link", name="Save as PDF").click()
         download = await offered.value
         assert download.suggested_filename == "floor-2026-11-18-2026-11-24.pdf"
         pages = pypdf.PdfReader(await download.path()).pages
