@@ -465,16 +465,27 @@ class MeterTier(Payload):
     of_meter: bool = Field(description="whether the pay is a percentage of the meter")
 
 
+class MeterShare(Payload):
+    """What one seat gets of an award."""
+
+    seat: int
+    amount: MinorUnits
+
+
 class MeterAward(Payload):
     """An award that was not backed out. `won` is when it was logged."""
 
     award: int
     rule: str
     title: str
-    amount: MinorUnits
+    amount: MinorUnits = Field(description="of all seats together")
     table: str
     round: int
-    seats: tuple[int, ...]
+    seats: tuple[int, ...] = Field(description="the seats that won")
+    shares: tuple[MeterShare, ...] = Field(
+        default=(),
+        description="what each seat gets of the amount, in the order of paying; empty from an older service",
+    )
     whole_meter: bool
     state: Literal["locked", "booked"] = Field(
         description="locked: the amount is fixed. booked: the meter is adjusted too"

@@ -21,6 +21,8 @@ from punto.controller.journal.recovery import replay
 from punto.controller.orders.doors import NO_EQUIPMENT, Equipment
 from punto.drivers.base import CardAnswer
 from punto.drivers.card_reader.serial_line import SerialCardReader
+from punto.messages.building import progressive_message, timestamp
+from punto.runtime import clock
 from tests.baccarat.progressive.floor import accounted
 from tests.baccarat.table.croupier import settings as table_settings
 from tests.consoles.consoles import PASSWORD, Answer, Browser, Here, consoles
@@ -167,7 +169,11 @@ async def test_a_game_goes_from_start_to_its_award_and_to_its_end(procedure, awa
         assert not any(seat["lit"] for seat in shown["seats"])
         (logged_award,) = at.books.awards
         assert (logged_award.who, logged_award.seats) == ("Omar", (2, 5))
-        assert [(each.seat, each.amount) for each in logged_award.shares] == [(2, 125_008), (5, 125_007)]
+        published = progressive_message(at.here.table.state, 1, timestamp(clock.now()), clock.now())
+        assert published is not None
+        assert published.award is not None
+        for shares in (logged_award.shares, published.award.shares):
+            assert [(each.seat, each.amount) for each in shares] == [(2, 125_008), (5, 125_007)]
 
 
 @pytest.mark.parametrize("order", ["jpot", "nobody_won"])

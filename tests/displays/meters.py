@@ -4,10 +4,11 @@ import tomllib
 from datetime import timedelta
 from typing import Any, Literal
 
+from punto.baccarat.progressive.shares import split
 from punto.baccarat.wagers.definition import Rule
 from punto.baccarat.wagers.words import words
 from punto.messages.building import timestamp
-from punto.messages.models import MeterAward, MeterTier, Progressive
+from punto.messages.models import MeterAward, MeterShare, MeterTier, Progressive
 from punto.runtime import clock
 from tests.displays.played import GAMES, game
 
@@ -69,6 +70,9 @@ class Meter:
             table=table,
             round=12,
             seats=seats,
+            shares=tuple(
+                MeterShare(seat=share.seat, amount=share.amount) for share in split(amount, seats, "right")
+            ),
             whole_meter=rule == 0,
             state=state,
             won=timestamp(clock.now() + self.ahead - ago),

@@ -41,8 +41,20 @@ export function keepTime(zone) {
   if (zone && zone !== dataset.zone) dataset.zone = tellTimesBy(zone);
 }
 
-/** @param {number[]} numbers */
-export const seats = (numbers) => t(numbers.length === 1 ? "award.seat" : "award.seats", { seats: numbers.join(", ") });
+/** @param {number} number */
+export const seat = (number) => t("award.seat", { seat: number });
+
+/**
+ * The seat that gets an award, or the seats that divide it: nobody may read the whole amount as their own.
+ * @param {MeterAward} award
+ */
+export function winners({ seats, shares = [] }) {
+  const numbers = shares.length === 0 ? [...seats] : shares.map((each) => each.seat);
+  if (numbers.length === 1) return seat(numbers[0]);
+  numbers.sort((one, other) => one - other);
+  const last = numbers.pop();
+  return t("award.shared", { seats: `${numbers.join(t("list.comma"))}${t("list.last")}${last}` });
+}
 
 /**
  * A time relative to the time `now`: "today 21:05", by the house's clock.

@@ -3,7 +3,7 @@
 import { t, titled, titleOfWager } from "/shared/catalogue.js";
 import { element, one } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
-import { keepTime, newAward } from "./award.js";
+import { keepTime, newAward, winners } from "./award.js";
 import { card, place } from "./cards.js";
 import { fit } from "./fit.js";
 import { limitLines, rangesInLine } from "./limits.js";
@@ -236,7 +236,7 @@ export class Board extends TableShown {
     const award = newAward(progressive);
     this.when("progressive", [title, meter, currency, award], () => {
       const money = moneyIn(currency, { whole: false });
-      heading.textContent = award ? t("award.short", { amount: money(award.amount) }) : title;
+      heading.textContent = award ? `${t("award.short", { amount: money(award.amount) })} · ${winners(award)}` : title;
       this.#odometer.show(meter, money, true);
       if (award?.whole_meter) this.#moment.begin(jackpotTold(award, money(award.amount)));
       fit(heading);

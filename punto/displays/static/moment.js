@@ -2,7 +2,7 @@
 
 import { t, titleOfWager } from "/shared/catalogue.js";
 import { element, one } from "/shared/elements.js";
-import { hand, pays, seats } from "./award.js";
+import { hand, pays, winners } from "./award.js";
 import { fit } from "./fit.js";
 
 /** @import { MeterAward, Result, State } from "#sent/displays" */
@@ -45,7 +45,7 @@ export const jackpotTold = (award, amount) => ({
   letter: "",
   what: t("award.whole"),
   figures: amount,
-  how: `${seats(award.seats)} · ${hand(award)}`,
+  how: `${winners(award)} · ${hand(award)}`,
   badges: [],
   milliseconds: JACKPOT_MILLISECONDS,
 });

@@ -3,7 +3,7 @@
 import { t, titleOfWager } from "/shared/catalogue.js";
 import { element } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
-import { hand, keepTime, newAward, pays, seats, when } from "./award.js";
+import { hand, keepTime, newAward, pays, seat, when, winners } from "./award.js";
 import { Odometer } from "./odometer.js";
 import { TableShown } from "./table-shown.js";
 
@@ -143,12 +143,18 @@ export class Sign extends TableShown {
       if (award === null) return;
       const money = moneyIn(currency, { whole: false });
       // A table of another display has no name here, and its id tells players nothing.
-      const place = [this.#names.get(award.table), seats(award.seats)].filter((each) => each).join(" · ");
+      const place = [this.#names.get(award.table), winners(award)].filter((each) => each).join(" · ");
+      const shares = award.shares ?? [];
       this.text("what", t(award.whole_meter ? "award.whole" : "award.won"));
       for (const box of this.all(".won-amount")) box.textContent = money(award.amount);
       for (const box of this.all(".won-hand")) box.textContent = hand(award);
       for (const box of this.all(".won-at")) box.textContent = place;
       this.text("won-when", told);
+      this.one("shares").replaceChildren(
+        ...(shares.length > 1 ? shares : []).map((each) =>
+          element("span", {}, seat(each.seat), " ", element("b", {}, money(each.amount))),
+        ),
+      );
       this.fitAll();
     });
     if (award !== null) this.#askForName(award);

@@ -15,6 +15,7 @@ from tests.displays.meters import Meter
 from tests.displays.page.watching import dealt, live_seconds, note_when_live, send_until
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
+from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -144,15 +145,15 @@ async def test_an_award_is_shown_within_a_second_for_ten_and_then_as_the_last_on
         await page.goto(address + SIGN)
         await expect(page.locator(".sign")).to_have_class("sign shown live")
         await expect(page.locator(".terms")).to_have_text("$1 a hand")
-        await expect(page.locator("header .table-name")).to_have_text("One meter for 2 tables")
+        await expect(page.locator("header .table-name")).to_have_text("Linked jackpot · 2 tables")
         await expect(celebration).to_be_hidden()
         await expect(last).to_be_hidden()
         await expect(page.locator(".tiers div")).to_have_text(
             [
                 "2-3-4 over 0, all diamonds$98,101.46",
-                "2-3-4 over 0, one suit$24,525.36",
-                "2-3-4 over 01000 for 1",
-                "9 over 0, not natural40 for 1",
+                "2-3-4 over 0, one suit, not diamonds$24,525.36",
+                "2-3-4 over 0, mixed suits1000 for 1",
+                "Other 9 over 0, not natural40 for 1",
                 "8 over 0, not natural20 for 1",
                 "Winning natural2 for 1",
             ]
@@ -165,7 +166,12 @@ async def test_an_award_is_shown_within_a_second_for_ten_and_then_as_the_last_on
         await expect(celebration).to_be_visible()
         assert await page.evaluate("celebrated") / 1000 - sent < 1, "an award is there within a second"
         await expect(celebration.locator("h2, p")).to_have_text(
-            ["Award won", "$24,525.36", "VIP 2 · Seats 2, 5 · 2-3-4 over 0, one suit"]
+            [
+                "Award won",
+                "$24,525.36",
+                "Seat 2 $12,262.68Seat 5 $12,262.68",
+                "VIP 2 · shared by seats 2 and 5 · 2-3-4 over 0, one suit, not diamonds",
+            ]
         )
         smaller = await celebration.locator("h2").evaluate(LAID_OUT)
         await page.wait_for_function("() => moved.length > 0")  # it moves
@@ -176,7 +182,7 @@ async def test_an_award_is_shown_within_a_second_for_ten_and_then_as_the_last_on
         meter.ahead += timedelta(seconds=11)  # and as long as this machine has needed
         await out.send(TOPIC, meter.message())
         await expect(celebration).to_be_hidden()
-        await expect(last).to_contain_text("VIP 2 · Seats 2, 5")
+        await expect(last).to_contain_text("VIP 2 · shared by seats 2 and 5")
         await expect(last.locator(".won-when")).to_have_text(re.compile(r"^(today|yesterday) \d\d:\d\d$"))
         meter.ahead += timedelta(days=3)
         await expect(last.locator(".won-when")).to_have_text(re.compile(r"^\w{3} \d{1,2}, \d{4} \d\d:\d\d$"))
@@ -193,6 +199,42 @@ async def test_an_award_is_shown_within_a_second_for_ten_and_then_as_the_last_on
         )
 
 
+# How far a part reaches down into the tiers, and out of the plaque, in pixels.
+BEYOND = """
+name => {
+  const [part, tiers, plaque] = [name, ".tiers", ".meter"].map(each => document.querySelector(each).getBoundingClientRect());
+  return [part.bottom - tiers.top, plaque.top - part.top, part.bottom - plaque.bottom].map(Math.round);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("width", "height"), [(1920, 1080), (1080, 1920), *soaked((1024, 768), (768, 1024), (3840, 2160))]
+)
+async def test_the_tiers_stay_in_sight_beside_an_award_and_while_players_wait(page, broker, width, height):
+    meter = Meter(104_327_87)
+    shares = page.locator(".band .shares span")
+    await page.set_viewport_size({"width": width, "height": height})
+    async with display(broker) as address, publisher(broker) as out:
+        async with dealt(out, PlayedTable(), meter):
+            await page.goto(address + SIGN)
+            await expect(page.locator(".sign.live")).to_have_count(1)
+            for rule, amount, kind in ((1, 26_081_97, ":not(.whole)"), (0, 104_327_87, ".whole")):
+                meter.win(amount, rule=rule, seats=(5, 2))
+                await expect(page.locator(f".sign.won{kind}")).to_have_count(1)
+                assert (await page.evaluate(BEYOND, ".band"))[0] <= 0
+            await expect(shares).to_have_text(["Seat 2 $52,163.94", "Seat 5 $52,163.93"])
+            meter.win(30_00, rule=3, seats=(7,))
+            await expect(shares).to_have_count(0)
+
+        await expect(page.locator(".sign.live")).to_have_count(0)
+        await expect(page.locator(".odometer")).to_be_hidden()
+        await expect(page.locator(".band")).to_be_hidden()
+        _, above, below = await page.evaluate(BEYOND, ".not-live div")
+        assert above < 0
+        assert below < 0
+
+
 async def test_a_sign_names_its_table_unless_others_share_the_meter_and_shows_no_id(page, broker):
     whose, place = page.locator("header .table-name"), page.locator(".last .won-at")
     async with display(broker) as address, publisher(broker) as out:
@@ -206,9 +248,9 @@ async def test_a_sign_names_its_table_unless_others_share_the_meter_and_shows_no
             await expect(whose).to_have_text("Dragon Room 8")
             await expect(page.locator(".code[data-table]")).to_have_count(0)
         await out.send(TOPIC, shared.message())
-        await expect(whose).to_have_text("One meter for 2 tables")
+        await expect(whose).to_have_text("Linked jackpot · 2 tables")
         await expect(place).to_have_text(
-            "Seats 2, 5"
+            "shared by seats 2 and 5"
         )  # a table of another display, whose name this one does not know
 
 
