@@ -16,6 +16,7 @@ import { TableShown } from "./table-shown.js";
 /** @import { Hands, Progressive, Result, Scoreboard, State } from "#sent/displays" */
 /** @import { Settings } from "./layout.js" */
 /** @import { Liveness } from "./live.js" */
+/** @import { Told } from "./moment.js" */
 /** @typedef {State["overlays"][number]} Overlay */
 /** @typedef {Record<string, import("./roads.js").Cell[]>} Roads */
 
@@ -32,7 +33,11 @@ const TROUBLES = [
 /** @type {Overlay[]} */
 const REMARKS = ["last_hand", "dummy"];
 const SIDES = /** @type {const} */ (["player", "banker"]);
-const MARKS = /** @type {const} */ (["natural", "player_pair", "banker_pair"]);
+const MARKS = /** @type {const} */ ([
+  ["natural", null],
+  ["player_pair", "player"],
+  ["banker_pair", "banker"],
+]);
 /** @type {Hands} */
 const NO_COUP = { player: [], banker: [], player_total: null, banker_total: null };
 
@@ -46,7 +51,10 @@ export class Board extends TableShown {
     super("board", table, house, onPlay);
     this.#odometer = new Odometer(one(".progressive .odometer", HTMLElement, this.element));
     this.#pictures = new Pictures(this.one("pictures"), house);
-    this.#moment = new Moment(this.one("moment"), () => this.#drawRoads());
+    this.#moment = new Moment(this.one("moment"), () => {
+      this.one("now").classList.remove("told");
+      this.#drawRoads();
+    });
     for (const drawing of this.all("svg[data-road]"))
       drawing.setAttribute("aria-label", t(`road.${drawing.dataset.road}`));
     // The sizes are kept, so that a new scoreboard is drawn without a new layout by the browser. They are those of the
@@ -142,8 +150,17 @@ export class Board extends TableShown {
     const round = result?.round ?? 0;
     if (hands !== null) this.#moment.end();
     else if (result?.winner && this.#round !== null && round > this.#round)
-      this.#moment.begin(resultTold(result, wager_titles));
+      this.#tell(resultTold(result, wager_titles));
     this.#round = round;
+  }
+
+  /**
+   * Begin a moment, in which nobody is asked for wagers: the winners are paid first.
+   * @param {Told} told
+   */
+  #tell(told) {
+    this.one("now").classList.add("told");
+    this.#moment.begin(told);
   }
 
   /**
@@ -190,7 +207,7 @@ export class Board extends TableShown {
       outcome.className = `outcome fit ${result.winner ?? "void"}`;
       outcome.replaceChildren(
         element("strong", {}, result.status === "void" ? t("void") : t(`wins.${result.winner}`)),
-        ...remarksOn(result).map((text) => element("small", {}, text)),
+        ...remarksOn(result),
       );
     }
     const now = this.one("now");
@@ -238,7 +255,7 @@ export class Board extends TableShown {
       const money = moneyIn(currency, { whole: false });
       heading.textContent = award ? `${t("award.short", { amount: money(award.amount) })} · ${winners(award)}` : title;
       this.#odometer.show(meter, money, true);
-      if (award?.whole_meter) this.#moment.begin(jackpotTold(award, money(award.amount)));
+      if (award?.whole_meter) this.#tell(jackpotTold(award, money(award.amount)));
       fit(heading);
     });
   }
@@ -263,12 +280,15 @@ export class Board extends TableShown {
 
 // --- texts
 
-/** @param {Result} result */
+/**
+ * What is to be said of a result besides its winner, in the colour of the side of which it is said.
+ * @param {Result} result
+ */
 function remarksOn(result) {
   if (result.status === "void") return [];
   return [
-    ...(result.status === "dummy" ? [t("remark.dummy")] : []),
-    ...MARKS.filter((name) => result[name]).map((name) => t(name)),
+    ...(result.status === "dummy" ? [element("small", {}, t("remark.dummy"))] : []),
+    ...MARKS.filter(([name]) => result[name]).map(([name, side]) => element("small", { class: side }, t(name))),
   ];
 }
 

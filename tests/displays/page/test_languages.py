@@ -20,7 +20,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
     ("language", "banker", "phase", "letter"),
     sampled(
         [
-            ("en", "Banker", "Place your wagers", "B"),
+            ("en", "Banker", "Place your bets", "B"),
             ("pt", "Banca", "Façam as vossas apostas", "B"),
             ("zh-Hant", "莊", "請下注", "莊"),
             ("zh-Hans", "庄", "请下注", "庄"),

@@ -195,6 +195,54 @@ async def test_nothing_moves_when_a_hand_is_dealt_or_the_table_is_stopped(
         assert await page.evaluate(PLACES) == places
 
 
+# How the words of a stop are beside those that invite to bet, which are hidden then, and how far from the middle of the head.
+WAITING = """
+() => {
+  const [outcome, phase] = [".outcome", ".phase"].map((each) => document.querySelector(each));
+  const [own, usual] = [outcome, phase].map((each) => getComputedStyle(each));
+  const range = document.createRange();
+  range.selectNodeContents(outcome);
+  const [words, head] = [range, document.querySelector("header")].map((each) => each.getBoundingClientRect());
+  return {
+    face: own.fontFamily === usual.fontFamily,
+    larger: parseFloat(own.fontSize) / parseFloat(usual.fontSize),
+    off: Math.abs(words.left + words.right - head.left - head.right) / 2 / head.width,
+  };
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("layout", "width", "height"),
+    [
+        ("landscape", 1920, 1080),
+        *soaked(
+            ("portrait", 1080, 1920), ("split", 1920, 1080), ("wall", 1920, 1080), ("landscape", 1920, 480),
+            ("landscape", 390, 844), ("landscape", 1280, 960), ("roads", 1920, 1080),
+        ),
+    ],
+)  # fmt: skip
+async def test_a_stopped_table_asks_for_a_moment_as_loud_as_for_bets(page, broker, layout, width, height):
+    table = PlayedTable(seed=342)
+    await page.set_viewport_size({"width": width, "height": height})
+    async with (
+        display(broker, page={"tables": TABLES}) as address,
+        publisher(broker) as out,
+        dealt(out, table),
+    ):
+        await page.goto(address + LAYOUTS[layout])
+        await expect(page.locator(".board").first).to_have_class("board shown live")
+        table.lose_the_shoe()
+        await expect(page.locator(".outcome").first).to_have_text("One moment, please")
+        await page.evaluate(LAID_OUT)
+        found = await page.evaluate(WAITING)
+
+    assert found["face"]
+    assert found["larger"] >= 1
+    if layout != "wall" and height != 480:  # whose heads have no middle
+        assert found["off"] < 0.01
+
+
 MOMENTS = [
     *(
         ("landscape", *screen)

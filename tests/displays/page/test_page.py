@@ -53,7 +53,7 @@ async def test_a_hand_is_shown_as_it_is_dealt_and_then_how_it_came_out(page, bro
         await page.goto(address)
         async with dealt(out, table):
             await expect_live(page)
-            await expect(page.locator(".phase")).to_have_text("Place your wagers")
+            await expect(page.locator(".phase")).to_have_text("Place your bets")
             for _ in range(12):
                 table.draw()
                 state = table.state()
@@ -71,7 +71,7 @@ async def test_a_hand_is_shown_as_it_is_dealt_and_then_how_it_came_out(page, bro
                         "cards => cards.map(card => card.dataset.card)"
                     )
                 await expect(page.locator(".phase")).to_have_text(
-                    "No more wagers" if state.hands else "Place your wagers"
+                    "No more bets" if state.hands else "Place your bets"
                 )
                 if state.hands is None and state.result is not None and state.result.winner is not None:
                     winner = state.result.winner.value
@@ -203,11 +203,27 @@ async def test_a_result_has_its_moment_before_its_mark_lands_on_the_roads(page, 
                 "Tie" if side == "tie" else f"{side.capitalize()} wins"
             )
             await expect(moment.locator(".badges dt")).to_have_text([hit.title for hit in result.hits])
+            await expect(page.locator(".phase")).to_be_hidden()  # seats wait to be paid
             await out.send("scoreboard", table.scoreboard())
             await expect(page.locator('[data-count="hands"]')).to_have_text(str(hands))
             await expect(page.locator(".bead-plate .cell")).to_have_count(2)
         await expect(moment).to_be_hidden()
+        await expect(page.locator(".phase")).to_be_visible()
         await expect(page.locator(".bead-plate .cell")).to_have_count(hands)
+
+
+async def test_each_part_of_a_result_has_the_colour_of_its_side(page, broker):
+    table = PlayedTable()
+    colour = "each => getComputedStyle(each).color"
+    async with shown(page, broker, table):
+        table.play_these("2H", "7S", "2D", "KC", "JS")  # Player has a pair of twos, and Banker wins
+        outcome = page.locator(".outcome")
+        await expect(outcome).to_have_text("Banker winsPlayer Pair")
+        said = [await outcome.locator(part).evaluate(colour) for part in ("strong", "small")]
+
+        assert said == [
+            await page.locator(f".hand.{side} h2").evaluate(colour) for side in ("banker", "player")
+        ]
 
 
 # The parts of the moment that begin to move, in the order in which they do.
@@ -410,7 +426,7 @@ async def test_the_progressives_strip_is_there_while_its_meter_runs_and_is_live(
 
         meter.win(24_525_25)
         await out.send("progressive/dragon", meter.message())
-        await expect(strip).to_have_text("Award $24,525.25$98,101.00")
+        await expect(strip).to_have_text("Award $24,525.25 · Seat 3$98,101.00")
         await expect(strip).to_be_hidden()  # for nothing more comes
         await expect_live(page)
 
@@ -456,6 +472,6 @@ async def test_a_hand_that_was_void_before_it_was_shown_has_neither_cards_nor_to
     assert state.result is not None
     assert state.result.player == ()
     async with shown(page, broker, table):
-        await expect(page.locator(".outcome")).to_have_text("Hand void, wagers returned")
+        await expect(page.locator(".outcome")).to_have_text("Hand void, bets returned")
         await expect(page.locator("[data-card]")).to_have_count(0)
         await expect(page.locator(".hand .total")).to_have_text(["", ""])
