@@ -111,7 +111,7 @@ def hidden(tmp_path, name: str, replaced: tuple[str, str] = ("", ""), more: str 
         ("mini-baccarat", ("", ""), PAIRS, "Two pairs"),
         ("mini-baccarat", ("less 5%", "less 4%"), "", "Banker"),
         ("mini-baccarat", ("8 to 1", "9 to 1"), "", "Tie"),
-        ("dragon-bonus-1", ("30 to 1", "29 to 1"), "", "Dragon Bonus, Player"),
+        ("dragon-bonus-1", ("30 to 1", "29 to 1"), "", "Dragon Bonus Player"),
         ("progressive-2", ("25% of the meter", "26% of the meter"), "", "Dragon Bonus Progressive"),
     ],
 )

@@ -13,7 +13,7 @@ COLUMNS = ("Round", "Time", "Status", "Wager", "Staked", "Returned", "Win", "Met
 ROW = (
     "2026-11-25 20:04:11",
     "played",
-    "Dragon Bonus, Player",
+    "Dragon Bonus Player",
     "1,250.00",
     "2,500.00",
     "-1,250.00",

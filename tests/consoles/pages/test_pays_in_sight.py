@@ -22,10 +22,10 @@ SEVEN_TO_SIX = "KS KH 7D 6C"
 SUITED = "2H KC 3H JC 4H KD"  # Player wins by 9 over 0: a quarter of the meter
 WAGERS = (
     ("player", "Player", "Player", 250_000),
-    ("dragon_bonus_player", "Dragon Bonus, Player", "DB Player", 100_000),
+    ("dragon_bonus_player", "Dragon Bonus Player", "DB Player", 100_000),
     ("tie", "Tie", "Tie", 100_000),
     ("player_pair", "Player Pair", "P Pair", 2500),
-    ("dragon_bonus_banker", "Dragon Bonus, Banker", "DB Banker", 5000),
+    ("dragon_bonus_banker", "Dragon Bonus Banker", "DB Banker", 5000),
 )
 OUTCOMES = ("win", "win", "lose", "win", "lose")
 SCREENS = ((1280, 800), (1024, 768), (1920, 1080), (768, 1024))

@@ -620,7 +620,7 @@ async def test_the_report_of_the_shift_has_each_rules_hits_beside_their_expectat
     )
     assert ["Hand", "Tie", "0", "0.10", "-0.32", "0", "0.19", "-0.46"] in found
     assert ["Hand", "Player wins", "1", "0.45", "1.11", "2", "0.89", "1.58"] in found
-    assert ["Dragon Bonus, Player", "Wins by 9", "0"] in [row[:3] for row in found]
+    assert ["Dragon Bonus Player", "Wins by 9", "0"] in [row[:3] for row in found]
     holds = report.get_by_role("table", name=f"{title}: handle and win")
     await expect(holds.get_by_role("row", name="Player")).to_have_text(
         "Player25.00-25.00+0.31-1.0650.00-50.00+0.62-1.51"

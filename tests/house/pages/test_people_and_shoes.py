@@ -97,7 +97,7 @@ async def test_shoes_are_listed_with_each_wager_that_favoured_the_players(page, 
         assert "None" not in coups
         assert [each[:4] + each[5:] for each in await rows(page, "#report")] == [
             ["<b>Baccarat</b> 1", "1", "Tie", "-1.27%", coups[0], "24 Nov 2026"],
-            ["<b>Baccarat</b> 1", "1", "Dragon Bonus, Player", "-3.10%", coups[1], "24 Nov 2026"],
+            ["<b>Baccarat</b> 1", "1", "Dragon Bonus Player", "-3.10%", coups[1], "24 Nov 2026"],
             ["Baccarat 3", "1", "Tie", "-2.04%", coups[2], "24 Nov 2026"],
         ]
         await can_be_used(page)

@@ -65,7 +65,7 @@ async def test_a_table_that_is_not_by_chance_is_marked_and_first(page, tmp_path)
         suspect = page.locator("details").first
         await expect(page.locator("caption").first).to_have_text("Mini Baccarat, Dragon Bonus 1")
         await expect(suspect.locator("summary")).to_contain_text("Mini Baccarat, Dragon Bonus 1")
-        await expect(page.locator("#report > .scrolling")).to_contain_text("Dragon Bonus, Player")
+        await expect(page.locator("#report > .scrolling")).to_contain_text("Dragon Bonus Player")
         for of in await page.locator("table").all():  # a column is there if it says something
             cells = await of.locator("tbody td:nth-child(8)").all_inner_texts()
             assert not cells or any(cells), await of.inner_text()
@@ -194,7 +194,7 @@ async def test_the_csv_has_the_figures_of_the_report(page, tmp_path):
         for each in (of["wager"] for of in report["wagers"])
     ]
     bonus = [each for each in rows if each["wager"] == "dragon_bonus_player"]
-    assert {each["wager_title"] for each in bonus} == {"Dragon Bonus, Player"}
+    assert {each["wager_title"] for each in bonus} == {"Dragon Bonus Player"}
     assert {each["game"]: each["game_title"] for each in rows} == {
         "dragon-bonus-1": "Mini Baccarat, Dragon Bonus 1"
     }
@@ -216,7 +216,7 @@ async def test_the_report_is_printed_and_saved_as_a_pdf_with_titles(page, tmp_pa
         assert download.suggested_filename == "floor-2026-11-18-2026-11-24.pdf"
         pages = pypdf.PdfReader(await download.path()).pages
     text = " ".join(" ".join(each.extract_text() for each in pages).split())
-    for title in ("Mini Baccarat", "Dragon Salon", "Dragon Bonus, Player", "not natural"):
+    for title in ("Mini Baccarat", "Dragon Salon", "Dragon Bonus Player", "not natural"):
         assert title in text
     assert "dragon" not in text  # an identifier
     assert "table-2" not in text
