@@ -32,6 +32,7 @@ const TROUBLES = [
 ];
 /** @type {Overlay[]} */
 const REMARKS = ["last_hand", "dummy"];
+const MANY_LINES = 7; // of limits: more have two columns where one is too low for them
 const SIDES = /** @type {const} */ (["player", "banker"]);
 const MARKS = /** @type {const} */ ([
   ["natural", null],
@@ -114,9 +115,9 @@ export class Board extends TableShown {
       this.text("phase", t(`phase.${phase}`));
       this.one("phase").dataset.phase = phase;
       const remarks = REMARKS.filter((each) => overlays.includes(each)).map((each) => t(`remark.${each}`));
-      one(".remark dd", HTMLElement, this.element).textContent = remarks.join(" · ");
-      this.text("shoe-number", shoe.number);
-      this.text("hand-number", shoe.coup);
+      this.text("remark", remarks.join(" · "));
+      this.text("shoe-number", t("shoe", { number: shoe.number }));
+      this.text("hand-number", t("hand", { number: shoe.coup }));
       this.#fitHead();
       this.element.dispatchEvent(new Event("named", { bubbles: true }));
     });
@@ -127,7 +128,11 @@ export class Board extends TableShown {
       this.#showOutcome(state, troubles.length > 0, turns);
     });
     this.when("limits", [limits, currency, wager_titles], () => {
-      one(".limits > div", HTMLElement, this.element).replaceChildren(...limitLines(limits, currency, wager_titles));
+      const lines = limitLines(limits, currency, wager_titles);
+      const box = one(".limits > div", HTMLElement, this.element);
+      box.classList.toggle("many", lines.length > MANY_LINES);
+      box.style.setProperty("--half", String(Math.ceil(lines.filter((each) => each.matches(".side")).length / 2)));
+      box.replaceChildren(...lines);
       this.text("range", rangesInLine(limits, currency, wager_titles));
       this.#fitLimits();
     });

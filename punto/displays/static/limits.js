@@ -67,7 +67,7 @@ function block(limits, alike, money, nameOf) {
     );
   return element(
     "dl",
-    { class: "base", "data-wager": wager },
+    { class: alike ? "base alike" : "base", "data-wager": wager },
     ...(maximum === minimum
       ? [part("limits", minimum)]
       : [part("minimum", minimum), ...(maximum === null ? [] : [part("maximum", maximum)])]),

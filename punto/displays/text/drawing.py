@@ -56,7 +56,7 @@ class Drawing:
         remarks = [self._words(f"remark.{name}") for name in REMARKS if name in state.overlays]
         phase = Text(GAP.join([self._words(f"phase.{state.phase}"), *remarks]), "bold")
         shoe = {"shoe": state.shoe.number, "hand": state.shoe.coup, "cards_left": state.shoe.cards_left}
-        numbers = [f"{self._words(key)} {'-' if n is None else n}" for key, n in shoe.items()]
+        numbers = [self._words(key).format(number="-" if n is None else n) for key, n in shoe.items()]
         return _both_ends(phase, Text(GAP.join(numbers)), width)
 
     def outcome(self, state: models.State) -> Text:

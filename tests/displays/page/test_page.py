@@ -108,8 +108,8 @@ async def test_table_game_shoe_and_limits_are_named(page, broker):
     async with shown(page, broker, table):
         await expect(page.locator(".table-name")).to_have_text("Dragon Room 8")
         await expect(page.locator(".game")).to_have_text("Mini Baccarat, Canberra")
-        await expect(page.locator(".shoe-number")).to_have_text("1")
-        await expect(page.locator(".hand-number")).to_have_text("3")
+        await expect(page.locator(".shoe-number")).to_have_text("Shoe 1")
+        await expect(page.locator(".hand-number")).to_have_text("Hand 3")
         side = [wager for wager in table.table.state.settings.game.wagers if not wager.base]
         assert await page.locator(".limits dl").all_inner_texts() == [
             "Min\n$25\nMax\n$5,000",
@@ -325,7 +325,7 @@ async def test_a_broker_that_goes_and_comes_back(page, broker):
         async with publisher(broker) as out, dealt(out, table):
             await expect_live(page)
 
-            await expect(page.locator(".hand-number")).to_have_text("1")
+            await expect(page.locator(".hand-number")).to_have_text("Hand 1")
 
 
 async def test_a_server_that_is_killed_and_started_again(page, broker):
@@ -342,7 +342,7 @@ async def test_a_server_that_is_killed_and_started_again(page, broker):
         table.play(1)
         server = server_of(broker, port)
         await expect_live(page)
-        await expect(page.locator(".hand-number")).to_have_text("1")
+        await expect(page.locator(".hand-number")).to_have_text("Hand 1")
 
         status, said = server.end(signal.SIGTERM)
         await expect_not_live(page, 31)

@@ -12,7 +12,7 @@ from tests.displays.meters import Meter
 from tests.displays.page.watching import LAID_OUT, dealt, expect_live
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
-from tests.share import sampled
+from tests.share import sampled, soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -97,6 +97,11 @@ async def test_the_roads_of_every_layout_have_enough_columns(page, broker, path,
     assert found["roads"]["big_road"]["columns"] >= 9
     if path.startswith("split"):
         assert_large(found)
+    elif 9 * width == 16 * height:  # a whole shoe, or nearly
+        columns = {name: road["columns"] for name, road in found["roads"].items() if name != "bead_plate"}
+        assert min(columns.values()) >= 30
+        area = {name: road["width"] * road["height"] for name, road in found["roads"].items()}
+        assert 2 * area["big_road"] >= sum(area.values())
 
 
 SIDE_LIMITS = """
@@ -136,6 +141,57 @@ async def test_side_wagers_have_their_limits_in_letters_that_can_be_read(page, b
     assert cut_off <= 1  # the title of the meter
     assert len(sizes) == 4
     assert min(sizes) >= 15
+
+
+SMALL_PARTS = """
+() => {
+  const wide = (selector) => [...document.querySelectorAll(selector)].filter((each) => each.getClientRects().length > 0)
+    .map((each) => each.getBoundingClientRect().width);
+  const letters = (selector) => [...document.querySelectorAll(selector)].filter((each) => each.checkVisibility())
+    .map((each) => parseFloat(getComputedStyle(each).fontSize));
+  return {
+    asks: wide("[data-ask] svg"),
+    captions: letters(".asks :is(span, i)"),
+    limits: letters(".limits :is(dt, dd)"),
+    counts: letters(".counts :is(dt, dd)"),
+    sides: letters(".hand h2"),
+    said: letters(".outcome"),
+    dividers: [...document.querySelectorAll(".board:first-child .beside")].map((each) => parseFloat(getComputedStyle(each).borderLeftWidth)),
+  };
+}
+"""
+WALL_OF_SIX = f"wall?tables={','.join(f'table-{number}' for number in range(1, 7))}"
+
+
+@pytest.mark.parametrize(
+    ("path", "lang", "width", "height", "least"),
+    [
+        ("split?tables=table-1,table-2", "en", 1920, 1080, {"asks": 24, "captions": 20, "limits": 14, "counts": 20, "dividers": 3}),
+        *soaked(
+            ("tables/table-1/i-score", "en", 1920, 1080, {"asks": 24, "captions": 20, "counts": 20}),
+            ("tables/table-1/i-score", "en", 1280, 960, {"asks": 24, "captions": 20}),
+            ("tables/table-1/i-score", "zh-Hant", 1080, 1920, {"asks": 24, "captions": 20, "dividers": 3}),
+            ("tables/table-1/i-score", "en", 1920, 480, {"asks": 24, "dividers": 3}),
+            ("tables/table-1/i-score", "zh-Hant", 390, 844, {"captions": 14, "counts": 14, "limits": 14, "dividers": 3}),
+            (WALL_OF_SIX, "zh-Hant", 1920, 1080, {"sides": 24, "said": 18, "dividers": 3}),
+        ),
+    ],
+)  # fmt: skip
+async def test_what_is_small_on_a_board_can_still_be_read(page, broker, path, lang, width, height, least):
+    table = PlayedTable(seed=342, game_name="side-wagers")  # with limits of ten wagers
+    table.play(57)
+    await page.set_viewport_size({"width": width, "height": height})
+    async with (
+        display(broker, page={"tables": [f"table-{number}" for number in range(1, 7)]}) as address,
+        publisher(broker) as out,
+        dealt(out, table),
+    ):
+        await page.goto(f"{address}{path}{'&' if '?' in path else '?'}lang={lang}")
+        await expect(page.locator(".board.live [data-count='hands']")).to_have_text("57")
+        await page.evaluate(LAID_OUT)
+        found = await page.evaluate(SMALL_PARTS)
+
+    assert {part: min(found[part]) for part, size in least.items() if min(found[part]) < size - 0.1} == {}
 
 
 NOT_CUT_OFF = """
