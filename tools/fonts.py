@@ -59,6 +59,10 @@ FONTS: Final = (
 )
 
 
+NAMES_OF_TABLES: Final = {"zh-Hant": "翡翠龍鳳凰金貴賓廳房號枱", "zh-Hans": "翡翠龙凤凰金贵宾厅房号台"}
+"""The characters of which houses make most names of their tables, such as 翡翠廳."""
+
+
 def titles(language: str) -> Iterator[str]:
     """The titles in a language of the games that ship, and of their wagers."""
     for path in sorted((ROOT / "configs" / "games").glob("*.toml")):
@@ -72,7 +76,11 @@ def characters(language: str, rooms: Iterable[Path]) -> set[str]:
     found = (
         json.loads((room / "catalogs" / f"{language}.json").read_text(encoding="utf-8")) for room in rooms
     )
-    words = [*(each for catalogue in found for each in catalogue.values()), *titles(language)]
+    words = [
+        *(each for catalogue in found for each in catalogue.values()),
+        *titles(language),
+        *([NAMES_OF_TABLES[language]] if DISPLAYS in rooms else []),
+    ]
     return set("年月日") | {character for each in words for character in each if ord(character) > 0x2E7F}
 
 

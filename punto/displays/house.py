@@ -78,6 +78,10 @@ class HouseFile(BaseModel):
     """An SVG or PNG picture of at most 100 kB. The path of the picture is relative to the folder of the theme file."""
     names: dict[_Language, _Name] = Field(default_factory=dict)
     """The house's name in each language, such as `en = "The Golden Crane"`. A name has 1 to 60 characters."""
+    tables: dict[str, dict[_Language, _Name]] = Field(default_factory=dict)
+    """The tables' names in other languages, by the table's id, such as `table-1 = { zh-Hant = "翡翠廳" }`. In a language that is
+    left out, a table has the name of its own configuration.
+    """
     pictures: Path | None = None
     """The folder of the pictures and films that a board shows while its table is closed or its shoe is changed, in the order of
     their names: up to 40 files that end in .jpg, .png, .svg, .webp, .mp4 or .webm. Its path is relative to the folder of the theme

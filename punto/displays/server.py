@@ -161,6 +161,7 @@ class Pages:
                 "theme": self._options.theme,
                 "lang": self._options.lang,
                 "names": self._house.file.names,
+                "tables": self._house.file.tables,
                 "logo": None if self._house.logo is None else LOGO_ADDRESS,
                 "pictures": [
                     {"address": f"/theme/pictures/{number}", "film": path.suffix.lower() in FILMS}

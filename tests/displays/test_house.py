@@ -29,6 +29,8 @@ def test_a_house_has_its_colours_its_logo_and_its_names(tmp_path):
         [names]
         en = "The Golden Crane"
         zh-Hant = "金鶴"
+        [tables]
+        table-1 = { zh-Hant = "翡翠廳" }
         [colours]
         ground = "#101820"
         gold = "#C9A227"
@@ -39,6 +41,7 @@ def test_a_house_has_its_colours_its_logo_and_its_names(tmp_path):
         ':root[data-theme] { --ground: #101820; --gold: #C9A227; }\n:root { --logo: url("/theme/logo"); }\n'
     )
     assert read.file.names == {"en": "The Golden Crane", "zh-Hant": "金鶴"}
+    assert read.file.tables == {"table-1": {"zh-Hant": "翡翠廳"}}
     assert read.logo is not None
     assert (read.logo.media_type, read.logo.picture) == ("image/png", PNG)
 
@@ -92,10 +95,11 @@ def test_an_invalid_colour_is_refused_and_never_in_a_style_sheet(tmp_path, value
     [
         ("[colours]\ngruond = '#000000'", "colours.gruond.[key]: must be 'glow', "),
         ("[colours]\n'ground; } *' = '#000000'", "must be 'glow', "),
-        ("[dusk]\nground = '#000000'", "house.toml:1: dusk: no such key; there are logo, names, pictures, picture_seconds, colours"),
+        ("[dusk]\nground = '#000000'", "house.toml:1: dusk: no such key; there are logo, names, tables, pictures, picture_seconds, colours"),
         ("[colours]\nground = 7", "house.toml:2: colours.ground: must be text in quotes"),
         ("[names]\n'<b>' = 'x'", "'<b>' is not a language: write its code, such as en or zh-Hant"),
         ("[names]\nen = ''", "names.en: must not be empty"),
+        ("[tables.table-1]\n'<b>' = 'x'", "'<b>' is not a language: write its code, such as en or zh-Hant"),
         (f"[names]\nen = '{'x' * 61}'", "names.en: must have at most 60 characters"),
         ("logo = 'crane.gif'", "logo: crane.gif is not a picture that can be shown: give a .svg or .png file"),
         ("logo = 'none.svg'", "none.svg: No such file or directory. The logo must be beside the theme's file"),

@@ -296,6 +296,7 @@ async def test_the_house_and_the_look_are_served(broker, tmp_path):
             "theme": "jade",
             "lang": "en",
             "names": {"en": "The <b>Golden</b> Crane"},
+            "tables": {},
             "logo": "/theme/logo",
             "pictures": [],
             "picture_seconds": 12,

@@ -59,8 +59,8 @@ class Pit:
             await expect(board.locator(".card[data-card]")).to_have_count(cards)
         if await self.page.locator(".sign").count():
             assert self.meter.award is not None
-            name = self.tables[self.meter.award.table].table.state.settings.name
-            await expect(self.page.locator(".last .won-at")).to_contain_text(name)
+            *_, number = self.tables[self.meter.award.table].table.state.settings.name.split()
+            await expect(self.page.locator(".last .won-at")).to_contain_text(f" {number} · ")
         elif "table-4" in self.on_show:
             await expect(self.page.locator(".progressive.fresh")).to_have_count(1)
 
@@ -90,6 +90,22 @@ class Pit:
                 yield
             finally:
                 lasts = False
+
+
+CHINESE = {"Dragon Room": ("龍廳", "龙厅"), "Jade": ("翡翠", "翡翠"), "Phoenix": ("鳳凰", "凤凰")}
+"""What the tables are called in traditional and in simplified characters, before their numbers."""
+
+
+def _house() -> str:
+    """The theme file of the pit's house: its pictures, and its tables' names in Chinese."""
+    lines = ['pictures = "pictures"', "[tables]"]
+    for at, name in enumerate(NAMES_OF_TABLES, 1):
+        room, _, number = name.rpartition(" ")
+        traditional, simplified = CHINESE[room]
+        lines.append(
+            f'table-{at} = {{ zh-Hant = "{traditional} {number}", zh-Hans = "{simplified} {number}" }}'
+        )
+    return "\n".join(lines) + "\n"
 
 
 GAMES = ("canberra", "side-wagers", "ez-baccarat", "progressive-2", "lucky-6", "mini-baccarat")
@@ -265,7 +281,7 @@ async def on_screen(browser: Browser, folder: Path, shot: Shot) -> AsyncIterator
     (folder / "pictures").mkdir()
     (folder / "pictures" / "moon.svg").write_text(BETWEEN_SHOES, encoding="utf-8")
     house = folder / "house.toml"
-    house.write_text('pictures = "pictures"\n', encoding="utf-8")
+    house.write_text(_house(), encoding="utf-8")
     path, (width, height) = PAGES[shot.page]
     broker = Broker(folder)
     await broker.start()

@@ -103,7 +103,8 @@ export class Board extends TableShown {
   /** @param {State} state */
   #showState(state) {
     keepTime(state.zone);
-    const { name, phase, overlays, shoe, hands, next, result, limits, currency, maximum_wagers, wager_titles } = state;
+    const { phase, overlays, shoe, hands, next, result, limits, currency, maximum_wagers, wager_titles } = state;
+    const name = this.nameOf(this.table, state.name);
     const game = titled(state.game_titles, state.game);
     const turns = phase === "reveal" ? state.revealing_seat : null;
     this.when("head", [name, game, phase, overlays, shoe, maximum_wagers], () => {

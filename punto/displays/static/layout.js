@@ -1,12 +1,13 @@
 // Which tables, how they share the screen, and in which theme: from the page's address, or else the display's settings.
 
 /**
- * What the display is set to, and the house's name by language; /settings.json.
+ * What the display is set to, and the names of the house and its tables by language; /settings.json.
  * @typedef {object} Settings
  * @property {string} layout
  * @property {string} theme
  * @property {string} lang
  * @property {Record<string, string>} names
+ * @property {Record<string, Record<string, string>>} tables the tables' names in other languages, by the table's id
  * @property {string | null} logo
  * @property {{ address: string, film: boolean }[]} pictures
  * @property {number} picture_seconds

@@ -178,7 +178,7 @@ export class Sign extends TableShown {
 
   /** @param {NamedTable[]} tables */
   #nameTables(tables) {
-    for (const { id, name } of tables) if (name !== null) this.#names.set(id, name);
+    for (const { id, name } of tables) if (name !== null) this.#names.set(id, this.nameOf(id, name));
     this.when("names", [...this.#names], () => this.#showWhose());
     if (this.#progressive !== null) this.#showAward(this.#progressive);
   }

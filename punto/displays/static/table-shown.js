@@ -1,6 +1,6 @@
 // What a board and a sign have in common. All message content goes into the page as text, never as HTML.
 
-import { fillIn } from "/shared/catalogue.js";
+import { fillIn, titled } from "/shared/catalogue.js";
 import { one } from "/shared/elements.js";
 import { fit } from "./fit.js";
 import { showHouse } from "./house.js";
@@ -22,6 +22,7 @@ export class TableShown {
     this.element = /** @type {HTMLElement} */ (one("*", HTMLElement, content).cloneNode(true));
     this.table = table;
     this.#onPlay = onPlay;
+    this.#names = house.tables;
     this.#live = new Live(this.element);
     fillIn(this.element);
     showHouse(this.one("logo"), house);
@@ -30,6 +31,7 @@ export class TableShown {
   }
 
   #onPlay;
+  #names;
   #live;
   /** @type {Map<string, string>} */
   #shown = new Map();
@@ -48,6 +50,15 @@ export class TableShown {
    */
   stopped(codes) {
     this.#live.stopped(codes);
+  }
+
+  /**
+   * What a table is called in the page's language: as the house says, or else as the table itself says.
+   * @param {string} id
+   * @param {string} own
+   */
+  nameOf(id, own) {
+    return titled(this.#names[id], own);
   }
 
   /** The table has said what it is called. */

@@ -103,6 +103,25 @@ async def test_titles_are_the_game_files_in_the_language_or_else_the_catalogues_
         await expect(page.locator('[data-wager="player_pair"] dt')).to_have_text("閒對")
 
 
+async def test_a_table_has_the_name_that_the_house_gives_it_in_the_language(page, broker, tmp_path):
+    house = tmp_path / "house.toml"
+    house.write_text('[tables]\ntable-1 = { zh-Hant = "龍寶 8" }\n', encoding="utf-8")
+    meter = Meter()
+    meter.win(24_525_36, ago=timedelta(hours=1))
+    async with (
+        display(broker, page={"house": house}) as address,
+        publisher(broker) as out,
+        dealt(out, PlayedTable(), meter),
+    ):
+        for language, name in (("zh-Hant", "龍寶 8"), ("en", "Dragon Room 8")):
+            await page.goto(f"{address}?lang={language}")
+            await expect(page.locator(".board h1")).to_have_text(name)
+            await expect(page.locator(".caption .whose")).to_have_text(name)
+            await page.goto(f"{address}progressive?lang={language}")
+            await expect(page.locator("header .table-name")).to_have_text(name)
+            await expect(page.locator(".last .won-at")).to_contain_text(name)
+
+
 async def test_a_sign_has_the_title_of_its_progressive_in_its_language(page, broker):
     message = Meter().message()
     async with display(broker, page={"lang": "zh-Hant"}) as address, publisher(broker) as out:
