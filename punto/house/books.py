@@ -241,7 +241,7 @@ def _progressive(
         progressive=told.progressive,
         title=in_words(told.progressive) if meter is None else meter.meter.title,
         table=told.table,
-        name=told.table if meter is None else meter.name,
+        name=in_words(told.table) if meter is None else meter.name,
         record=told.record,
         currency=told.currency,
         simulation=told.simulation,

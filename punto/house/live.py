@@ -12,7 +12,7 @@ from punto.baccarat.table.state import Phase
 from punto.configs.expectations import Expectations
 from punto.configs.problems import cut
 from punto.house.disputes import HeldRecord
-from punto.house.titles import titled
+from punto.house.titles import in_words, titled
 from punto.messages.building import timestamp
 from punto.messages.metering import told
 from punto.messages.meters import TableMeters
@@ -328,7 +328,7 @@ class Floor:
             found.append(
                 KeptMeter(
                     table=name,
-                    name=name if state is None else state.name,
+                    name=in_words(name) if state is None else state.name,
                     record=keeper_of(told)[1],
                     currency=told.currency,
                     simulation=told.simulation,

@@ -36,11 +36,14 @@ from punto.runtime.gaming_days import Calendar
 class Meter(Part):
     """A progressive's current state. `promised` is the total of awards that are locked and not yet booked.
 
+    `title` is its name for people. `awards` counts all awards that were locked, of which `backed_out` were backed out.
+
     `from_tray` is the tray's payments of awards, which are not in the meter's accounts. `balanced` says if
     the sources' total equals the held and the paid money. `tiers` has the awards' hands in words, by the names of their rules.
     """
 
     progressive: str
+    title: str
     retired: bool
     since: Timestamp
     until: Timestamp
@@ -48,6 +51,7 @@ class Meter(Part):
     paid_by_tier: dict[str, Exact]
     promised: Minor
     awards: int
+    backed_out: int
     from_tray: Minor
     balanced: bool
     tiers: dict[str, str]
@@ -66,6 +70,7 @@ def _meter(record: Record, name: str) -> Meter:
     open_awards = [each.entry.award for each in locked if each.entry.award.id not in booked]
     return Meter(
         progressive=name,
+        title=record.settings(name)[-1][1].wager.title,
         retired=bool(record.log(("retired",), name)),
         since=since,
         until=until,
@@ -73,6 +78,7 @@ def _meter(record: Record, name: str) -> Meter:
         paid_by_tier=record.paid_by_tier(name),
         promised=sum(award.amount for award in open_awards if award.payer == "meter"),
         awards=len(locked),
+        backed_out=len(record.log(("award_backed_out",), name)),
         from_tray=sum(each.amount for each in from_tray(record, name, EVERYTHING)),
         balanced=accounts.given == accounts.held + accounts.paid,
         tiers=record.tiers(name),

@@ -34,7 +34,7 @@ from punto.reports.slip import Encoding, PrinterError, reached, slip
 from punto.reports.win_page import WinPage, win_page
 from punto.runtime import clock
 from punto.runtime.csv_cells import Cell
-from punto.runtime.gaming_days import Calendar, read_day, read_weekday
+from punto.runtime.gaming_days import Calendar, read_day, read_weekday, written_day
 from punto.web.answers import download, json_of
 from punto.web.markup import spoken
 
@@ -308,21 +308,21 @@ def _add_downloads_of_periods(reads: APIRouter, house: House) -> None:
         def rows(record: Record) -> sheets.Rows:
             return sheets.day_sheet(record.currency, _day(record, house, day), zone)
 
-        return await _sheet(house, form, f"Daily accrual report, {day}", f"day-{day}", rows)
+        return await _sheet(house, form, f"Daily accrual report, {written_day(day)}", f"day-{day}", rows)
 
     @reads.get("/{form}/weeks/{day}")
     async def week_file(form: _Form, day: _Day, week_starts: _WeekStarts = None) -> Response:
         def rows(record: Record) -> sheets.Rows:
             return sheets.week_sheet(record.currency, _week(record, house, day, week_starts))
 
-        return await _sheet(house, form, f"Weekly deposit, week of {day}", f"week-{day}", rows)
+        return await _sheet(house, form, f"Weekly deposit, week of {written_day(day)}", f"week-{day}", rows)
 
     @reads.get("/{form}/reconciliations/{day}")
     async def reconciliation_file(form: _Form, day: _Day) -> Response:
         def rows(record: Record) -> sheets.Rows:
             return sheets.reconciliation_sheet(record.currency, _reconciled(record, house, day))
 
-        return await _sheet(house, form, f"Reconciliation, {day}", f"reconciliation-{day}", rows)
+        return await _sheet(house, form, f"Reconciliation, {written_day(day)}", f"reconciliation-{day}", rows)
 
 
 # --- the win page

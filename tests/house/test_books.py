@@ -245,7 +245,7 @@ def test_a_meter_that_is_kept_now_is_first_and_an_earlier_record_has_its_own_boo
     now = kept(keeper, tells=False)
     new, earlier = house_books(store, now, NOW, None).progressives
 
-    assert (new.record, new.name, new.title) == ("aa", "meter-1", "Dragon Bonus Progressive")
+    assert (new.record, new.name, new.title) == ("aa", "Meter 1", "Dragon Bonus Progressive")
     assert (earlier.record, earlier.meter, earlier.title) == ("an old one", None, "Dragon")
     assert [each.state for each in earlier.days[:5]] == ["unused", "ended", "ended", "unused", "unused"]
     assert earlier.warnings == ()

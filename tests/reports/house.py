@@ -131,7 +131,7 @@ async def at_the_house(folder: Path, now: str, own: Settings | None = None) -> A
             yield House(here, clock, record)
 
 
-async def a_weekend(here: House) -> None:
+async def a_weekend(here: House, reason: str = "=a promotion") -> None:
     """Friday: opened, games, a quarter won. Saturday: nothing. Sunday: adjusted, backed out, all of it won."""
     here.clock.at("2026-11-20 20:00")
     await here.open()
@@ -142,7 +142,7 @@ async def a_weekend(here: House) -> None:
     await here.give(CountCoins("2026-11-20", 600, "eve"))
     here.clock.at("2026-11-22 12:00")
     await here.give(
-        Adjust(Cause.INCREASE, 12_345, "=a promotion", "eve", "omar"),
+        Adjust(Cause.INCREASE, 12_345, reason, "eve", "omar"),
         BackOut(1, "the wrong seats", "eve", "omar"),
     )
     await here.game([1, 2, 3, 4, 5, 6, 7], WHOLE, winners=[3])

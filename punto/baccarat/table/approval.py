@@ -62,6 +62,8 @@ def _above_threshold(progressive: TablesProgressive, order: OfMoney, currency: s
     threshold, moved = progressive.books.settings.approval_above, moved_by(progressive.books, order)
     if threshold is None or not moved or moved + progressive.alone <= threshold:
         return None
+    if threshold == 0:
+        return "a second person must approve this order"
     today = (
         f", with {written(progressive.alone, currency)} of this gaming day that nobody approved,"
         if progressive.alone

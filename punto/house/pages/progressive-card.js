@@ -8,6 +8,7 @@ import { dayAndClock } from "/shared/times.js";
 import { moment, sentence, spaced, writtenDay } from "/shared/words.js";
 
 /** @import { BooksDay, HouseBooks, HouseProgressive, LinkedTable, MeterView } from "#sent/floor" */
+/** @import { Words } from "/shared/books.js" */
 /** @import { Content } from "/shared/elements.js" */
 
 const PHASES = { new: "Not in service yet", open: "In service", retired: "Retired for good" };
@@ -69,9 +70,10 @@ export class ProgressiveCard {
   /** @type {(of: HouseProgressive, house: HouseBooks) => void} */
   show(of, { day, first, last, tiers, progressives }) {
     const twice = progressives.filter((each) => each.table === of.table && each.progressive === of.progressive);
+    const record = twice.length > 1 ? `, record ${of.record}` : "";
     refresh(this.#title, of.title, () => [of.title]);
     refresh(this.#keeper, [of.name, of.record, of.simulation, twice.length], () => [
-      `Kept by ${of.name}${twice.length > 1 ? `, record ${of.record}` : ""}${of.simulation ? ", simulation" : ""}`,
+      `Kept by ${of.name}${record}${of.simulation ? ", simulation" : ""}`,
     ]);
     this.element.classList.toggle("warned", of.warnings.length > 0);
     this.#now.classList.toggle("frozen", of.meter?.live === false);
@@ -86,25 +88,31 @@ export class ProgressiveCard {
     refresh(this.#week, [of.days, day], () =>
       weekTable(of, day, `Gaming week ${writtenDay(first)} to ${writtenDay(last)}`),
     );
-    this.#showReports(of, day, tiers);
+    const title = `${of.title} of ${of.name}${record}`;
+    this.#showReports(of, day, { title: () => title, tier: (_, tier) => tiers[tier ?? ""] ?? spaced(tier ?? "") });
   }
 
-  /** @type {(of: HouseProgressive, day: string, tiers: HouseBooks["tiers"]) => void} */
-  #showReports({ books, week, week_as_of: weekAsOf, days }, day, tiers) {
+  /** @type {(of: HouseProgressive, day: string, words: Words) => void} */
+  #showReports({ books, week, week_as_of: weekAsOf, days }, day, words) {
     const { day: accrual, deposit, compared } = this.#reports;
     const chosen = days.find((each) => each.day === day);
     draw(
       accrual,
       books?.day ?? null,
       () => `Accrual of ${writtenDay(day)}`,
-      (told) => dayReport(told, (_, tier) => tiers[tier ?? ""] ?? spaced(tier ?? "")),
+      (told) => dayReport(told, words),
     );
-    draw(deposit, week, (told) => depositOf(told, weekAsOf), weekReport);
+    draw(
+      deposit,
+      week,
+      (told) => depositOf(told, weekAsOf),
+      (told) => weekReport(told, words.title),
+    );
     draw(
       compared,
       books?.reconciliation ?? null,
       () => `Reconciliation of ${writtenDay(day)}: ${verdictOf(chosen)}`,
-      reconciliation,
+      (told) => reconciliation(told, words.title),
     );
   }
 }
@@ -145,7 +153,7 @@ function meterNow(meter, currency, names) {
           "Last award",
           award === null
             ? "None"
-            : `${money(award.amount)}, ${AWARDS[award.state]}: ${award.title}, ${names[award.table] ?? award.table}, game ${award.round}, ${dayAndClock(award.won)}`,
+            : `${money(award.amount)}, ${AWARDS[award.state]}: ${award.title}, ${names[award.table] ?? award.table}, hand ${award.round}, ${dayAndClock(award.won)}`,
         ],
       ],
       { class: "now" },

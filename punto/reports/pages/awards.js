@@ -1,27 +1,31 @@
 // The drawing of awards, and of games that nobody won.
 
-import { element, table } from "/shared/elements.js";
+import { KEY_SWITCH } from "/shared/books.js";
+import { element, svg, table } from "/shared/elements.js";
 import { exact } from "/shared/exact.js";
 import { dayAndClock } from "/shared/times.js";
+import { sentence } from "/shared/words.js";
 
 /** @import { Award, NobodyWon } from "#sent/game-manager" */
+/** @import { Named } from "./words.js" */
 
 const STATES = { locked: "Locked, not booked", booked: "Booked", backed_out: "Backed out" };
 
 /**
  * Awards, each with its keys and what was printed of it.
  * @param {Award[]} awards
- * @param {(award: Award) => Node[]} keysOf
+ * @param {Named} words
+ * @param {{ print: (award: Award) => Node[], back: (award: Award) => Node[] }} keys
  */
-export function awardsTable(awards, keysOf) {
+export function awardsTable(awards, words, keys) {
   if (awards.length === 0) return element("p", { class: "quiet" }, "No award yet.");
   return table(
     "",
-    ["Award", "Tier", "Round", ">Meter", ">Amount", "Shares, as paid", "Confirmed", "State", "Win page"],
+    ["Award", "Tier", "Hand", ">Meter", ">Amount", "Shares, as paid", "Confirmed", "State", "Win page"],
     awards.map((award) => [
-      element("b", {}, `${award.progressive} ${award.number}`),
+      element("span", {}, element("b", {}, award.number), element("small", {}, words.title(award.progressive))),
       award.title,
-      `${award.round} at ${award.table}`,
+      element("span", {}, award.round, element("small", { class: "at-table" }, words.table(award.table))),
       award.payer === "meter" ? exact(award.meter) : "",
       element(
         "span",
@@ -30,14 +34,12 @@ export function awardsTable(awards, keysOf) {
         ...(award.payer === "tray" ? [element("small", {}, "from the tray")] : []),
       ),
       element("ul", {}, ...award.shares.map(({ seat, amount }) => element("li", {}, `Seat ${seat} `, exact(amount)))),
-      element("span", {}, confirmedBy(award), element("small", {}, dayAndClock(award.locked))),
-      stateOf(award),
-      element("div", { class: "keys" }, ...keysOf(award), ...printed(award)),
+      element("span", {}, sentence(confirmedBy(award)), element("small", {}, dayAndClock(award.locked))),
+      element("div", {}, stateOf(award), ...keys.back(award)),
+      element("div", { class: "keys" }, ...keys.print(award), ...printed(award)),
     ]),
   );
 }
-
-const KEY_SWITCH = "key switch"; // a key does not tell who turned it
 
 /** @type {Record<Award["by"], (level: string | null) => string>} */
 const BY = {
@@ -47,26 +49,27 @@ const BY = {
   dealer: () => "dealer alone",
 };
 /** @param {Award | NobodyWon} award */
-const confirmedBy = ({ who, by, level, confirmed_by: first }) =>
-  `${first ? `${first}, then ` : ""}${who}${by === null || who === KEY_SWITCH ? "" : `, ${BY[by](level)}`}`;
-
-/** @typedef {(progressive: string, tier: string | null) => string} TierOf an award's hand in words */
+function confirmedBy({ who, by, level, confirmed_by: first }) {
+  const last =
+    who === KEY_SWITCH ? "supervisor’s key, without a name" : `${who}${by === null ? "" : `, ${BY[by](level)}`}`;
+  return first ? `${first}, then ${last}` : last;
+}
 
 /**
  * Games that ended with NOBODY WON, and those of them that were reopened.
  * @param {NobodyWon[]} games
- * @param {TierOf} tierOf
+ * @param {Named} words
  */
-export const nobodyWon = (games, tierOf) =>
+export const nobodyWon = (games, words) =>
   games.map((game) =>
     element(
       "p",
       {},
       game.lost
-        ? `${dayAndClock(game.ts)}, game ${game.round} ended without its table ${game.table} by ${game.who}, approved by ${game.approved_by}: ${game.reason}`
+        ? `${dayAndClock(game.ts)}, the game of hand ${game.round} ended without its table ${words.table(game.table)} by ${game.who}, approved by ${game.approved_by}: ${game.reason}`
         : game.again
-          ? `${dayAndClock(game.ts)}, game ${game.round} at ${game.table} opened again by ${game.who}, approved by ${game.approved_by}: ${game.reason}`
-          : `${dayAndClock(game.ts)}, nobody won game ${game.round} at ${game.table} (${tierOf(game.progressive, game.tier)}, ${game.amount}), confirmed by ${confirmedBy(game)}: ${game.reason}`,
+          ? `${dayAndClock(game.ts)}, the game of hand ${game.round} at ${words.table(game.table)} opened again by ${game.who}, approved by ${game.approved_by}: ${game.reason}`
+          : `${dayAndClock(game.ts)}, nobody won hand ${game.round} at ${words.table(game.table)} (${words.tier(game.progressive, game.tier)}, ${game.amount}), confirmed by ${confirmedBy(game)}: ${game.reason}`,
     ),
   );
 
@@ -95,3 +98,10 @@ const printed = ({ prints }) => {
   ];
   return said.map((text) => element("small", {}, text));
 };
+
+export const bag = () =>
+  svg(
+    "svg",
+    { viewBox: "0 0 24 24", class: "bag", "aria-hidden": true },
+    svg("path", { d: "M8 2h8l-2 4h-4zM9 7h6c4 3 6 7 6 10 0 3-2 5-5 5H8c-3 0-5-2-5-5 0-3 2-7 6-10z" }),
+  );

@@ -1,17 +1,19 @@
 // The Game Manager: five parts, one of them visible.
 
 import { dayReport, metersTable, reconciliation, weekReport } from "/shared/books.js";
-import { button, byId, element, one, put, refresh, submitted, svg, table } from "/shared/elements.js";
+import { daysLater, setDay } from "/shared/days.js";
+import { button, byId, element, one, put, refresh, submitted, table } from "/shared/elements.js";
 import { exact, isZero, minor } from "/shared/exact.js";
 import { decimal, readMoney } from "/shared/money.js";
 import { lastOf } from "/shared/newer.js";
 import { dayAndClock, tellTimesBy } from "/shared/times.js";
-import { sentence, spaced } from "/shared/words.js";
+import { sentence, writtenDay } from "/shared/words.js";
 import { askOrder, say } from "/static/dialogs.js";
 import { showPart } from "/static/parts.js";
 import { ask, follow, goToSignOn, live, reasonOf } from "/static/service.js";
 import { begin, pageLink, showTop } from "/static/top.js";
-import { awardsTable, nobodyWon } from "./awards.js";
+import { awardsTable, bag, nobodyWon } from "./awards.js";
+import { wordsOf } from "./words.js";
 
 /** @import { View } from "#sent/consoles" */
 /** @import { Advice, Award, Awards, Day, InForce, Overview, Own, Reconciliation, Week } from "#sent/game-manager" */
@@ -46,12 +48,7 @@ async function get(path) {
 const may = (order) => live() && view.orders.includes(order);
 const own = () => overview?.own ?? null;
 const currency = () => overview?.currency ?? "";
-/**
- * An award's hand in words, as in the pay table.
- * @type {(progressive: string, tier: string | null) => string}
- */
-const tierOf = (progressive, tier) =>
-  overview?.meters.find((each) => each.progressive === progressive)?.tiers[tier ?? ""] ?? spaced(tier ?? "");
+const words = wordsOf(() => overview);
 /** @param {number} units */
 const told = (units) => minor(units, currency());
 
@@ -65,14 +62,14 @@ async function loadOverview() {
   put("of-table", found.name);
   put("zone", `The house's clock: ${tellTimesBy(found.zone)}`);
   showOwn();
-  refresh(byId("meter-list"), found.meters, metersTable);
+  refresh(byId("meter-list"), found.meters, (meters) => metersTable(meters, words.title));
 }
 
 const PHASES = { new: "Not in service yet.", open: "In service.", retired: "Retired for good." };
 
 function showOwn() {
   const mine = own();
-  put("own-title", mine === null ? "This table has no progressive" : `${mine.title}, ${mine.progressive}`);
+  put("own-title", mine === null ? "This table has no progressive" : words.title(mine.progressive));
   const shown = byId("shown");
   refresh(shown, mine && [mine.phase, view.progressive?.meter ?? mine.shown], () =>
     mine === null || mine.phase !== "open"
@@ -325,8 +322,8 @@ async function loadAwards() {
   older.disabled = !found.more;
   older.value = String(lastOf(found.awards)?.input ?? "");
   refresh(byId("award-list"), [found, may("back_out"), overview?.slip_printer], () => [
-    awardsTable(found.awards, moneyBag),
-    ...nobodyWon(found.nobody_won, tierOf),
+    awardsTable(found.awards, words, { print: moneyBag, back: backOutKey }),
+    ...nobodyWon(found.nobody_won, words),
   ]);
 }
 
@@ -339,32 +336,24 @@ newer.addEventListener("click", () => {
   loadAwards();
 });
 
-const bag = () =>
-  svg(
-    "svg",
-    { viewBox: "0 0 24 24", class: "bag", "aria-hidden": true },
-    svg("path", { d: "M8 2h8l-2 4h-4zM9 7h6c4 3 6 7 6 10 0 3-2 5-5 5H8c-3 0-5-2-5-5 0-3 2-7 6-10z" }),
-  );
-
 /**
  * The money bag: the win page on paper, and on a slip if there is a printer.
  * @param {Award} award
  */
 function moneyBag(award) {
-  const words = `of award ${award.number}`;
-  const page = button("Print", () => printPage(award), { "aria-label": `Print the win page ${words}` });
+  const of = `of award ${award.number}`;
+  const page = button("Print", () => printPage(award), { "aria-label": `Print the win page ${of}` });
   page.prepend(bag());
   const made = [page];
-  if (overview?.slip_printer)
-    made.push(button("Slip", () => printSlip(award), { "aria-label": `Print a slip ${words}` }));
-  if (award.state === "booked" && award.progressive === own()?.progressive)
-    made.push(
-      button("Back out", () => backOut(award), {
-        disabled: !may("back_out"),
-        "aria-label": `Back out award ${award.number}`,
-      }),
-    );
+  if (overview?.slip_printer) made.push(button("Slip", () => printSlip(award), { "aria-label": `Print a slip ${of}` }));
   return made;
+}
+
+/** @param {Award} award */
+function backOutKey(award) {
+  if (award.state !== "booked" || award.progressive !== own()?.progressive) return [];
+  const attributes = { disabled: !may("back_out"), "aria-label": `Back out award ${award.number}` };
+  return [button("Back out", () => backOut(award), attributes)];
 }
 
 /** @param {Award} award */
@@ -407,6 +396,8 @@ function backOut(award) {
 /** @typedef {HTMLFormElement & { dataset: { of: Period } }} PeriodForm */
 
 const forms = /** @type {PeriodForm[]} */ ([...document.querySelectorAll("form.when")]);
+/** @param {HTMLFormElement} form */
+const dayOf = (form) => /** @type {HTMLInputElement} */ (form.elements.namedItem("day"));
 
 for (const form of forms) {
   form.addEventListener("submit", (event) => {
@@ -416,10 +407,9 @@ for (const form of forms) {
   for (const key of form.querySelectorAll("[data-step]")) {
     const step = Number(key.getAttribute("data-step"));
     key.addEventListener("click", () => {
-      const day = new Date(`${field(form, "day").value}T00:00:00Z`);
-      if (Number.isNaN(day.getTime())) return;
-      day.setUTCDate(day.getUTCDate() + step);
-      field(form, "day").value = day.toISOString().slice(0, 10);
+      const day = dayOf(form);
+      if (day.value === "") return;
+      setDay(day, daysLater(day.value, step));
       loadReport(form);
     });
   }
@@ -433,9 +423,13 @@ async function loadReport(form) {
   for (const file of form.querySelectorAll("[data-form]"))
     file.setAttribute("href", `/api/progressive/${file.getAttribute("data-form")}/${path}`);
   if (form.dataset.of === "days")
-    await drawReport("day", path, /** @param {Day} report */ (report) => dayReport(report, tierOf));
-  else if (form.dataset.of === "weeks") await drawReport("week", path, weekReport);
-  else offerCount(await drawReport("reconcile", path, reconciliation));
+    await drawReport("day", path, /** @param {Day} report */ (report) => dayReport(report, words));
+  else if (form.dataset.of === "weeks")
+    await drawReport("week", path, /** @param {Week} report */ (report) => weekReport(report, words.title));
+  else {
+    const drawn = /** @param {Reconciliation} report */ (report) => reconciliation(report, words.title);
+    offerCount(await drawReport("reconcile", path, drawn));
+  }
 }
 
 /**
@@ -463,7 +457,7 @@ function offerCount(found) {
   one("[type=submit]", HTMLButtonElement, form).disabled = !may("count_coins");
   const waits = dropped.find(({ coins }) => !isZero(coins.taken ?? "") && coins.counted === null) ?? lastOf(dropped);
   refresh(field(form, "progressive"), [found.day, ...dropped.map(({ progressive }) => progressive)], ([, ...names]) =>
-    names.map((name) => element("option", { value: name, selected: name === waits?.progressive }, name)),
+    names.map((name) => element("option", { value: name, selected: name === waits?.progressive }, words.title(name))),
   );
 }
 
@@ -475,7 +469,7 @@ submitted(byId("coins-form", HTMLFormElement), (form) => {
   const dialog = askOrder({
     order: "count_coins",
     view,
-    text: `${told(amount)} was counted for ${progressive} on the gaming day ${day}. The count moves no money. If a day has several counts, the last one is used.`,
+    text: `${told(amount)} was counted for ${words.title(progressive)} on the gaming day ${writtenDay(day)}. The count moves no money. If a day has several counts, the last one is used.`,
     read: () => ({ day, amount, progressive }),
   });
   dialog.addEventListener("close", () => {
@@ -489,7 +483,7 @@ submitted(byId("coins-form", HTMLFormElement), (form) => {
 for (const key of document.querySelectorAll("[data-print]")) key.addEventListener("click", () => print());
 addEventListener("beforeprint", () => {
   const day = forms.find((form) => form.closest(`[data-part="${part}"]`));
-  const shown = day === undefined ? "" : `${field(day, "day").value}. `;
+  const shown = day === undefined ? "" : `${writtenDay(dayOf(day).value)}. `;
   put("printed", `${shown}Printed ${dayAndClock(new Date().toISOString())}`);
 });
 
@@ -507,7 +501,7 @@ async function load() {
   if (part === "awards") await loadAwards();
   const form = forms.find((each) => each.closest(`[data-part="${part}"]`));
   if (form === undefined || overview === null) return;
-  if (!field(form, "day").value) field(form, "day").value = overview.today;
+  if (!dayOf(form).value) setDay(dayOf(form), overview.today);
   await loadReport(form);
 }
 

@@ -65,15 +65,30 @@ const period = ({ begins, ends, state, elsewhere }) =>
   );
 
 /**
+ * What people call a progressive, and in words the hand of its award.
+ * @typedef {{ title: (progressive: string) => string, tier: (progressive: string, tier: string | null) => string }} Words
+ */
+
+/**
+ * Parts of a report, and what its small digits are, if it has any.
+ * @param {Node[]} parts
+ */
+const explained = (parts) =>
+  parts.some((part) => part instanceof Element && part.querySelector(".rest") !== null)
+    ? [...parts, nothing("The small digits are fractions of the currency’s smallest unit.")]
+    : parts;
+
+/**
  * Every account of every progressive, and the payments of each tier.
  * @param {Meter[]} meters
+ * @param {Words["title"]} titleOf
  */
-export function metersTable(meters) {
+export function metersTable(meters, titleOf) {
   if (meters.length === 0) return [nothing("No progressive has been opened yet.")];
-  return meters.flatMap((meter) => [
+  const of = meters.flatMap((meter) => [
     scrolling(
-      meter.progressive,
-      table(`${meter.progressive}${meter.retired ? ", retired" : ""}`, COLUMNS, [
+      `${titleOf(meter.progressive)}, every account`,
+      table(`${titleOf(meter.progressive)}${meter.retired ? ", retired" : ""}`, COLUMNS, [
         ACCOUNTS.map(([name]) => exact(meter.accounts[name])),
       ]),
     ),
@@ -81,7 +96,7 @@ export function metersTable(meters) {
       [
         ...Object.entries(meter.paid_by_tier).map(paidFor(meter.tiers)),
         ["Promised to awards not booked", exact(meter.promised)],
-        ["Awards", meter.awards],
+        ["Awards", `${meter.awards}${meter.backed_out > 0 ? `, ${meter.backed_out} backed out` : ""}`],
         ["Paid from the tray", exact(meter.from_tray)],
       ],
       { class: "figures small" },
@@ -92,6 +107,7 @@ export function metersTable(meters) {
       "The books do not balance, because another program changed the record. Run punto replay to find the change.",
     ),
   ]);
+  return explained(of);
 }
 
 /** @type {(tiers: Record<string, string>) => (paid: [tier: string, paid: string]) => [string, Node]} */
@@ -99,24 +115,27 @@ const paidFor =
   (tiers) =>
   ([tier, paid]) => [`Paid, ${tiers[tier] ?? spaced(tier)}`, exact(paid)];
 
-/** @typedef {(progressive: string, tier: string | null) => string} TierOf an award's hand in words */
-
 /**
  * The accrual report: start, every change, end, account by account.
  * @param {Day} day
- * @param {TierOf} tierOf
+ * @param {Words} words
  */
-export function dayReport(day, tierOf) {
+export function dayReport(day, words) {
+  const tierOf = words.tier;
   const of = day.progressives.flatMap((each) => [
     facts(
       [
-        ["Rounds", each.rounds],
+        ["Hands", each.rounds],
         ["Wagers", each.wagers],
         ["Staked", exact(each.staked)],
       ],
       { class: "figures" },
     ),
-    element("div", { class: "accrual" }, scrolling(`${each.progressive}, every change`, accrual(each, tierOf))),
+    element(
+      "div",
+      { class: "accrual" },
+      scrolling(`${words.title(each.progressive)}, every change`, accrual(each, words)),
+    ),
     verdict(
       each.explained,
       "Start and changes add up to the end, to the millionth of the smallest unit of the currency.",
@@ -140,21 +159,20 @@ export function dayReport(day, tierOf) {
         `. ${why(paid)}`,
       ),
     ),
-    ...each.nobody_won.map((game) =>
-      element("p", {}, `${dayAndClock(game.ts)}, game ${game.round} ${endOf(game, tierOf)}. ${why(game)}`),
-    ),
+    ...each.nobody_won.map((game) => element("p", {}, `${dayAndClock(game.ts)}, ${endOf(game, tierOf)}. ${why(game)}`)),
     ...(each.open_awards.length > 0
       ? [element("p", { class: "fault" }, `Awards locked but not booked by the end: ${each.open_awards.join(", ")}.`)]
       : []),
     ...notListed(each.left_out),
   ]);
-  return [period(day), ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")])];
+  return [period(day), ...(of.length > 0 ? explained(of) : [nothing("No progressive was in service yet.")])];
 }
 
-/** @type {(game: NobodyWon, tierOf: TierOf) => string} */
-function endOf(game, tierOf) {
-  if (game.lost) return `ended without its table ${game.table}`;
-  return game.again ? "was opened again" : `was won by nobody (${tierOf(game.progressive, game.tier)})`;
+/** @type {(game: NobodyWon, tierOf: Words["tier"]) => string} */
+function endOf({ round, table: of, lost, again, progressive, tier }, tierOf) {
+  if (lost) return `the game of hand ${round} ended without its table ${of}`;
+  if (again) return `the game of hand ${round} was opened again`;
+  return `nobody won hand ${round} (${tierOf(progressive, tier)})`;
 }
 
 /**
@@ -175,8 +193,8 @@ const notListed = (number) =>
 /** @param {unknown} setting */
 const value = (setting) => (setting === null ? "none" : String(setting));
 
-/** @type {(report: Accrual, tierOf: TierOf) => HTMLTableElement} */
-function accrual({ progressive, start, changes, end }, tierOf) {
+/** @type {(report: Accrual, words: Words) => HTMLTableElement} */
+function accrual({ progressive, start, changes, end }, { title, tier: tierOf }) {
   /** @type {(name: string, accounts: Accounts) => Content[]} */
   const whole = (name, accounts) => [
     element("b", {}, name),
@@ -184,7 +202,7 @@ function accrual({ progressive, start, changes, end }, tierOf) {
     ...ACCOUNTS.map(([account]) => exact(accounts[account])),
   ];
   return table(
-    progressive,
+    title(progressive),
     ["What", "Who and why", ...COLUMNS],
     [
       whole("Start", start),
@@ -209,15 +227,21 @@ function what({ cause, ts, award }, tier) {
   );
 }
 
+/** What the record has of the turn of a supervisor's key, which tells nobody's name. */
+export const KEY_SWITCH = "key switch";
+
 /** @param {{ who: string | null, reason: string | null, approved_by: string | null }} entry */
 const why = ({ who, reason, approved_by }) =>
-  [who, approved_by && `approved by ${approved_by}`, reason && `“${reason}”`].filter(Boolean).join(", ");
+  [who === KEY_SWITCH ? "supervisor’s key" : who, approved_by && `approved by ${approved_by}`, reason && `“${reason}”`]
+    .filter(Boolean)
+    .join(", ");
 
 /**
  * The weekly deposit, its parts, and the carried fractions.
  * @param {Week} week
+ * @param {Words["title"]} titleOf
  */
-export function weekReport(week) {
+export function weekReport(week, titleOf) {
   const of = week.progressives.flatMap((each) => [
     element(
       "p",
@@ -226,9 +250,9 @@ export function weekReport(week) {
       element("b", {}, exact(each.deposit.replace("-", ""))),
     ),
     scrolling(
-      `${each.progressive}, the week`,
+      `${titleOf(each.progressive)}, the week`,
       table(
-        each.progressive,
+        titleOf(each.progressive),
         ["What", ">Meter and overflow", ">Reserve", ">Held"],
         [
           [element("b", {}, "Start"), "", "", exact(each.start)],
@@ -252,20 +276,21 @@ export function weekReport(week) {
       `Gaming days ${writtenDay(week.first)} to ${writtenDay(week.last)}. The deposit is what is held for the players at the end, less what was held at the start, without fractions of the currency’s smallest unit.`,
     ),
     period(week),
-    ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")]),
+    ...(of.length > 0 ? explained(of) : [nothing("No progressive was in service yet.")]),
   ];
 }
 
 /**
  * The comparison of a day's books, and the coins.
  * @param {Reconciliation} found
+ * @param {Words["title"]} titleOf
  */
-export function reconciliation(found) {
+export function reconciliation(found, titleOf) {
   const of = found.progressives.flatMap((each) => [
     scrolling(
-      `${each.progressive}, compared`,
+      `${titleOf(each.progressive)}, compared`,
       table(
-        each.progressive,
+        titleOf(each.progressive),
         ["What", ">Ledger", ">By the rest of the record"],
         each.checks.map((check) => [CHECKS[check.what], exact(check.ledger), exact(check.expected)]),
       ),
@@ -283,7 +308,7 @@ export function reconciliation(found) {
       "The ledger agrees with the record.",
       "The ledger and the record differ. Keep both as they are, and run punto replay to find the change.",
     ),
-    ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")]),
+    ...(of.length > 0 ? explained(of) : [nothing("No progressive was in service yet.")]),
   ];
 }
 

@@ -7,7 +7,7 @@ import { decimal } from "/shared/money.js";
 const DECIMALS = /^(-?)(\d+)(?:\.(\d{1,3})??(\d{6})?)?$/u;
 
 /**
- * "10000.24332900" as "10,000.24" with the fraction of a cent, "3329", small beside it, and "10000.80000000" as "10,000.80" alone;
+ * "10000.24332900" as "10,000.243329" with the fraction of a cent, "3329", in small digits, and "10000.80000000" as "10,000.80" alone;
  * negative with a minus.
  * @param {string} text
  */

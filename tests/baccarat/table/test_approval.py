@@ -117,10 +117,14 @@ def test_money_above_the_threshold_needs_a_second_person(order, moves):
 
 
 def test_the_reason_says_how_much_is_above_what():
+    add = Adjust(Cause.INCREASE, 10_001, "test", "eve")
     state = metered(approval_above=10_000).state
 
-    assert second_person_needed(state, Adjust(Cause.INCREASE, 10_001, "test", "eve")) == (
+    assert second_person_needed(state, add) == (
         "the amount 100.01 is more than 100.00, so a second person must approve it"
+    )
+    assert second_person_needed(metered(approval_above=0).state, add) == (
+        "a second person must approve this order"  # no amount is below
     )
     assert second_person_needed(state, BackOut(7, "no such award", "eve")) is None
 

@@ -17,7 +17,7 @@ async def void_and_wait(page: Page) -> None:
     await dialog.get_by_role("button", name="Misdeal").click()
     go = dialog.get_by_role("button", name="Void the hand", exact=True)
     await expect(go).to_be_enabled()
-    await expect(dialog).to_contain_text("A second person approves it in their own session")
+    await expect(dialog).to_contain_text("The second person approves it in their own session")
     await expect(dialog.get_by_label("Password")).to_have_count(0)
     await go.click()
     await expect(dialog.get_by_role("status")).to_contain_text(" s left.")

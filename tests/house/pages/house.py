@@ -348,7 +348,7 @@ def meters(
         kept.append(
             KeptMeter(
                 table=table_,
-                name=table_ if keeper is dragon else "Baccarat 3",
+                name="Meter 1" if keeper is dragon else "Baccarat 3",
                 record=keeper.record,
                 currency="USD",
                 simulation=False,

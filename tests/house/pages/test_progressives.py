@@ -66,8 +66,8 @@ async def test_each_meter_is_shown_with_its_tables_its_week_and_what_is_wrong(pa
         await expect(page.locator("#found")).to_have_text(
             "2 warnings in the books of the gaming week 16 Nov 2026 to 22 Nov 2026."
         )
-        first = card(page, "Dragon Bonus Progressive Kept by meter-1")
-        await expect(first).to_contain_text("Kept by meter-1")
+        first = card(page, "Dragon Bonus Progressive Kept by Meter 1")
+        await expect(first).to_contain_text("Kept by Meter 1")
         amount = dragon.balance(FRIDAY + A_DAY).primary // 1_000_000
         await expect(first.locator(".now")).to_contain_text(f"Meter now${amount / 100:,.2f}PhaseIn service")
         await expect(first.locator(".now")).to_contain_text("Last award$2,500.36, booked: Player wins 2-3-4")
@@ -77,7 +77,7 @@ async def test_each_meter_is_shown_with_its_tables_its_week_and_what_is_wrong(pa
         await expect(first.locator(".warnings li")).to_have_text(
             "18 Nov 2026: 5.00 USD of the coins are missing: count again."
         )
-        days = await rows(page, "Dragon Bonus Progressive Kept by meter-1")
+        days = await rows(page, "Dragon Bonus Progressive Kept by Meter 1")
         assert [day[:4] for day in days] == [
             ["16 Nov 2026", "Ended", "balanced", "not counted"],
             ["17 Nov 2026", "Ended", "balanced", "not counted"],
@@ -115,7 +115,7 @@ async def test_the_days_of_a_week_add_up_to_its_deposit_and_to_what_is_on_the_me
     page, tmp_path, monkeypatch
 ):
     async with shown(page, tmp_path, monkeypatch, Meters()):
-        days = await rows(page, "Dragon Bonus Progressive Kept by meter-1")
+        days = await rows(page, "Dragon Bonus Progressive Kept by Meter 1")
         moved = []
         for day in days[:5]:
             contributed, _, awarded, put_back, adjusted, seed, meter, reserve = map(sums, day[5:])
@@ -123,7 +123,7 @@ async def test_the_days_of_a_week_add_up_to_its_deposit_and_to_what_is_on_the_me
         for (_, before), (change, after) in pairwise(moved):
             assert before + change == after
         deposit = (
-            card(page, "Dragon Bonus Progressive Kept by meter-1")
+            card(page, "Dragon Bonus Progressive Kept by Meter 1")
             .locator("details")
             .nth(1)
             .locator("summary")
@@ -148,14 +148,14 @@ async def test_a_day_is_chosen_and_its_books_are_opened_and_downloaded(page, tmp
     told = Meters()
     async with shown(page, tmp_path, monkeypatch, told):
         await (
-            card(page, "Dragon Bonus Progressive Kept by meter-1")
+            card(page, "Dragon Bonus Progressive Kept by Meter 1")
             .get_by_role("link", name="19 Nov 2026")
             .click()
         )
         await expect(page).to_have_url(re.compile("day=2026-11-19"))
         await expect(page.get_by_label("Gaming day")).to_have_value("2026-11-19")
         accrual, deposit, compared = (
-            await card(page, "Dragon Bonus Progressive Kept by meter-1").locator("details").all()
+            await card(page, "Dragon Bonus Progressive Kept by Meter 1").locator("details").all()
         )
         await expect(deposit.locator("summary")).to_contain_text("16 Nov 2026 to 22 Nov 2026, as of 14:00")
         for each in (accrual, deposit, compared):
@@ -203,14 +203,14 @@ async def test_the_page_on_paper_has_its_day_and_its_books_and_nothing_that_is_p
 async def test_the_meter_goes_on_and_what_is_open_stays_open(page, tmp_path, monkeypatch):
     told = Meters()
     async with shown(page, tmp_path, monkeypatch, told):
-        accrual = card(page, "Dragon Bonus Progressive Kept by meter-1").locator("details").first
+        accrual = card(page, "Dragon Bonus Progressive Kept by Meter 1").locator("details").first
         await accrual.locator("summary").click()
         (dragon, tiger) = told.kept.meters
         meter = dragon.meter.model_copy(
             update={"meter": 1_234_567, "live": False, "as_of": dragon.books.ts if dragon.books else None}
         )
         told.kept = Kept((dragon.model_copy(update={"meter": meter}), tiger))
-        now = card(page, "Dragon Bonus Progressive Kept by meter-1").locator(".now")
+        now = card(page, "Dragon Bonus Progressive Kept by Meter 1").locator(".now")
         await expect(now).to_contain_text("NOT LIVE, as of 20 Nov 2026, 14:00:00 UTC$12,345.67")
         await expect(accrual).to_have_attribute("open", "")
         await expect(accrual).to_contain_text("Contributions")

@@ -13,6 +13,7 @@ from playwright.async_api import Locator, Page, Route, expect
 
 from punto.baccarat.table.settings import Settings
 from punto.controller.accounts.roles import Role
+from punto.controller.engine import HouseRules
 from tests.consoles.pages.parts import PASSWORD, TableWithConsoles, consoles, put_away, sign_on
 from tests.reports.house import Clock, House, house
 
@@ -22,13 +23,18 @@ ANOTHER_EXECUTIVE = "nils"
 
 @asynccontextmanager
 async def office(
-    folder: Path, now: str, own: Settings | None = None, step: timedelta = timedelta(seconds=1), **meter: Any
+    folder: Path,
+    now: str,
+    own: Settings | None = None,
+    step: timedelta = timedelta(seconds=1),
+    rules: HouseRules | None = None,
+    **meter: Any,
 ) -> AsyncIterator[tuple[House, TableWithConsoles]]:
     """A table on its first evening, and its consoles with two executives among the people."""
     clock = Clock("2000-01-01T00:00:00+00:00", step)
     clock.at(now)
     with clock.turned():
-        async with consoles(folder, own or house(**meter)) as here:
+        async with consoles(folder, own or house(**meter), rules=rules) as here:
             accounts = here.account()
             for name in (EXECUTIVE, ANOTHER_EXECUTIVE):
                 accounts.add(name, (Role.EXECUTIVE,), PASSWORD, "2026-01-01T00:00:00.000000+00:00")

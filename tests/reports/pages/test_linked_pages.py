@@ -79,7 +79,7 @@ async def test_two_people_begin_again_with_a_table_whose_record_was_lost(page, t
 
         await show(page, here, "awards")
         await expect(page.locator("#award-list")).to_contain_text(
-            f"game 1 ended without its table t1 by {EXECUTIVE}, approved by omar: The record was lost"
+            f"the game of hand 1 ended without its table t1 by {EXECUTIVE}, approved by omar: The record was lost"
         )
         assert [each.over for each in kept(home.table).books.rounds] == [True]
         assert kept(home.table).served == ()

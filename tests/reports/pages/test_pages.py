@@ -141,7 +141,9 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
 
         await open_part(page, "awards")
         first, second = (page.locator("#award-list tbody tr").nth(at) for at in (0, 1))
-        await expect(first).to_contain_text(re.compile(rf"2{WON}.*10,126\.05.*key switch\d"))
+        await expect(first).to_contain_text(
+            re.compile(rf"2Dragon Bonus Progressive{WON}.*10,126\.05.*Supervisor.s key, without a name\d")
+        )
         await expect(second).to_contain_text("Backed out")
         await expect(second).to_contain_text("eve, approved by omar: the wrong seats")
         words = await printed(page, first)
@@ -181,7 +183,9 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
         await expect(page.locator("#reconcile-report")).to_contain_text("The ledger agrees with the record.")
         await page.get_by_label("Coins counted").fill("7")
         await page.locator("#coins-form").get_by_role("button").click()
-        await expect(dialog).to_contain_text("7.00 was counted for dragon on the gaming day 2026-11-21")
+        await expect(dialog).to_contain_text(
+            "7.00 was counted for Dragon Bonus Progressive on the gaming day 21 Nov 2026"
+        )
         await confirm(page, "Enter the coins counted")
         await expect(page.locator("#reconcile-report")).to_contain_text("Counted by omar")
         await expect(page.locator("#reconcile-report")).to_contain_text("is still missing")
@@ -258,7 +262,9 @@ async def test_the_coins_of_a_retired_meter_are_entered_the_next_morning(page, t
             await of.select_option(progressive)
             await page.get_by_label("Coins counted").fill(amount)
             await page.locator("#coins-form").get_by_role("button").click()
-            await expect(dialog).to_contain_text(f"for {progressive} on the gaming day 2026-11-20.")
+            await expect(dialog).to_contain_text(
+                f"for Dragon Bonus Progressive ({progressive}) on the gaming day 20 Nov 2026."
+            )
             await confirm(page, "Enter the coins counted")
         coins = report.locator(".coins")
         await expect(coins).to_have_count(2)
@@ -315,7 +321,7 @@ async def test_a_second_person_signs_what_is_above_the_houses_threshold_and_noth
         await confirm(page, "Retire the progressive")
         await expect(page.locator("#phase")).to_have_text("Retired for good.")
         await expect(form).to_be_hidden()
-        await expect(page.locator("#meter-list")).to_contain_text("dragon, retired")
+        await expect(page.locator("#meter-list")).to_contain_text("Dragon Bonus Progressive, retired")
 
 
 @pytest.mark.soak
