@@ -60,7 +60,7 @@ async def take_progressives(browser: Browser, folder: Path, keep: Keep) -> None:
     """The meters of the house."""
     today = CALENDAR.day_of(now())
     ago = now() - CALENDAR.begins(today) - timedelta(minutes=1)
-    keepers, kept = meters(today, calendar=CALENDAR, told=ago)
+    keepers, kept = meters(today, calendar=CALENDAR, answered=ago)
 
     def fill_books(store: Store) -> None:
         for keeper, table in zip(keepers, ("meter-1", "table-3"), strict=True):

@@ -308,11 +308,15 @@ def fill_all(store: Store) -> None:
 
 
 def meters(
-    today: date, *, wrong: bool = True, calendar: Calendar = UTC_DAYS, **told: timedelta
+    today: date,
+    *,
+    wrong: bool = True,
+    calendar: Calendar = UTC_DAYS,
+    answered: timedelta = timedelta(hours=8),
 ) -> tuple[list[Keeper], Kept]:
     """A meter with two linked tables and a last award, and a table with a meter of its own; with `wrong`, a day does not balance."""
-    dragon = Keeper(today - 10 * A_DAY, today, calendar=calendar, **told)
-    tiger = Keeper(today - 3 * A_DAY, today, "bb", "tiger", calendar=calendar, **told)
+    dragon = Keeper(today - 10 * A_DAY, today, calendar=calendar, told=answered)
+    tiger = Keeper(today - 3 * A_DAY, today, "bb", "tiger", calendar=calendar, told=answered)
     paid = Accounts(primary=-250_036 * CENT, paid=250_036 * CENT)
     won: dict[str, Any] = {"tier": "two_three_four_suited", "table": "table-2", "round": 412, "award": 7}
     given = Accounts(adjustments=100_00 * CENT, primary=100_00 * CENT)
