@@ -1,7 +1,7 @@
 // The drawing of a report of the floor. Whatever is not by chance is marked, and its table comes first.
 
 import { element, scrolling, table } from "/shared/elements.js";
-import { decimalsOf, moneyIn } from "/shared/money.js";
+import { columnIn, moneyIn } from "/shared/money.js";
 import { groupedBy } from "/shared/newer.js";
 import { dayAndTime, sentence, spaced } from "/shared/words.js";
 
@@ -122,15 +122,6 @@ function tableOf({ currency, simulation, rounds, meters }, name, titles, markedA
   return made;
 }
 
-/**
- * The amounts of a column, with cents if one of them has any.
- * @param {string} currency
- * @param {number[]} amounts
- * @param {{ sign?: boolean }} [how]
- */
-const moneyOf = (currency, amounts, how) =>
-  moneyIn(currency, { ...how, whole: amounts.every((each) => each % 10 ** decimalsOf(currency) === 0) });
-
 /** @param {WagerReading} wager */
 const expectedOf = ({ expected }) => (expected === null ? null : Math.round(expected));
 
@@ -155,16 +146,16 @@ const hold = (win, handle) => (handle === 0 ? "–" : percent.format(win / handl
 /** @type {(caption: string, wagers: WagerReading[], of: { titles: Titles, currency: string, markedAt: number }) => HTMLElement} */
 function wagersTable(caption, wagers, { titles, currency, markedAt }) {
   if (wagers.length === 0) return element("p", { class: "quiet" }, "No wagers were recorded.");
-  const handles = moneyOf(
+  const handles = columnIn(
     currency,
     wagers.map((each) => each.handle),
   );
-  const wins = moneyOf(
+  const wins = columnIn(
     currency,
     wagers.map((each) => each.win),
     { sign: true },
   );
-  const expectations = moneyOf(
+  const expectations = columnIn(
     currency,
     wagers.map((each) => expectedOf(each) ?? 0),
     { sign: true },

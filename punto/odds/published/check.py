@@ -215,7 +215,7 @@ def _limits(entry: figures_file.Limits, source: figures_file.Source) -> Iterator
             ("minimum", entry.minimum, limits.minimum),
             ("maximum", entry.maximum, limits.maximum),
         ):
-            yield _dollars(entry.sheet, f"Dragon Bonus, {side.value.capitalize()}: {what}", printed, amount)
+            yield _dollars(entry.sheet, f"Dragon Bonus {side.value.capitalize()}: {what}", printed, amount)
 
 
 def _maximum_wagers(entry: figures_file.MaximumWagers, source: figures_file.Source) -> Figure:

@@ -1,15 +1,17 @@
 """Every layout on every screen: nothing cut off, nothing that a reader or a tired panel would suffer from."""
 
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Page, expect
 
 from tests.axe import faults_of
 from tests.baccarat.roads.shoes import rounds
 from tests.displays.meters import Meter
 from tests.displays.page.watching import LAID_OUT, dealt, expect_live, shown, time_stands_still
-from tests.displays.parts import display, publisher
+from tests.displays.parts import Broker, display, publisher
 from tests.displays.played import PlayedTable
 from tests.share import part, sampled, soaked
 from tools.screenshots.displays import before_hand
@@ -99,6 +101,22 @@ MOMENT = """
 """
 
 
+@asynccontextmanager
+async def laid_out(
+    page: Page, broker: Broker, table: PlayedTable, layout: str, width: int, height: int
+) -> AsyncIterator[None]:
+    """The table on a page of this layout and size, which is live; a split screen and a wall have places for other tables too."""
+    await page.set_viewport_size({"width": width, "height": height})
+    async with (
+        display(broker, page={"tables": TABLES}) as address,
+        publisher(broker) as out,
+        dealt(out, table),
+    ):
+        await page.goto(address + LAYOUTS[layout])
+        await expect(page.locator(".board").first).to_have_class("board shown live")
+        yield
+
+
 def crowded_table() -> PlayedTable:
     table = PlayedTable(name="The Emperor's Private Gaming Salon, Upper Level")
     table.play(60)
@@ -172,15 +190,8 @@ async def test_nothing_moves_when_a_hand_is_dealt_or_the_table_is_stopped(
     page, broker, layout, width, height
 ):
     table = PlayedTable(seed=342)
-    board, outcome = page.locator(".board").first, page.locator(".outcome").first
-    await page.set_viewport_size({"width": width, "height": height})
-    async with (
-        display(broker, page={"tables": TABLES}) as address,
-        publisher(broker) as out,
-        dealt(out, table),
-    ):
-        await page.goto(address + LAYOUTS[layout])
-        await expect(board).to_have_class("board shown live")
+    outcome = page.locator(".outcome").first
+    async with laid_out(page, broker, table, layout, width, height):
         await expect(outcome).to_have_text("")  # the game is shown
         await page.evaluate(LAID_OUT)
         places = await page.evaluate(PLACES)
@@ -224,14 +235,7 @@ WAITING = """
 )  # fmt: skip
 async def test_a_stopped_table_asks_for_a_moment_as_loud_as_for_bets(page, broker, layout, width, height):
     table = PlayedTable(seed=342)
-    await page.set_viewport_size({"width": width, "height": height})
-    async with (
-        display(broker, page={"tables": TABLES}) as address,
-        publisher(broker) as out,
-        dealt(out, table),
-    ):
-        await page.goto(address + LAYOUTS[layout])
-        await expect(page.locator(".board").first).to_have_class("board shown live")
+    async with laid_out(page, broker, table, layout, width, height):
         table.lose_the_shoe()
         await expect(page.locator(".outcome").first).to_have_text("One moment, please")
         await page.evaluate(LAID_OUT)
