@@ -74,10 +74,12 @@ class Program:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
+        ended = None if self._process is None else self._process.poll()
         self.kill()
         if error is not None:
+            how = "" if ended is None else f", of a program that had ended with {ended},"
             error.add_note(
-                "\n".join([f"{self.log.name} ends with:", *(line[:300] for line in self.said()[-20:])])
+                "\n".join([f"{self.log.name}{how} ends with:", *(line[:300] for line in self.said()[-20:])])
             )
 
     @property
