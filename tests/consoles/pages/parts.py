@@ -42,6 +42,12 @@ NOTE_CHANGES = """
 new MutationObserver(() => { window.changed = Date.now() / 1000; }).observe(document.body, { attributeFilter: ["class"] })
 """
 """Has the page note when it last became live or not live: what it takes to ask the browser is no part of it."""
+NOTE_PRESS = """
+document.addEventListener("keydown", () => { window.pressed = document.body.classList.contains("live"); }, {
+  capture: true, once: true,
+})
+"""
+"""Has the page note at the next key whether it was live."""
 FED = """
 window.EventSource = class extends EventTarget {
   constructor(address) {
@@ -258,3 +264,12 @@ async def press_twice(page: Page, key: str = "F6", order: str = "#game-order") -
         await page.keyboard.press(key)  # which means nothing while the page is not live
     await page.wait_for_timeout(400)  # sooner, the second press is taken for half of a double tap
     await page.keyboard.press(key)
+
+
+async def press_digit(page: Page, digit: int) -> None:
+    """Press a key that means something only while the page is live: again if it was not at that moment."""
+    meant = False
+    while not meant:
+        await page.evaluate(NOTE_PRESS)
+        await page.keyboard.press(str(digit))
+        meant = await page.evaluate("pressed")

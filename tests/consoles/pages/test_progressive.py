@@ -27,6 +27,7 @@ from tests.consoles.pages.parts import (
     console_of,
     consoles,
     headline,
+    press_digit,
     press_twice,
 )
 from tests.consoles.pages.test_reach import hold_up
@@ -116,10 +117,10 @@ async def test_wagers_are_keyed_by_touch_or_digit_and_counted_by_pressing_start_
         await todo(page, "Touch each seat that has a progressive wager, then press START GAME")
         await page.locator('[data-hand="2"]').click()
         await expect(page.locator("#hand-buttons :focus")).to_have_count(0)
-        await page.keyboard.press("5")
-        await page.keyboard.press("7")
+        await press_digit(page, 5)
+        await press_digit(page, 7)
         await seat(page, 7, "Wager")
-        await page.keyboard.press("7")
+        await press_digit(page, 7)
         await expect(page.locator('[data-hand="7"]')).to_have_attribute("aria-pressed", "false")
         await page.locator('[data-hand="6"]').focus()
         await page.keyboard.press("Space")
@@ -141,7 +142,7 @@ async def test_wagers_are_keyed_by_touch_or_digit_and_counted_by_pressing_start_
         )  # no seat is ringed when others win
         await expect(page.locator("#meter")).to_have_text("$10,000.60")
         await seat(page, 2, "In")
-        await page.keyboard.press("2")
+        await press_digit(page, 2)
         await said(page, "the hand is not over")
 
 
@@ -207,9 +208,9 @@ async def test_an_award_with_aquarius_goes_by_the_dealers_page_to_game_over(brow
         await at_work(page, here, "mei")
         await here.draw(SUITED)
         await todo(page, "25% of the meter: press the hand button of seats 2 and 5")
-        await page.keyboard.press("6")
+        await press_digit(page, 6)
         await said(page, "the hand of seat 6 won no award")
-        await page.keyboard.press("2")
+        await press_digit(page, 2)
         await seat(page, 2, "$1,250.08")
         await page.locator('[data-hand="5"]').click()
         await headline(page, "Award of seats 2 and 5: call a supervisor")
@@ -448,8 +449,8 @@ async def test_a_supervisor_confirms_and_signs_a_nexus_award_at_once_at_a_page_o
         await todo(page, "deal the hand")
         await here.draw(SUITED)
         await todo(page, "25% of the meter")
-        await page.keyboard.press("2")
-        await page.keyboard.press("5")
+        await press_digit(page, 2)
+        await press_digit(page, 5)
         await todo(page, "presses CONFIRM")
 
         await at_work(desk, here, "omar")
@@ -462,11 +463,11 @@ async def test_a_supervisor_confirms_and_signs_a_nexus_award_at_once_at_a_page_o
         await expect(dialog.locator("button.go")).to_be_enabled()
         await expect(dialog.get_by_label("Password").filter(visible=True)).to_have_count(0)
         await hold_up(desk)
-        await page.keyboard.press("5")  # taken back at the table, while the supervisor reads
+        await press_digit(page, 5)  # taken back at the table, while the supervisor reads
         await expect(dialog).to_contain_text("The table has changed in the meantime")
         await expect(dialog.locator("button.go")).to_be_disabled()
         await desk.keyboard.press("Escape")
-        await page.keyboard.press("5")
+        await press_digit(page, 5)
         await todo(desk, "press CONFIRM")
         await caught_up(desk)
         await desk.locator('[data-order="confirm"]').click()
@@ -527,7 +528,7 @@ async def test_what_devices_do_is_shown_and_not_pressed(browser, tmp_path):
         await here.table.order(WagerPlaced(4))
         await here.table.order(WagerVoided(4))
         await seat(page, 4, "Place again")
-        await page.keyboard.press("3")
+        await press_digit(page, 3)
         await said(page, "this seat's sensor detects the wager")
         await expect(page.locator(".award-orders button:not([hidden])")).to_have_text(
             ["CONFIRM", "Sign the award", "NOBODY WON"]
@@ -535,7 +536,7 @@ async def test_what_devices_do_is_shown_and_not_pressed(browser, tmp_path):
         await press_twice(page)
         await here.draw(SUITED)
         await todo(page, "press the hand button of seat 2")
-        await page.keyboard.press("2")
+        await press_digit(page, 2)
         await sign(page, "confirm", "omar")
         await expect(page.locator(".swipe-now")).to_have_text("Swipe the card now")
         await hold_up(page)
