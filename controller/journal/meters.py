@@ -149,6 +149,14 @@ def game_of(connection: sqlite3.Connection, number: int) -> tuple[str, str]:
 # --- reading
 
 
+def game_at(connection: sqlite3.Connection, number: int) -> Game | None:
+    """The game of a round, None before the first."""
+    row = connection.execute(
+        "SELECT definition FROM games WHERE round <= ? ORDER BY round DESC LIMIT 1", (number,)
+    ).fetchone()
+    return None if row is None else GAMES.validate_json(row[0])
+
+
 def games_since(connection: sqlite3.Connection, first: int) -> list[tuple[Game, list[RoundRecord]]]:
     """The games from a round on, each with its rounds that were played or corrected, in order.
 

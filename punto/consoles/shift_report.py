@@ -220,7 +220,7 @@ class _Written:
             for each in self._shift.voids
         ]
         return self._listed(
-            self._t("shift.voids"), "round when shift.voided who why", rows, "voids", of_rounds=True
+            self._t("shift.voids"), "record_number when shift.voided who why", rows, "voids", of_rounds=True
         )
 
     def _corrections(self) -> Section:
@@ -235,15 +235,14 @@ class _Written:
             )
             for each in self._shift.corrections
         ]
-        columns = "round when what who why >shift.difference"
+        columns = "record_number when what who why >shift.difference"
         return self._listed(self._t("shift.corrections"), columns, rows, "corrections", of_rounds=True)
 
     def _corrected(self, correction: Correction) -> str:
         if correction.corrects is None:
             return self._t("shift.card_before")
-        if correction.voided:
-            return self._t("shift.round_voided", round=correction.corrects)
-        return self._t("shift.round_resettled", round=correction.corrects)
+        key = "shift.round_voided" if correction.voided else "shift.round_resettled"
+        return self._t(key, hand=correction.coup, shoe=correction.shoe)
 
     def _keyed(self) -> Section:
         rows = [
@@ -257,7 +256,7 @@ class _Written:
             for each in self._shift.keyed
         ]
         return self._listed(
-            self._t("shift.keyed"), "round when shift.card why who", rows, "keyed", of_rounds=True
+            self._t("shift.keyed"), "record_number when shift.card why who", rows, "keyed", of_rounds=True
         )
 
     def _place(self, card: KeyedCard) -> str:

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -16,7 +17,7 @@ from punto.baccarat.table.order_kinds import CALLED
 from punto.baccarat.table.state import CommissionOwed, RoundRecord, TableState
 from punto.controller.journal import out_of_the_ordinary, schema, store
 from punto.controller.journal.entries import ROUNDS
-from punto.controller.journal.meters import expectations_of, games_since
+from punto.controller.journal.meters import expectations_of, game_at, games_since
 from punto.controller.journal.out_of_the_ordinary import ENTRANCES, INCIDENTS, LID_CLOSED, Entrance, Incident
 from punto.messages.building import public_round, timestamp
 from punto.messages.metering import metered, meters_of
@@ -61,6 +62,12 @@ SELECT ts, game, record FROM rounds WHERE round >= ? AND (
 """  # noqa: S608 - literals
 
 
+# The entries directly after a round: only the last round can be corrected or voided, so they are all of this round.
+_ENTRIES: Final = f"""
+SELECT ts, game, record FROM rounds WHERE round > :newest AND round < coalesce(
+    (SELECT round FROM rounds WHERE round > :newest AND status != 'correction' ORDER BY round LIMIT 1), {_NO_ROUND}
+) ORDER BY round
+"""  # noqa: S608 - literals
 _COMMISSION: Final = """
 SELECT coalesce(sum(amount) FILTER (WHERE cause IN ('earned', 'corrected')), 0) AS earned,
     coalesce(-sum(amount) FILTER (WHERE cause = 'collected'), 0) AS collected,
@@ -92,12 +99,20 @@ _RAISED: Final = frozenset({"alarm", "stop", "call"})
 _CALLED: Final = str(CATALOGUE["call_supervisor"].report).format(reason=CALLED)
 
 
+class Entry(Part):
+    """An entry that corrected or voided a round after settlement, and when it was made."""
+
+    ts: Timestamp
+    round: RoundRecord
+
+
 class PastRound(Part):
-    """A round on the record: when it ended, and the name of its game."""
+    """A round on the record: when it ended, the name of its game, and the entries that corrected or voided it, in order."""
 
     ts: Timestamp
     game: str
     round: RoundRecord
+    entries: tuple[Entry, ...] = ()
 
 
 class Rounds(Part):
@@ -119,9 +134,11 @@ class Input(Part):
 class RoundInputs(PastRound):
     """A round with its inputs, from the end of the previous round to its own end: the last 1000 at most.
 
-    `earlier` is the number of inputs that are left out.
+    `title` and `titles` are those of its game, by language. `earlier` is the number of inputs that are left out.
     """
 
+    title: str
+    titles: dict[str, str]
     inputs: tuple[Input, ...]
     earlier: int
 
@@ -144,10 +161,12 @@ class WagerTotals(Part):
 class Correction(Part):
     """A round that was corrected or voided after settlement, or a card that was corrected before settlement.
 
-    `voided` is true if the round was voided.
+    `coup` is the number of its hand in the `shoe`. `voided` is true if the round was voided.
     """
 
     round: int
+    shoe: int
+    coup: int
     ts: Timestamp
     corrects: int | None
     voided: bool
@@ -280,7 +299,7 @@ class Reports:
                 "SELECT ts, game, record FROM rounds WHERE round < ? ORDER BY round DESC LIMIT ?",
                 (_NO_ROUND if before is None else before, limit + 1),
             ).fetchall()
-        found = tuple(_past(*row) for row in rows[:limit])
+            found = _with_entries(connection, [_past(*row) for row in rows[:limit]])
         return Rounds(rounds=found, more=len(rows) > limit)
 
     def round(self, number: int, *, sure: int) -> RoundInputs | None:
@@ -297,6 +316,8 @@ class Reports:
             if row is None:
                 return None
             *past, last = row
+            (ended,) = _with_entries(connection, [_past(*past)])
+            game = game_at(connection, number)
             before = connection.execute(
                 "SELECT input FROM rounds WHERE round < ? ORDER BY round DESC LIMIT 1", (number,)
             ).fetchone()
@@ -309,11 +330,12 @@ class Reports:
             refused = connection.execute(
                 "SELECT input FROM incidents WHERE kind = 'refused' AND input BETWEEN ? AND ?", (since, last)
             ).fetchall()
-        ended = _past(*past)
         events = {seq: json.loads(payload) for seq, *_, payload in inputs}
         _hide(events, {seq for (seq,) in refused}, ended.round, sure)
         return RoundInputs(
             **dict(ended),
+            title=ended.game if game is None else game.title,
+            titles={} if game is None else game.titles,
             inputs=tuple(
                 Input(seq=seq, ts=ts, source=source, event=events[seq]) for seq, ts, source, _ in inputs
             ),
@@ -494,6 +516,17 @@ def _past(ts: str, game: str, record: str) -> PastRound:
     return PastRound(ts=ts, game=game, round=public_round(ROUNDS.validate_json(record, strict=True)))
 
 
+def _with_entries(connection: sqlite3.Connection, rounds: Sequence[PastRound]) -> tuple[PastRound, ...]:
+    """These rounds, the newest first and none left out in between, with the entries that corrected or voided them."""
+    if not rounds:
+        return ()
+    later = [_past(*row) for row in connection.execute(_ENTRIES, {"newest": rounds[0].round.round})]
+    entries: defaultdict[int | None, list[Entry]] = defaultdict(list)
+    for each in (*reversed(rounds), *later):
+        entries[each.round.corrects].append(Entry(ts=each.ts, round=each.round))
+    return tuple(each.model_copy(update={"entries": tuple(entries[each.round.round])}) for each in rounds)
+
+
 def _hide(events: dict[int, dict[str, Any]], refused: set[int], shown: RoundRecord, sure: int) -> None:
     """Remove every card that the round does not show.
 
@@ -556,7 +589,7 @@ def _why(record: RoundRecord) -> dict[str, Any]:
 def _corrections(past: PastRound) -> Iterator[Correction]:
     """The correction that a round is, and each of its cards that was corrected before settlement."""
     record = past.round
-    made = partial(Correction, round=record.round, ts=past.ts)
+    made = partial(Correction, round=record.round, shoe=record.shoe, coup=record.coup, ts=past.ts)
     for card in record.corrections:
         yield made(corrects=None, voided=False, who=card.who, approved_by=None, reason=card.reason, net=0)
     if record.status == "correction":

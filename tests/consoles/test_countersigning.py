@@ -33,7 +33,7 @@ async def test_an_order_waits_until_a_second_person_approves_it_at_a_session_of_
 
     assert (asked.status, asked.json["code"]) == (202, "awaits_approval")
     assert here.inputs() == before, "nothing has happened yet"
-    assert (waits["giver"], waits["label"], waits["may"]) == ("Mei", "Void the last round", True)
+    assert (waits["giver"], waits["label"], waits["may"]) == ("Mei", "Void the last hand", True)
     assert waits["fields"] == {"round": "1", "reason": "misdeal"}
 
     approved = await eve.ask("POST", f"/api/approvals/{asked.json['waiting']}", {})

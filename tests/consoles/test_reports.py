@@ -89,6 +89,30 @@ async def test_rounds_are_read_newest_first_and_page_by_page(here, mei):
     assert json.loads(rows(here.record, "SELECT record FROM rounds WHERE round = 5")[0][0]) == last["round"]
 
 
+async def test_a_round_has_the_entries_that_corrected_and_voided_it_on_whichever_page_it_is(here, mei):
+    await deal(here, PLAYER_NATURAL, LONG, seats=1)
+    swapped = {"player": PLAYER_NATURAL.split()[1::2], "banker": PLAYER_NATURAL.split()[::2]}
+    await deal(here, PLAYER_NATURAL, seats=1)
+    await mei.order("correct_round", round=3, reason="hands swapped", **swapped)
+    await mei.order("void_round", round=3, reason="wrong shoe")
+    await deal(here, LONG)
+
+    def entries(past: dict[str, Any]) -> list[tuple[int, str]]:
+        return [(each["round"]["round"], each["round"]["reason"]) for each in past["entries"]]
+
+    own = [(4, "hands swapped"), (5, "wrong shoe")]
+    for query in ("limit=10", "limit=2&before=4", "limit=2&before=5"):
+        found = {
+            each["round"]["round"]: entries(each)
+            for each in (await mei.get(f"/api/rounds?{query}")).json["rounds"]
+        }
+        assert {number: each for number, each in found.items() if each} == {3: own}
+    third = (await mei.get("/api/rounds/3")).json
+    assert (entries(third), third["title"]) == (own, here.table.state.settings.game.title)
+    assert third["titles"] == here.table.state.settings.game.titles
+    assert entries((await mei.get("/api/rounds/4")).json) == []
+
+
 async def test_what_the_table_shows_is_read_however_slow_the_disk_is(tmp_path, monkeypatch):
     add_steps = store.add_steps
 

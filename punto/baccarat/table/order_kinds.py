@@ -248,8 +248,8 @@ class VoidCoup:
 
 
 @order(
-    label="Correct the last round",
-    sentence="settle the last round again with the cards that were really dealt",
+    label="Correct the last hand",
+    sentence="settle the last hand again with the cards that were really dealt",
     roles=SUPERVISORS,
     group="mistakes",
     of_this_hand=True,
@@ -269,8 +269,8 @@ class CorrectRound:
 
 
 @order(
-    label="Void the last round",
-    sentence="void the last round after it was settled",
+    label="Void the last hand",
+    sentence="void the last hand after it was settled",
     roles=SUPERVISORS,
     group="mistakes",
     of_this_hand=True,

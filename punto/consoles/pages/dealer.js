@@ -16,7 +16,7 @@ import { showHands, wholeRound } from "./rounds.js";
 import { active, ask, follow, live } from "./service.js";
 import { begin, isCall, pageLink, showTop } from "./top.js";
 import { pressedTwice } from "./twice.js";
-import { headline, hourAndMinute } from "./words.js";
+import { handOf, headline, hourAndMinute } from "./words.js";
 
 /** @import { CommissionOwed, PastRound, RoundRecord, Rounds, View } from "#sent/consoles" */
 
@@ -284,7 +284,7 @@ async function fetchHands() {
         {
           type: "button",
           class: `past ${each.winner ?? "void"}`,
-          "aria-label": t("round.titled", { round: each.round, headline: headline(each) }),
+          "aria-label": t("round.titled", { hand: handOf(each), headline: headline(each) }),
         },
         element("b", {}, letter(each)),
         element("span", {}, totals(each)),

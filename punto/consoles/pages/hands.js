@@ -1,15 +1,16 @@
 // The rounds on the record, and any one of them with everything that made it.
 
+import { titled } from "/shared/catalogue.js";
 import { button, byId, element, scrolling, table } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { lastOf } from "/shared/newer.js";
 import { clock } from "/shared/words.js";
 import { t } from "./language.js";
-import { wholeRound } from "./rounds.js";
+import { changeWords, wholeRound } from "./rounds.js";
 import { ask, read, reasonOf } from "./service.js";
-import { dayAndClock, headline, plain } from "./words.js";
+import { dayAndClock, handOf, headline, hourAndMinute, plain } from "./words.js";
 
-/** @import { Input, RoundInputs, Rounds, View } from "#sent/consoles" */
+/** @import { Entry, Input, PastRound, RoundInputs, Rounds, View } from "#sent/consoles" */
 
 const AT_ONCE = 20;
 /** @type {View} */
@@ -32,6 +33,7 @@ export function showHandList(latest, { opened, which }) {
   if (opened && which) showRound(Number(which));
   if (view.state.round !== fetched) {
     fetched = view.state.round;
+    shoe = null;
     byId("hand-list").replaceChildren();
     addHands(null);
   }
@@ -52,20 +54,43 @@ async function addHands(before) {
   }
   const { rounds, more } = answer.body;
   if (before === null && rounds.length === 0) list.append(element("p", { class: "quiet" }, t("no_hand_yet")));
-  for (const { ts, round } of rounds) {
-    list.append(
-      element(
-        "a",
-        { class: `past ${round.winner ?? "void"}`, href: `#hands/${round.round}` },
-        element("b", {}, String(round.round)),
-        element("span", {}, headline(round)),
-        element("time", {}, clock(ts)),
-      ),
-    );
-  }
+  for (const each of rounds) list.append(...rowOf(each));
   const last = lastOf(rounds);
   if (more && last) list.append(button(t("older"), () => addHands(last.round.round), { class: "older" }));
 }
+
+/** @type {number | null} */
+let shoe = null; // of the last row
+
+/**
+ * A row of the list, below the number of its shoe where another one begins.
+ * @param {PastRound} past
+ */
+function rowOf({ ts, round, entries }) {
+  const begins = round.shoe !== shoe;
+  shoe = round.shoe;
+  const change = lastOf(entries);
+  return [
+    ...(begins ? [element("h3", {}, t("shoe.numbered", { shoe }))] : []),
+    element(
+      "a",
+      { class: `past ${round.winner ?? "void"}`, href: `#hands/${round.round}` },
+      element("b", {}, handOf(round)),
+      element("span", {}, headline(round)),
+      ...(change === undefined ? [] : [markOf(change)]),
+      element("time", {}, hourAndMinute(ts)),
+    ),
+  ];
+}
+
+/** @param {Entry} change */
+const markOf = (change) =>
+  element(
+    "em",
+    {},
+    element("span", { class: "unseen" }, changeWords(change)),
+    element("span", { "aria-hidden": true }, change.round.winner === null ? t("letter.void") : t("letter.correction")),
+  );
 
 /** @param {number} number */
 async function showRound(number) {
@@ -73,10 +98,10 @@ async function showRound(number) {
   /** @type {RoundInputs | null} */
   const found = await read(`/api/rounds/${number}`, box);
   if (found === null) return;
-  const { inputs, earlier, ts, game } = found;
+  const { inputs, earlier, ts, title, titles } = found;
   box.replaceChildren(
     wholeRound(found, view.state),
-    element("p", { class: "quiet" }, [dayAndClock(ts), game].join(t("comma"))),
+    element("p", { class: "quiet" }, [dayAndClock(ts), titled(titles, title)].join(t("comma"))),
     ...(earlier > 0 ? [element("p", { class: "quiet" }, t("earlier_events", { shown: inputs.length, earlier }))] : []),
     scrolling(
       t("events"),

@@ -12,7 +12,7 @@ import { counted, t, translated } from "./language.js";
 import { differences, HANDS } from "./rounds.js";
 import { ask } from "./service.js";
 import { isCall } from "./top.js";
-import { headline, hourAndMinute, SIDES } from "./words.js";
+import { headline, hourAndMinute, resultOf, SIDES } from "./words.js";
 
 /** @import { CommissionOwed, Preview, RoundRecord, Side, StandingAlarm, View } from "#sent/consoles" */
 /** @import { Asked } from "./dialogs.js" */
@@ -258,10 +258,10 @@ function voidRound({ state, last }) {
   if (last === null) return {};
   const { round } = last;
   return {
-    text: t("text.void_round", { round: round.round, headline: headline(round) }),
+    text: t("text.void_round", { hand: round.coup, headline: headline(round) }),
     read: () => ({ round: round.round }),
     preview: (answer) => differed(answer, state),
-    confirm: t("void_round", { round: round.round }),
+    confirm: t("void_round", { hand: round.coup }),
   };
 }
 
@@ -274,14 +274,17 @@ function correctRound({ state, last }) {
   const { round } = last;
   const picks = handPicks(round, { many: true });
   return {
-    text: t("text.correct_round", { round: round.round, headline: headline(round) }),
+    text: t("text.correct_round", { hand: round.coup, headline: headline(round) }),
     parts: [picks.node],
     read: () => {
       if (picks.changes().length === 0) throw new Error(t("choose.a_card"));
       return { round: round.round, ...picks.hands() };
     },
-    preview: (answer) => [endOr(answer.round, ""), ...differed(answer, state)],
-    confirm: t("correct_round", { round: round.round }),
+    preview: (answer) => [
+      ...(answer.round === null ? [] : [good(t("corrected_result", { result: resultOf(answer.round) }))]),
+      ...differed(answer, state),
+    ],
+    confirm: t("correct_round", { hand: round.coup }),
   };
 }
 

@@ -3,12 +3,11 @@
 import { element, refresh, scrolling, table } from "/shared/elements.js";
 import { columnIn } from "/shared/money.js";
 import { groupedBy } from "/shared/newer.js";
-import { clock } from "/shared/words.js";
 import { card, smallCard } from "./cards.js";
-import { t, wagerTitle } from "./language.js";
-import { headline, OUTCOMES, plain, remarks, SIDES } from "./words.js";
+import { t, toSupervisor, wagerTitle } from "./language.js";
+import { handOf, headline, hourAndMinute, OUTCOMES, plain, remarks, resultOf, SIDES } from "./words.js";
 
-/** @import { Card, CommissionEntry, Correction, PastRound, RoundRecord, Settlement, Side, State, Winner } from "#sent/consoles" */
+/** @import { Card, CommissionEntry, Correction, Entry, PastRound, RoundRecord, Settlement, Side, State, Winner } from "#sent/consoles" */
 
 /** @type {Side[]} */
 export const HANDS = ["player", "banker"];
@@ -64,7 +63,7 @@ export function showHands(box, { hands, result }, winner = null) {
  * @param {PastRound} past
  * @param {State} state
  */
-export function wholeRound({ ts, round }, state) {
+export function wholeRound({ ts, round, entries }, state) {
   /** @param {"stake" | "returned" | "net"} which */
   const amounts = (which) => round.settlements.map((each) => each[which]);
   const staked = columnIn(state.currency, amounts("stake"));
@@ -82,9 +81,10 @@ export function wholeRound({ ts, round }, state) {
       element(
         "p",
         { class: "quiet" },
-        t("round.place", { round: round.round, hand: round.coup, shoe: round.shoe, time: clock(ts) }),
+        t("round.place", { hand: handOf(round), shoe: round.shoe, time: hourAndMinute(ts), number: round.round }),
       ),
     ),
+    ...entries.map(changedBy),
   );
   if (round.player.length + round.banker.length > 0) {
     said.append(
@@ -114,7 +114,7 @@ export function wholeRound({ ts, round }, state) {
   } else {
     said.append(
       scrolling(
-        t("of_order", { order: `${t("round")} ${round.round}`, text: t("wagers") }),
+        t("of_order", { order: t("hand.of_shoe", { hand: handOf(round), shoe: round.shoe }), text: t("wagers") }),
         table(
           t("wagers"),
           [t("heading.seat"), t("wager"), t("outcome"), `>${t("staked")}`, `>${t("returned")}`, `>${t("net")}`],
@@ -131,6 +131,28 @@ export function wholeRound({ ts, round }, state) {
     );
   }
   return said;
+}
+
+/**
+ * What a hand says of an entry that changed it after settlement: its own record stays as it was.
+ * @param {Entry} entry
+ */
+function changedBy(entry) {
+  const { round } = entry.round;
+  return element(
+    "p",
+    { class: "changed" },
+    changeWords(entry),
+    ...(toSupervisor ? [" ", element("a", { href: `#hands/${round}` }, t("entry.see"))] : []),
+  );
+}
+
+/** @param {Entry} entry */
+export function changeWords({ ts, round }) {
+  const [time, who] = [hourAndMinute(ts), String(round.who)];
+  return round.winner === null
+    ? t("entry.voided", { time, who })
+    : t("entry.corrected", { time, who, result: resultOf(round) });
 }
 
 /**

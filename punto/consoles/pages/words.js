@@ -57,18 +57,25 @@ export function headline(round) {
   if (round.status === "void") return t("round.void");
   if (round.status === "correction") {
     return round.winner === null
-      ? t("round.voided", { round: Number(round.corrects) })
-      : t("round.corrected", { round: Number(round.corrects), result: result(round) });
+      ? t("round.voided", { hand: round.coup })
+      : t("round.corrected", { hand: round.coup, result: resultOf(round) });
   }
-  return round.status === "dummy" ? t("round.dummy", { result: result(round) }) : result(round);
+  return round.status === "dummy" ? t("round.dummy", { result: resultOf(round) }) : resultOf(round);
 }
 
 /** @param {RoundRecord} round */
-function result({ winner, player_total, banker_total }) {
+export function resultOf({ winner, player_total, banker_total }) {
   const [player, banker] = [String(player_total), String(banker_total)];
   if (winner === "tie") return t("result.tie", { player, banker });
   return winner === "player" ? t("result.player", { player, banker }) : t("result.banker", { player, banker });
 }
+
+/**
+ * The number of a hand in its shoe; an entry that corrects or voids it has the same number with a letter.
+ * @param {RoundRecord} round
+ */
+export const handOf = ({ coup, corrects, winner }) =>
+  corrects === null ? String(coup) : `${coup} ${winner === null ? t("letter.void") : t("letter.correction")}`;
 
 /** @param {RoundRecord} round */
 export const remarks = ({ natural, player_pair, banker_pair }) => [

@@ -437,7 +437,7 @@ async def test_the_last_hands_include_the_one_that_the_page_has_not_fetched_yet(
     await page.keyboard.press("F9")
     pressed.set()
 
-    await expect(page.get_by_role("dialog")).to_contain_text("Round 1, hand 1 of shoe 1")
+    await expect(page.get_by_role("dialog")).to_contain_text("Hand 1 of shoe 1")
 
 
 @pytest.mark.soak
@@ -456,7 +456,7 @@ async def test_the_last_ten_hands_are_shown_in_full(page, here):
     await expect(page.get_by_role("heading", name="Last ten hands, newest first")).to_be_in_viewport(ratio=1)
     assert await page.evaluate(CUT_HANDS) == 0
     newest = shown.first
-    await expect(newest).to_contain_text(f"Round 11, hand {last.coup} of shoe 1")
+    await expect(newest).to_contain_text(f"Hand {last.coup} of shoe 1")
     dealt = await newest.locator(".card").evaluate_all("all => all.map(each => each.dataset.card)")
     assert dealt == [str(card) for card in (*last.player, *last.banker)]
     await expect(newest.locator("tbody tr")).to_have_count(1)
@@ -523,7 +523,7 @@ async def test_a_correction_and_a_void_say_the_difference_of_each_seat_and_why(b
         banker = (last.banker[0], Card("7D"))
         await here.table.order(CorrectRound("omar", 1, last.player, banker, "misread", "ana"))
 
-        await expect(page.locator("#result")).to_have_text("Round 1 corrected: Tie, 9 all · Natural")
+        await expect(page.locator("#result")).to_have_text("Hand 1 corrected: Tie, 9 all · Natural")
         await expect(page.locator("#why")).to_have_text("By omar, approved by ana: misread")
         await owed(page, 1, ["Player \N{MINUS SIGN}$50"], "Take back $50")
         await owed(page, 2, ["Tie pays $45"], "$45")
@@ -533,12 +533,12 @@ async def test_a_correction_and_a_void_say_the_difference_of_each_seat_and_why(b
 
         await here.table.order(VoidRound("omar", 1, "wrong shoe"))
 
-        await expect(page.locator("#result")).to_have_text("Round 1 voided")
+        await expect(page.locator("#result")).to_have_text("Hand 1 voided")
         await expect(page.locator("#why")).to_have_text("By omar: wrong shoe")
         await owed(page, 2, ["Tie \N{MINUS SIGN}$40"], "Take back $40")
         await expect(page.locator("#take li")).to_have_text(["No change 1 · 4 "])
         then = "open betting" if next_coup == "order" else "take wagers"
-        await headline(page, "Round 1 voided")
+        await headline(page, "Hand 1 voided")
         await expect(page.locator("#detail")).to_have_text(f"Pay and take back the differences, then {then}")
         await expect(page.locator("#orders .go")).to_have_count(0)
         if next_coup == "order":
@@ -579,10 +579,10 @@ async def test_corrections_and_voids_have_marks_and_words_of_their_own_among_the
     await expect(marks.locator("b")).to_have_text(["V", "V", "C", "P"])
     for mark, words in zip(
         await marks.all(),
-        ("4: Void", "3: Round 1 voided", "2: Round 1 corrected: Tie, 9 all", "1: Player wins"),
+        ("2: Void", "1 V: Hand 1 voided", "1 C: Hand 1 corrected: Tie, 9 all", "1: Player wins"),
         strict=True,
     ):
-        await expect(mark).to_have_accessible_name(re.compile(f"^Round {words}"))
+        await expect(mark).to_have_accessible_name(re.compile(f"^Hand {words}"))
 
 
 AWAY = LinkHealth("127.0.0.1:1883", False, "Connection refused", datetime.now(UTC), None, {})

@@ -140,7 +140,7 @@ async def test_the_supervisors_page(browser, tmp_path, width, height, axe):
         await expect(page.locator("#coup .card")).to_have_count(4)
         await hold_up(page, axe=axe)
 
-        await page.get_by_role("button", name="Correct the last round").click()
+        await page.get_by_role("button", name="Correct the last hand").click()
         dialog = page.get_by_role("dialog")
         await dialog.get_by_role("button", name="Banker's second card").click()
         await hold_up(page, axe=axe)

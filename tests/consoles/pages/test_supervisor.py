@@ -13,7 +13,14 @@ from playwright.async_api import Page, Route, expect
 from punto.baccarat.cards import Card
 from punto.baccarat.table.events import LidMoved
 from punto.baccarat.table.meters import every
-from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable, CorrectRound, HoldPlay, KeyCard
+from punto.baccarat.table.order_kinds import (
+    CallSupervisor,
+    CloseTable,
+    CorrectRound,
+    HoldPlay,
+    KeyCard,
+    VoidRound,
+)
 from punto.baccarat.table.state import Phase
 from punto.reports.shift import MOST_LISTED
 from tests.consoles.pages.parts import (
@@ -174,8 +181,8 @@ async def test_a_settled_round_is_corrected_only_after_its_pay_difference_is_sho
     await here.wager(*WAGERS)
     await here.draw(PLAYER_NATURAL)
     await at_work(page, here, "omar")
-    dialog = await order(page, "Correct the last round")
-    go = dialog.get_by_role("button", name="Correct round 1")
+    dialog = await order(page, "Correct the last hand")
+    go = dialog.get_by_role("button", name="Correct hand 1")
     await expect(go).to_be_disabled()
     await dialog.get_by_role("button", name="Misread by the shoe").click()
     await expect(go).to_be_disabled()
@@ -188,22 +195,57 @@ async def test_a_settled_round_is_corrected_only_after_its_pay_difference_is_sho
     await pick(dialog, "Player's second", "9h")  # as it was
     await expect(dialog).to_contain_text("Choose a card, then its rank and suit.")
     await pick(dialog, "Banker's second", "7d")  # 9 over 9
-    await expect(dialog).to_contain_text("Round 1 corrected: Tie, 9 all")
+    await expect(dialog.locator(".preview")).to_contain_text("Corrected result: Tie, 9 all")
     assert await due(dialog) == {
         "1": "Take back $25",
         "3": "Pay $100",
         "4": "Pay $45",
     }
     assert here.table.state.round.number == 2
-    await confirm(dialog, "Correct round 1")
+    await confirm(dialog, "Correct hand 1")
 
     await page.keyboard.press("F9")
-    await page.get_by_role("link", name=re.compile("Round 1 corrected: Tie")).click()
+    await page.get_by_role("link", name=re.compile("Hand 1 corrected: Tie")).click()
     entry = page.locator("#hand-shown article")
     await expect(entry).to_contain_text("By omar: Misread by the shoe")
     assert await entry.locator("tbody tr").evaluate_all(
         "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
     ) == [["1", "Player", "-$25"], ["3", "Banker", "+$100"], ["4", "Tie", "+$45"]]
+
+
+async def test_a_corrected_hand_says_so_in_the_list_and_on_its_own_record(page, here):
+    await here.load()
+    await here.wager(*WAGERS)
+    await here.draw(PLAYER_NATURAL)
+    await here.table.order(
+        CorrectRound("omar", 1, (Card("KS"), Card("9H")), (Card("2S"), Card("7D")), "Misread by the shoe")
+    )
+    await here.draw(PLAYER_NATURAL)
+    await here.table.order(VoidRound("ana", 3, "Misdeal"))
+    await at_work(page, here, "omar")
+    await page.keyboard.press("F9")
+    shown = page.locator("#hand-list")
+    await expect(shown.locator("h3")).to_have_text(["Shoe 1"])
+    await expect(shown.locator("a b")).to_have_text(["2 V", "2", "1 C", "1"])
+    marks = [await each.locator("em").all_inner_texts() for each in await shown.locator("a").all()]
+    assert [[mark[-1:] for mark in own] for own in marks] == [[], ["V"], [], ["C"]]
+
+    await shown.locator("a").last.click()
+
+    record = page.locator("#hand-shown article")
+    await expect(record).to_contain_text("Player wins, 9 to 5")
+    await expect(record).to_contain_text(re.compile(r"Hand 1 of shoe 1, \d\d:\d\d · record no\. 1"))
+    band = record.locator(".changed")
+    await expect(band).to_have_text(
+        re.compile(r"^Corrected at \d\d:\d\d by omar to Tie, 9 all See the entry$")
+    )
+    await band.get_by_role("link").click()
+    await expect(record.locator("h3").first).to_have_text("Hand 1 corrected: Tie, 9 all")
+    await expect(record).to_contain_text("Hand 1 C of shoe 1")
+    await expect(band).to_have_count(0)
+    await expect(page.locator("#hand-shown")).to_contain_text(here.table.state.settings.game.title)
+    await shown.locator("a").nth(1).click()
+    await expect(band).to_have_text(re.compile(r"^Voided at \d\d:\d\d by ana See the entry$"))
 
 
 @pytest.mark.soak
@@ -212,17 +254,17 @@ async def test_a_settled_round_is_voided_after_its_pay_difference_is_shown(page,
     await here.wager(*WAGERS)
     await here.draw(PLAYER_NATURAL)
     await at_work(page, here, "omar")
-    dialog = await order(page, "Void the last round")
+    dialog = await order(page, "Void the last hand")
     await dialog.get_by_label("Reason").fill("Wrong hand dealt")
-    await expect(dialog.get_by_role("button", name="Void round 1")).to_be_enabled()
+    await expect(dialog.get_by_role("button", name="Void hand 1")).to_be_enabled()
     assert await due(dialog) == {"1": "Take back $25", "3": "Pay $100", "4": "Pay $5"}
 
-    await confirm(dialog, "Void round 1")
+    await confirm(dialog, "Void hand 1")
 
     last = here.table.state.history.last
     assert last is not None
     assert last.status == "void"
-    await expect(page.get_by_role("button", name="Void the last round")).to_be_disabled()
+    await expect(page.get_by_role("button", name="Void the last hand")).to_be_disabled()
 
 
 @pytest.mark.soak
@@ -402,7 +444,7 @@ async def test_the_page_says_what_each_seat_got_by_the_last_hand_and_by_its_corr
         CorrectRound("omar", 1, (Card("KS"), Card("9H")), (Card("2S"), Card("7D")), "Misread by the shoe")
     )
 
-    await expect(page.locator("#last")).to_contain_text("Round 1 corrected: Tie, 9 all")
+    await expect(page.locator("#last")).to_contain_text("Hand 1 corrected: Tie, 9 all")
     await expect(page.locator("#last-why")).to_contain_text("By omar: Misread by the shoe")
     await expect(seats.first).to_have_text("Seat 1difference -$25Player -$25")
 
@@ -466,7 +508,7 @@ async def test_who_must_sign_is_in_sight_however_much_there_is_to_read(browser, 
             await here.wager((seat, "player", 2500), (seat, "tie", 500), (seat, "dragon_bonus_player", 1000))
         await here.draw(PLAYER_NATURAL)
         await at_work(page, here, "omar")
-        dialog = await order(page, "Correct the last round")
+        dialog = await order(page, "Correct the last hand")
         await pick(dialog, "Banker's second", "7d")
         await dialog.get_by_role("button", name="Seen on surveillance").click()
         await expect(dialog.locator(".preview tbody tr")).to_have_count(9)
@@ -638,9 +680,9 @@ async def test_the_report_of_the_shift_says_of_a_round_that_was_voided_after_set
     await here.wager(*WAGERS)
     await here.draw(PLAYER_NATURAL)
     await at_work(page, here, "omar")
-    dialog = await order(page, "Void the last round")
+    dialog = await order(page, "Void the last hand")
     await dialog.get_by_role("button", name="Card exposed").click()
-    await confirm(dialog, "Void round 1")
+    await confirm(dialog, "Void hand 1")
 
     await open_part(page, "shift")
 
@@ -650,10 +692,10 @@ async def test_the_report_of_the_shift_says_of_a_round_that_was_voided_after_set
     await expect(figures.filter(has_text="Void")).to_have_text("Void1")
     await expect(report).to_contain_text("Wagers: none")
     void = report.get_by_role("table", name="Void hands")
-    await expect(void.locator("tbody")).to_contain_text("after settlement, by entry 2")
+    await expect(void.locator("tbody")).to_contain_text("after settlement, by record no. 2")
     await expect(void.locator("tbody a").first).to_have_text("1")
     correction = report.get_by_role("table", name="Corrections")
-    await expect(correction.locator("tbody")).to_contain_text("round 1 voided")
+    await expect(correction.locator("tbody")).to_contain_text("hand 1 of shoe 1 voided")
     await expect(correction.locator("tbody")).to_contain_text("+80.00")
 
 
@@ -778,15 +820,15 @@ async def test_any_round_is_shown_with_the_events_that_made_it(page, here):
     await page.get_by_role("button", name="Older").click()
     await expect(page.locator("#hand-list a")).to_have_count(30)
 
-    await page.get_by_role("textbox", name="Round").fill("7")
+    await page.get_by_role("textbox", name="Record no.").fill("7")
     await page.keyboard.press("Enter")
 
-    await expect(page.locator("#hand-shown article")).to_contain_text("Round 7,")
+    await expect(page.locator("#hand-shown article")).to_contain_text("record no. 7")
     events = page.get_by_role("table", name="Events")
     cards = await page.locator("#hand-shown .card").count()
     await expect(events.locator("tbody tr", has_text="card drawn")).to_have_count(cards)
 
-    await page.get_by_role("textbox", name="Round").fill("700")
+    await page.get_by_role("textbox", name="Record no.").fill("700")
     await page.keyboard.press("Enter")
     await expect(page.locator("#hand-shown")).to_contain_text("There is no round 700 on the record")
 
