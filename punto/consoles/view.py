@@ -200,6 +200,8 @@ class WaitingOrder(Part):
 class View(Part):
     """The table as one person's console shows it; `seq` is the number of the last input in it.
 
+    `short_titles` are those of the game's wagers, for narrow places.
+
     `commissions` are the seats that owe commission, at a table that collects it at the end of the shoe.
     """
 
@@ -211,6 +213,7 @@ class View(Part):
     roles: tuple[Role, ...]
     orders: tuple[str, ...]
     prompt: Prompt
+    short_titles: dict[str, str]
     seats: tuple[Seat, ...]
     commissions: tuple[CommissionOwed, ...]
     last: LastRound | None
@@ -261,6 +264,7 @@ def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
         roles=reader.roles,
         orders=tuple(kind for kind, why in refused.items() if why is None and kind in allowed),
         prompt=prompt_of(state, game),
+        short_titles={each.name: each.short_title for each in state.settings.game.wagers},
         seats=_seats(state),
         commissions=state.commissions,
         last=_last(state),

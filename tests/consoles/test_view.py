@@ -354,6 +354,12 @@ def test_what_every_wager_of_the_game_pays_is_shown_whether_or_not_it_was_made()
     ]
 
 
+def test_a_view_has_the_short_titles_of_the_wagers_of_the_game():
+    short = shown(Croupier.at_betting(game_name="dragon-bonus-1")).short_titles
+
+    assert (short["player"], short["dragon_bonus_banker"]) == ("Player", "DB Banker")
+
+
 def test_what_a_dealer_pays_and_marks_is_together_what_the_settlement_says():
     table = Croupier.at_betting("wager 2 banker 1010", f"draw {BANKER_NATURAL}", commission="shoe_end")
     view = shown(table)

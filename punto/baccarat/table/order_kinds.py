@@ -17,6 +17,30 @@ _MISREADS = ("Misread by the shoe", "Keyed wrongly", "Seen on surveillance")
 
 
 @order(
+    label="Resume play",
+    sentence="resume play after the cause of a stop has been resolved",
+    roles=OF_DEVICES,
+    group="play",
+    report="resumed play: {reason}",
+    anywhere=True,
+    usual=(
+        "Checked: the cards are right",
+        "Lid closed, cards undisturbed",
+        "Card taken out of play",
+        "Seen on surveillance",
+    ),
+)
+@dataclass(frozen=True, slots=True)
+class ResumePlay:
+    """A supervisor has resolved what stopped the table."""
+
+    who: str
+    reason: str
+    approved_by: str | None = None
+    kind: Literal["resume_play"] = "resume_play"
+
+
+@order(
     label="Unlock the table",
     sentence="become the table's operator, so that the table can be opened",
     roles=DEALERS,
@@ -180,30 +204,6 @@ class AcceptDevice:
     serial: str
     approved_by: str | None = None
     kind: Literal["accept_device"] = "accept_device"
-
-
-@order(
-    label="Resume play",
-    sentence="resume play after the cause of a stop has been resolved",
-    roles=OF_DEVICES,
-    group="shoe",
-    report="resumed play: {reason}",
-    anywhere=True,
-    usual=(
-        "Checked: the cards are right",
-        "Lid closed, cards undisturbed",
-        "Card taken out of play",
-        "Seen on surveillance",
-    ),
-)
-@dataclass(frozen=True, slots=True)
-class ResumePlay:
-    """A supervisor has resolved what stopped the table."""
-
-    who: str
-    reason: str
-    approved_by: str | None = None
-    kind: Literal["resume_play"] = "resume_play"
 
 
 @order(

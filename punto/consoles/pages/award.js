@@ -2,7 +2,7 @@
 
 import { button, byId, element, labelled, put, refresh, relabel } from "/shared/elements.js";
 import { columnIn, moneyIn } from "/shared/money.js";
-import { sentence } from "/shared/words.js";
+import { plain, sentence } from "/shared/words.js";
 import { groupOf, labelOf, orderOf } from "./catalogue.js";
 import { askOrder, say } from "./dialogs.js";
 import { orElse, t, translated, wagerTitle } from "./language.js";
@@ -24,10 +24,10 @@ const stateOf = ({ state, payer }) => (payer === "tray" && state !== "to_confirm
  * The award of the game: what it comes to, for what, and who gets what, in the order of paying.
  * @param {AwardInGame} award
  * @param {string} currency
+ * @param {string} [title] of the winning hand
  */
-function awardShown(award, currency) {
+function awardShown(award, currency, title = orElse(`tier.${award.rule}`, award.title)) {
   const money = columnIn(currency, [award.amount ?? 0, ...award.shares.map(({ amount }) => amount)]);
-  const title = orElse(`tier.${award.rule}`, award.title);
   const named = award.number === null ? t("award") : t("award.numbered", { number: award.number });
   return element(
     "div",
@@ -64,7 +64,9 @@ export function showProgressive({ progressive, state }) {
   put("progressive-title", wagerTitle("progressive", progressive.title));
   put("todo", translated(sentence(progressive.todo.text)));
   refresh(byId("award"), [progressive.award, state.currency], () =>
-    progressive.award === null ? [] : awardShown(progressive.award, state.currency),
+    progressive.award === null
+      ? []
+      : awardShown(progressive.award, state.currency, sentence(plain(progressive.award.rule))),
   );
   return moneyIn(state.currency, { whole: false });
 }
@@ -180,6 +182,20 @@ export function askPassword(view) {
   });
 }
 
+const CONFIRMS = new Set(["confirm", "jpot"]);
+
+/**
+ * What a dialog is about: the amount of the award, where its button has what is printed on the equipment.
+ * @param {string} order
+ * @param {GameAtTable} view
+ */
+function titleOf(order, { progressive, state }) {
+  if (order === "turn_key") return t("award.turn_key", { key: otherWay(progressive).toUpperCase() });
+  const amount = progressive.award?.amount ?? null;
+  if (!CONFIRMS.has(order) || amount === null) return labelOf(order);
+  return t("award.confirm_title", { amount: moneyIn(state.currency, { whole: false })(amount) });
+}
+
 /**
  * @param {GameAtTable} view
  * @param {string} order
@@ -190,7 +206,8 @@ function askAbout(view, order) {
   askOrder({
     order,
     view,
-    title: order === "turn_key" ? t("award.turn_key", { key: to.toUpperCase() }) : labelOf(order),
+    title: titleOf(order, view),
+    confirm: order === "turn_key" ? t("award.turn_key", { key: to.toUpperCase() }) : labelOf(order),
     text: TEXTS[order]?.(view),
     parts: award === null ? [] : [awardShown(award, view.state.currency)],
     read: () => (orderOf(order).fields.includes("to") ? { to } : {}),

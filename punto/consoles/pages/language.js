@@ -1,6 +1,7 @@
 // The language of the consoles' pages. What imports this module is loaded by start.js once the language's catalogue is there.
 
 import { fillIn, speak, titleOfWager, t as words, orElse as wordsOr } from "/shared/catalogue.js";
+import { plain } from "/shared/words.js";
 
 // Taken from here, so that no page asks for a word before it is there.
 export const t = words;
@@ -108,13 +109,17 @@ export const counted = (key, count, others = {}) => t(`${key}.${count === 1 ? "o
 
 /** @type {WagerTitles} */
 let wagerTitles = {};
+/** @type {Record<string, string>} */
+let shortTitles = {};
 
 /**
  * Name the wagers of the game that is played by these titles of its file.
  * @param {WagerTitles} titles
+ * @param {Record<string, string>} shorts
  */
-export function nameWagers(titles) {
+export function nameWagers(titles, shorts) {
   wagerTitles = titles;
+  shortTitles = shorts;
 }
 
 /**
@@ -126,8 +131,8 @@ export function nameWagers(titles) {
 export const wagerTitle = (wager, title, titles = wagerTitles) => titleOfWager(wager, title, titles[wager]);
 
 /**
- * The name of a wager for a narrow place: its title is short enough in other languages.
+ * The name of a wager for a narrow place: its title is short enough in other languages. A wager of another game is called by its name.
  * @param {string} wager
- * @param {string} short
+ * @param {string} [short]
  */
-export const wagerShort = (wager, short) => wagerTitle(wager, short);
+export const wagerShort = (wager, short = shortTitles[wager] ?? plain(wager)) => wagerTitle(wager, short);

@@ -8,7 +8,7 @@ import { cardKeys, chosenWords } from "./card-keys.js";
 import { card, cardWords } from "./cards.js";
 import { labelOf } from "./catalogue.js";
 import { askOrder, DOUBLE_TAP_MILLISECONDS, give, say } from "./dialogs.js";
-import { counted, t, translated } from "./language.js";
+import { counted, t, toSupervisor, translated } from "./language.js";
 import { differences, HANDS } from "./rounds.js";
 import { ask } from "./service.js";
 import { isCall } from "./top.js";
@@ -90,6 +90,7 @@ export const playsWithout = ({ prompt, stops }) => prompt.code === "award" && st
  * @type {Dialog}
  */
 function callSupervisor({ alarms }) {
+  if (toSupervisor) return { title: t("call_manager"), text: t("call_manager.text") };
   const ts = alarms.find(isCall)?.ts;
   if (!ts) return {};
   return {

@@ -4,7 +4,7 @@ import { element, refresh, scrolling, table } from "/shared/elements.js";
 import { columnIn } from "/shared/money.js";
 import { groupedBy } from "/shared/newer.js";
 import { card, smallCard } from "./cards.js";
-import { t, toSupervisor, wagerTitle } from "./language.js";
+import { t, toSupervisor, wagerShort } from "./language.js";
 import { handOf, headline, hourAndMinute, OUTCOMES, plain, remarks, resultOf, SIDES } from "./words.js";
 
 /** @import { Card, CommissionEntry, Correction, Entry, PastRound, RoundRecord, Settlement, Side, State, Winner } from "#sent/consoles" */
@@ -14,16 +14,6 @@ export const HANDS = ["player", "banker"];
 
 /** Rules that say no more than the wager and its outcome do. */
 const SAID_ALREADY = new Set(["lose", "void", "push", "player_wins", "banker_wins", "tie"]);
-
-/**
- * The titles of a game's wagers by their names; a wager of another game is called by its name.
- * @param {State} state
- * @returns {(name: string) => string}
- */
-export function titlesOf(state) {
-  const titles = new Map(state.limits.map(({ wager, title }) => [wager, title]));
-  return (name) => wagerTitle(name, titles.get(name) ?? plain(name));
-}
 
 /**
  * @param {Side} side
@@ -69,7 +59,6 @@ export function wholeRound({ ts, round, entries }, state) {
   const staked = columnIn(state.currency, amounts("stake"));
   const returned = columnIn(state.currency, amounts("returned"));
   const change = columnIn(state.currency, amounts("net"), { sign: true });
-  const title = titlesOf(state);
   const correction = round.status === "correction";
   const said = element(
     "article",
@@ -108,7 +97,7 @@ export function wholeRound({ ts, round, entries }, state) {
       table(
         t("pay_difference"),
         [t("heading.seat"), t("wager"), `>${t("to_pay_or_take")}`],
-        round.settlements.map((each) => [String(each.seat), title(each.wager), change(each.net)]),
+        round.settlements.map((each) => [String(each.seat), wagerShort(each.wager), change(each.net)]),
       ),
     );
   } else {
@@ -120,7 +109,7 @@ export function wholeRound({ ts, round, entries }, state) {
           [t("heading.seat"), t("wager"), t("outcome"), `>${t("staked")}`, `>${t("returned")}`, `>${t("net")}`],
           round.settlements.map((each) => [
             String(each.seat),
-            title(each.wager),
+            wagerShort(each.wager),
             `${OUTCOMES[each.outcome]}${SAID_ALREADY.has(each.rule) ? "" : ` (${plain(each.rule)})`}`,
             staked(each.stake),
             returned(each.returned),
@@ -184,7 +173,6 @@ function corrected({ position, side, before, after, who, reason }) {
  * @param {CommissionEntry[]} marked what the seats' accounts of commission take of the differences
  */
 export function differences(round, state, marked) {
-  const title = titlesOf(state);
   const seats = groupedBy(round.settlements, ({ seat }) => seat);
   /** @type {(seat: number, all: Settlement[]) => number} */
   const due = (seat, all) =>
@@ -211,7 +199,7 @@ export function differences(round, state, marked) {
     rows.map(({ seat, all, amount }) => [
       String(seat),
       all
-        .map((each) => t("of_order", { order: title(each.wager), text: OUTCOMES[each.outcome].toLowerCase() }))
+        .map((each) => t("of_order", { order: wagerShort(each.wager), text: OUTCOMES[each.outcome].toLowerCase() }))
         .join(" · "),
       element("strong", {}, words(amount)),
     ]),

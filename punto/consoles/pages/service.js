@@ -206,7 +206,7 @@ function open() {
       /** @type {View} */
       const view = JSON.parse(json);
       latest = view;
-      nameWagers(view.state.wager_titles);
+      nameWagers(view.state.wager_titles, view.short_titles);
       setLive(null);
       for (const show of watchers) show(view);
     },

@@ -1,7 +1,7 @@
 // The supervisor's page: four parts, of which one is shown. The first says who needs the supervisor, what can be ordered now, and
 // what was paid.
 
-import { button, byId, element, one, put, refresh, relabel } from "/shared/elements.js";
+import { button, byId, element, one, put, refresh } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { hear } from "/shared/sounds.js";
 import { sentence } from "/shared/words.js";
@@ -9,17 +9,17 @@ import { awardOrders, showProgressive } from "./award.js";
 import { groupOf, labelOf, orderOf } from "./catalogue.js";
 import { showGames } from "./games.js";
 import { showHandList } from "./hands.js";
-import { t, translated, wagerTitle } from "./language.js";
+import { t, translated, wagerShort } from "./language.js";
 import { acknowledge, askFor, askForCommission, playsWithout, resume } from "./order-dialogs.js";
 import { showPart } from "./parts.js";
 import { showPrompt } from "./prompt.js";
-import { byWhom, showHands, titlesOf } from "./rounds.js";
+import { byWhom, showHands } from "./rounds.js";
 import { follow, live } from "./service.js";
 import { showShift } from "./shift.js";
 import { begin, isCall, pageLink, showTop } from "./top.js";
 import { dayAndClock, headline, remarks } from "./words.js";
 
-/** @import { CommissionOwed, LastRound, OrderOnOffer, StandingAlarm, StandingStop, View } from "#sent/consoles" */
+/** @import { CommissionOwed, LastRound, OrderOnOffer, Settlement, StandingAlarm, StandingStop, View } from "#sent/consoles" */
 /** @import { GameAtTable } from "./award.js" */
 
 const session = begin(
@@ -58,7 +58,7 @@ byId("orders").append(
       { class: "group", role: "group", "aria-label": title },
       element("h2", {}, title),
       ...groupOf(group).map(({ order, label }) => {
-        const made = button(label, () => askFor(order, view), {
+        const made = button(order === "call_supervisor" ? t("call_manager") : label, () => askFor(order, view), {
           key: SHORTCUTS[order] ?? null,
           "data-order": order,
           disabled: true,
@@ -97,10 +97,10 @@ function showOrders() {
   const locked = view.state.phase === "locked";
   const next = nextOrder();
   for (const [order, key] of keys) {
-    key.disabled = !(live() && view.orders.includes(order));
+    const possible = live() && view.orders.includes(order);
+    key.disabled = !possible || (order === "resume_play" && playsWithout(view));
     key.hidden = order === (locked ? "sign_off" : "sign_on");
     key.classList.toggle("go", order === next);
-    if (order === "resume_play") relabel(key, playsWithout(view) ? t("play_without") : labelOf(order));
   }
   for (const group of document.querySelectorAll(".group"))
     group.classList.toggle("idle", group.querySelector("button:enabled:not([hidden])") === null);
@@ -115,7 +115,9 @@ function pressOrder(order) {
 // --- the progressive: the award that waits for a supervisor
 
 const awardKeys = awardOrders(() => /** @type {GameAtTable} */ (view));
-byId("progressive").append(awardKeys.node);
+// It forgoes the award for the next hand, so it is never where a hand goes to resume play.
+const playWithout = button(t("play_without"), () => askFor("resume_play", view), { id: "play-without", hidden: true });
+byId("progressive").append(playWithout, awardKeys.node);
 
 function showGame() {
   const { progressive } = view;
@@ -129,6 +131,8 @@ function showGame() {
   ];
   put("meter", known.filter(Boolean).join(" · "));
   awardKeys.show();
+  playWithout.hidden = !(playsWithout(view) && view.orders.includes("resume_play"));
+  playWithout.disabled = !live();
 }
 
 // --- who needs the supervisor
@@ -225,7 +229,7 @@ function showPaid() {
   byId("last").className = shown?.winner ?? "";
   put("last-why", shown?.who ? byWhom(shown) : "");
   const may = CLEARED_BY.filter((order) => live() && view.orders.includes(order));
-  refresh(byId("seat-list"), [seats, commissions, may, over], () => {
+  refresh(byId("seat-list"), [seats, commissions, may, over, view.progressive?.award], () => {
     const money = moneyIn(state.currency);
     const all = [...new Set([...seats, ...commissions, ...(over?.seats ?? [])].map(({ seat }) => seat))].sort(
       (first, second) => first - second,
@@ -233,7 +237,7 @@ function showPaid() {
     if (all.length === 0) return element("p", { class: "quiet" }, t("no_wagers"));
     return all.map((seat) => {
       const wagers = seats.find((each) => each.seat === seat)?.wagers ?? [];
-      const standing = wagers.map((each) => `${wagerTitle(each.wager, each.title)} ${money(each.amount)}`);
+      const standing = wagers.map((each) => `${wagerShort(each.wager)} ${money(each.amount)}`);
       return element(
         "div",
         { class: "seat", "data-seat": seat },
@@ -263,16 +267,30 @@ const settledAt = (seat, over) =>
 function paidTo(seat, over) {
   const of = settledAt(seat, over);
   if (of === undefined) return over?.correction ? t("no_change") : "";
-  const net = moneyIn(view.state.currency, { sign: true })(of.net);
+  const ofAward = of.wagers.reduce((sum, each) => sum + (each.outcome === "award" ? each.net : 0), 0);
+  const net = moneyIn(view.state.currency, { sign: true })(over?.correction ? of.net : of.net - ofAward);
   return over?.correction ? t("difference", { net }) : t("last_net", { net });
 }
 
 /** @type {(seat: number, over: LastRound | null) => string[]} */
 function wagersOf(seat, over) {
-  const title = titlesOf(view.state);
   const signed = moneyIn(view.state.currency, { sign: true });
-  const words = settledAt(seat, over)?.wagers.map(({ wager, net }) => `${title(wager)} ${signed(net)}`) ?? [];
+  /** @param {Settlement} settled */
+  const what = ({ outcome, net }) => (outcome === "award" && !over?.correction ? awardOf(seat) : signed(net));
+  const words = settledAt(seat, over)?.wagers.map((each) => `${wagerShort(each.wager)} ${what(each)}`) ?? [];
   return words.length === 0 ? [] : [words.join(" · ")];
+}
+
+/**
+ * An award in place of the wager's stake that the books have: the seat's share, as far as it is known.
+ * @param {number} seat
+ */
+function awardOf(seat) {
+  const award = view.progressive?.award ?? null;
+  const share = award?.shares.find((each) => each.seat === seat);
+  if (share === undefined) return t("outcome.award").toLowerCase();
+  const amount = moneyIn(view.state.currency, { whole: false })(share.amount);
+  return award?.state === "to_confirm" ? t("award.share_waits", { amount }) : t("award.share", { amount });
 }
 
 // --- parts

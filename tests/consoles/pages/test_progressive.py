@@ -10,10 +10,10 @@ from playwright.async_api import Page, expect
 from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from punto.baccarat.progressive.events import OpenMeter
 from punto.baccarat.progressive.game_events import HandButton, StartGame, WagerPlaced, WagerVoided
-from punto.baccarat.progressive.nexus import Confirm
+from punto.baccarat.progressive.nexus import Confirm, EndGame
 from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.table.events import MeterHeard, ShoeLost
-from punto.baccarat.table.order_kinds import AcknowledgeAlarm, CloseBetting, ResumePlay
+from punto.baccarat.table.order_kinds import AcknowledgeAlarm, CloseBetting, HoldPlay, ResumePlay
 from punto.baccarat.table.settings import Settings
 from punto.controller.orders.doors import Equipment
 from punto.drivers.base import CardAnswer
@@ -46,6 +46,7 @@ GOLD = """
   .filter(each => getComputedStyle(each).backgroundColor === "rgb(240, 189, 106)").map(each => each.firstChild.textContent)
 """
 GOLDEN = "rgb(240, 189, 106)"
+RED = "rgb(255, 154, 141)"
 FORTY = "2H KC 2D JC 5H KD"  # 9 over 0: 40 for 1 from the tray
 SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 
@@ -383,8 +384,11 @@ async def test_the_supervisors_page_says_what_a_supervisor_does_about_an_award_a
         )
         await expect(page.locator("main:visible")).not_to_contain_text("all a supervisor")
         await expect(page.locator("#meter")).to_contain_text("Meter $10,000")
-        await expect(page.get_by_role("button", name="Resume play")).to_have_count(0)
-        await page.get_by_role("button", name="Play without the award").click()
+        without = page.get_by_role("button", name="Play without the award")
+        await expect(page.locator("#orders")).not_to_contain_text("Play without the award")
+        await expect(without).to_have_css("border-top-color", RED)
+        await expect(page.get_by_role("button", name="Resume play")).to_be_disabled()
+        await without.click()
         dialog = page.get_by_role("dialog")
         await expect(dialog).to_contain_text("The next hand is dealt although the award is not complete.")
         await expect(dialog.locator(".usual")).to_have_count(0)
@@ -394,7 +398,11 @@ async def test_the_supervisors_page_says_what_a_supervisor_does_about_an_award_a
         await expect(page.locator("#trouble-list")).to_have_text("No stop and no alarm.")
         await expect(page.locator("#todo")).to_be_visible()
         await todo(page, "Verify the hand and its wagers")
+        await expect(without).to_be_hidden()
         await expect(page.get_by_role("button", name="Resume play")).to_be_disabled()
+        await here.table.order(HoldPlay("mei", "A break"))
+        await expect(page.get_by_role("button", name="Resume play")).to_be_enabled()
+        await expect(without).to_be_hidden()
 
 
 @pytest.mark.soak
@@ -430,6 +438,41 @@ async def test_the_game_ends_without_an_award_once_a_supervisor_confirms_that_no
         await press_twice(page)
         await todo(page, "Touch each seat that has a progressive wager, then press START GAME")
         assert books(here).awards == ()
+
+
+async def test_at_the_award_each_seat_has_its_share_in_sight_and_not_the_loss_of_its_wager(browser, tmp_path):
+    async with consoles(tmp_path, progressive_house("nexus")) as here, console_of(browser) as page:
+        await at_wagers(here)
+        await here.wager((2, "player", 2500), (5, "player", 10_000), (6, "banker", 5000))
+        for number in (2, 5, 6):
+            await here.table.order(WagerPlaced(number))
+        await here.table.order(StartGame(here.table.state.round.number, "mei"))
+        await here.draw(SUITED)
+        for number in (2, 5):
+            await here.table.order(HandButton(number, "mei"))
+        await at_work(page, here, "omar")
+        await todo(page, "press CONFIRM")
+
+        seats = page.locator("#seat-list .seat")
+        await expect(seats).to_have_text(
+            [
+                "Seat 2last +$25Player +$25 · Progressive award $1,250.08 to be confirmed",
+                "Seat 5last +$100Player +$100 · Progressive award $1,250.07 to be confirmed",
+                "Seat 6last -$51Banker -$50 · Progressive -$1",
+            ]
+        )
+        for each in await seats.all():
+            await expect(each).to_be_in_viewport(ratio=1)
+        await expect(page.locator("#award .tier")).to_have_text("25% of the meter: 2-3-4 of one suit")
+        await page.locator('[data-order="confirm"]').click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog.get_by_role("heading")).to_have_text("Confirm the award of $2,500.15")
+        await dialog.get_by_role("button", name="CONFIRM", exact=True).click()
+
+        await headline(page, "Pay seat 2 $1,250.08, then seat 5 $1,250.07")
+        await expect(seats.first).to_have_text("Seat 2last +$25Player +$25 · Progressive award $1,250.08")
+        await here.table.order(EndGame("mei"))
+        await expect(seats.first).to_have_text("Seat 2last +$25Player +$25 · Progressive award")
 
 
 async def test_a_supervisor_confirms_and_signs_a_nexus_award_at_once_at_a_page_of_their_own(

@@ -376,6 +376,23 @@ async def test_the_second_half_of_a_double_tap_does_not_acknowledge_the_next_ala
     assert [each.text for each in here.table.state.alarms] == ["A card is not known"]
 
 
+async def test_resume_play_is_first_and_a_supervisor_calls_a_manager(page, here):
+    await here.load()
+    await at_work(page, here, "omar")
+    first = page.get_by_role("group", name="Play", exact=True).get_by_role("button").first
+    await expect(first).to_have_text("Resume play")
+
+    dialog = await order(page, "Call a manager")
+    await expect(dialog).to_contain_text("shown on the floor's page")
+    await dialog.get_by_role("button", name="Help at the table").click()
+    await confirm(dialog, "Call a manager")
+
+    assert [(each.code, each.text) for each in here.table.state.alarms] == [
+        ("supervisor_called", "Help at the table")
+    ]
+    await expect(page.locator(".alarm")).to_contain_text("called by omar")
+
+
 async def test_where_the_house_wants_a_second_person_one_press_asks_for_them(browser, tmp_path):
     async with consoles(tmp_path, house(approval=("resume_play",))) as here, console_of(browser) as page:
         await here.load()
