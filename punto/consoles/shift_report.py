@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Final, Protocol
 from zoneinfo import ZoneInfo
@@ -9,8 +10,9 @@ from zoneinfo import ZoneInfo
 from punto.baccarat.currency import written
 from punto.baccarat.table.state import TableState
 from punto.consoles.words import Words
+from punto.messages.meters import WagerReading
 from punto.reports.printed import Column, Fact, Report, Section
-from punto.reports.shift import Correction, GameMeters, KeyedCard, Shift
+from punto.reports.shift import Correction, GameMeters, KeyedCard, Raised, Shift
 from punto.runtime.gaming_days import by_the_clock
 
 _A_TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?\+00:00")
@@ -46,7 +48,7 @@ class _Written:
 
     def report(self) -> Report:
         t, shift = self._t, self._shift
-        period = t("shift.period", since=self._clock(shift.since), until=self._clock(shift.until))
+        period = t("shift.period", since=self._moment(shift.since), until=self._moment(shift.until))
         return Report(
             title=t("shift.report"),
             table=shift.name,
@@ -75,8 +77,27 @@ class _Written:
 
     # --- how things are written
 
+    def _moment(self, ts: str, form: str = "%H:%M") -> str:
+        then = by_the_clock(ts, self._zone)
+        return self._t("shift.moment", day=self._t.day(then), time=then.strftime(form))
+
     def _clock(self, ts: str) -> str:
-        return f"{by_the_clock(ts, self._zone):%Y-%m-%d %H:%M:%S}"
+        """The time of day; with the day, if it is not the day on which the report ends."""
+        then, ends = (by_the_clock(each, self._zone) for each in (ts, self._shift.until))
+        return f"{then:%H:%M}" if then.date() == ends.date() else self._moment(ts)
+
+    def _length(self, seconds: float) -> str:
+        minutes, rest = divmod(round(seconds), 60)
+        return self._t("shift.length", minutes=minutes, seconds=rest)
+
+    def _lasted(self, alarm: Raised) -> str:
+        if alarm.until is None:
+            return ""
+        since, until = (datetime.fromisoformat(each) for each in (alarm.ts, alarm.until))
+        return self._length((until - since).total_seconds())
+
+    def _hold(self, handle: int, win: int) -> str:
+        return f"{100 * win / handle:.1f}%" if handle else _NOTHING
 
     def _signed(self, amount: int) -> str:
         return f"{'+' * (amount > 0)}{self._money(amount)}"
@@ -94,7 +115,7 @@ class _Written:
 
     def _said(self, text: str) -> str:
         """A sentence of the service in the report's language. The catalogue may have it as a sentence begins."""
-        text = _A_TIME.sub(lambda found: self._clock(found[0]), text)
+        text = _A_TIME.sub(lambda found: self._moment(found[0], "%H:%M:%S"), text)
         said = self._t.said(text)
         if said == text:
             said = self._t.said(text[:1].upper() + text[1:])
@@ -112,6 +133,7 @@ class _Written:
         name: str = "",
         *,
         of_rounds: bool = False,
+        has_sum: bool = False,
     ) -> Section:
         """A table; a column named ">…" has numbers, and `name` is the list's in `more`."""
         t = self._t
@@ -125,6 +147,7 @@ class _Written:
             note=t("shift.more") if name in self._shift.more else "",
             nothing=t("shift.none", list=title),
             of_rounds=of_rounds,
+            has_sum=has_sum,
         )
 
     # --- the parts
@@ -133,8 +156,10 @@ class _Written:
         shift, rounds, pace = self._shift, self._shift.rounds, self._shift.hands_an_hour
         figures = {
             "shift.played": str(rounds.get("played", 0)),
-            "hands_an_hour": _NOTHING if pace is None else f"{pace:.0f}",
+            "shift.hands_an_hour": _NOTHING if pace is None else f"{pace:.0f}",
+            "shift.shoes": str(shift.shoes),
             "shift.house": self._signed(-sum(each.net for each in shift.wagers)),
+            "shift.stopped": self._length(shift.stopped_seconds) if shift.stopped_seconds else _NOTHING,
             "shift.alarms_and_calls": str(shift.raised),
             "shift.void": str(rounds.get("void", 0)),
             "shift.corrections": str(rounds.get("correction", 0)),
@@ -145,29 +170,27 @@ class _Written:
 
     def _wagers(self) -> Section:
         wagers = self._shift.wagers
-        rows = [
-            (
-                self._wager(each.wager),
-                str(each.wagers),
-                self._money(each.staked),
-                self._money(each.returned),
-                self._signed(each.net),
-            )
-            for each in wagers
-        ]
-        made, staked, returned, net = (
-            sum(getattr(each, name) for each in wagers) for name in ("wagers", "staked", "returned", "net")
+        made, staked, returned = (
+            sum(getattr(each, name) for each in wagers) for name in ("wagers", "staked", "returned")
         )
-        whole = (
-            self._t("shift.all"),
-            str(made),
-            self._money(staked),
-            self._money(returned),
-            self._signed(net),
+        rows = [(self._wager(each.wager), each.wagers, each.staked, each.returned) for each in wagers]
+        whole = [(self._t("shift.all"), made, staked, returned)] if rows else []
+        return self._listed(
+            self._t("wagers"),
+            "wager >shift.made >staked >returned >shift.house >meters.hold",
+            [
+                (
+                    name,
+                    str(count),
+                    self._money(handle),
+                    self._money(back),
+                    self._signed(handle - back),
+                    self._hold(handle, handle - back),
+                )
+                for name, count, handle, back in (*rows, *whole)
+            ],
+            has_sum=bool(rows),
         )
-        columns = "wager >shift.made >staked >returned >shift.net"
-        section = self._listed(self._t("wagers"), columns, [*rows, whole] if rows else [])
-        return section.model_copy(update={"has_sum": bool(rows)})
 
     def _commission(self) -> Iterable[Section]:
         found, t, money = self._shift.commission, self._t, self._money
@@ -202,10 +225,16 @@ class _Written:
     def _alarms(self) -> Section:
         sorts = {"alarm": "shift.alarm", "stop": "shift.stop", "call": "shift.call", "order": "shift.seen_to"}
         rows = [
-            (self._clock(each.ts), self._t(sorts[each.what]), self._said(each.text), each.who or _NOTHING)
+            (
+                self._clock(each.ts),
+                self._t(sorts[each.what]),
+                self._said(each.text),
+                each.who or _NOTHING,
+                self._lasted(each),
+            )
             for each in self._shift.alarms
         ]
-        return self._listed(self._t("shift.alarms"), "when what text who", rows, "alarms")
+        return self._listed(self._t("shift.alarms"), "when what text who >shift.lasted", rows, "alarms")
 
     def _voids(self) -> Section:
         t = self._t
@@ -299,9 +328,10 @@ class _Written:
 
     def _meters(self, meters: GameMeters) -> Iterable[Section]:
         t, shift, lifetime = self._t, meters.shift, meters.lifetime
+        title = meters.game_titles.get(t.language, meters.title)
         beside = ">meters.expected >meters.errors"
         yield self._listed(
-            t("meters.title", game=meters.title, hands=shift.hands, lifetime=lifetime.hands),
+            t("meters.title", game=title, hands=shift.hands, lifetime=lifetime.hands),
             f"wager meters.what >meters.hits {beside} >meters.lifetime_hits {beside}",
             [
                 (
@@ -320,30 +350,40 @@ class _Written:
         if not lifetime.wagers:
             return
         of_shift = {each.wager: each for each in shift.wagers}
+        parts = [(each.wager, (of_shift.get(each.wager), each)) for each in lifetime.wagers]
+        rows = [
+            (self._wager(wager), *(cell for part in both for cell in self._held(part)))
+            for wager, both in parts
+        ]
+        if has_sum := len(rows) > 1:
+            sums = (self._all(shift.wagers), self._all(lifetime.wagers))
+            rows.append((t("shift.all"), *(cell for each in sums for cell in each)))
         yield self._listed(
-            t("meters.win_title", game=meters.title),
-            f"wager >meters.handle >meters.win {beside} >meters.lifetime_handle >meters.lifetime_win {beside}",
-            [
-                (
-                    self._wager(each.wager),
-                    *(
-                        cell
-                        for part in (of_shift.get(each.wager), each)
-                        for cell in (
-                            (self._money(0), self._money(0), self._money(0), _NOTHING)
-                            if part is None
-                            else (
-                                self._money(part.handle),
-                                self._signed(part.win),
-                                _NOTHING if part.expected is None else self._signed(round(part.expected)),
-                                _decimal(part.errors),
-                            )
-                        )
-                    ),
-                )
-                for each in lifetime.wagers
-            ],
+            t("meters.win_title", game=title),
+            f"wager >meters.handle >meters.win >meters.hold {beside} "
+            f">meters.lifetime_handle >meters.lifetime_win >meters.hold {beside}",
+            rows,
+            has_sum=has_sum,
         )
+
+    def _held(self, part: WagerReading | None) -> tuple[str, ...]:
+        """Handle, win, hold, and the win's expectation with its standard errors."""
+        if part is None:
+            return (self._money(0), self._money(0), _NOTHING, self._money(0), _NOTHING)
+        return (
+            self._money(part.handle),
+            self._signed(part.win),
+            self._hold(part.handle, part.win),
+            _NOTHING if part.expected is None else self._signed(round(part.expected)),
+            _decimal(part.errors),
+        )
+
+    def _all(self, parts: Sequence[WagerReading]) -> tuple[str, ...]:
+        """The same of all wagers; their standard errors have no sum, because the wagers of a hand depend on each other."""
+        handle, win = (sum(getattr(each, name) for each in parts) for name in ("handle", "win"))
+        known = [each.expected for each in parts if each.expected is not None]
+        expected = self._signed(round(sum(known))) if len(known) == len(parts) else _NOTHING
+        return (self._money(handle), self._signed(win), self._hold(handle, win), expected, _NOTHING)
 
 
 def _decimal(figure: float | None) -> str:

@@ -2,9 +2,12 @@
 
 import json
 import re
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal
+
+from punto.runtime.gaming_days import written_day
 
 Language = Literal["en", "zh-Hans", "zh-Hant"]
 CATALOGS: Final = Path(__file__).parent / "catalogs"
@@ -32,6 +35,10 @@ class Words:
     def wager(self, name: str, title: str) -> str:
         """The name of a wager: from the catalogue, or else the title in its game file."""
         return self._words.get(f"wager.{name}", title)
+
+    def day(self, day: date) -> str:
+        """A day as the pages write it: "24 Nov 2026"."""
+        return written_day(day) if self.language == "en" else f"{day.year}年{day.month}月{day.day}日"
 
     def order(self, kind: str) -> str:
         """The label of an order."""

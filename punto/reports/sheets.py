@@ -25,7 +25,7 @@ from punto.messages.meters import MeterReadings
 from punto.reports.awards import Award
 from punto.reports.periods import Meter
 from punto.reports.record import Posting
-from punto.reports.shift import CommissionCleared, Correction, KeyedCard, Shift, VoidCoup
+from punto.reports.shift import CommissionCleared, Correction, KeyedCard, Raised, Shift, VoidCoup
 from punto.runtime.csv_cells import Cell
 from punto.runtime.gaming_days import by_the_clock
 
@@ -227,7 +227,7 @@ def postings_sheet(currency: str, postings: Iterable[Posting], zone: tzinfo) -> 
 
 
 @_sheet(
-    "line what input ts round entry position seat game wager count staked returned net amount handle win expected errors "
+    "line what input ts until round entry position seat game wager count staked returned net amount handle win expected errors "
     "who approved_by reason where source text"
 )
 def shift_sheet(currency: str, shift: Shift, zone: tzinfo) -> Iterator[_Row]:
@@ -241,6 +241,8 @@ def shift_sheet(currency: str, shift: Shift, zone: tzinfo) -> Iterator[_Row]:
     for status, count in shift.rounds.items():
         yield {"line": "rounds", "what": status, "count": count}
     yield {"line": "hands_an_hour", "count": shift.hands_an_hour}
+    yield {"line": "shoes", "count": shift.shoes}
+    yield {"line": "stopped_seconds", "count": shift.stopped_seconds}
     for each in shift.wagers:
         sums: _Row = {name: money(getattr(each, name)) for name in ("staked", "returned", "net")}
         yield {"line": "wager", "wager": each.wager, "count": each.wagers, **sums}
@@ -267,7 +269,8 @@ def _entries(shift: Shift, money: Callable[[int], str], zone: tzinfo) -> Iterato
         yield {"line": "keyed", **_input(card, zone), **at}
     for incident in (*shift.alarms, *shift.refused, *shift.devices):
         about: _Row = {name: getattr(incident, name) for name in ("who", "source", "text")}
-        yield {"line": incident.what, "what": incident.kind, **_input(incident, zone), **about}
+        until: _Row = {"until": _ts(incident.until, zone)} if isinstance(incident, Raised) else {}
+        yield {"line": incident.what, "what": incident.kind, **_input(incident, zone), **until, **about}
     for entrance in shift.access:
         by: _Row = {"who": entrance.who, "where": entrance.where, "text": entrance.text}
         yield {"line": "access", "what": entrance.kind, **_input(entrance, zone), **by}

@@ -14,6 +14,7 @@ from punto.baccarat.table.after_settlement import as_dealt
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.meters import of_game
 from punto.baccarat.table.order_kinds import CALLED
+from punto.baccarat.table.shoe_events import NOT_RESUMED, OTHER_DECKS
 from punto.baccarat.table.state import CommissionOwed, RoundRecord, TableState
 from punto.controller.journal import out_of_the_ordinary, schema, store
 from punto.controller.journal.entries import ROUNDS
@@ -55,6 +56,7 @@ SELECT status, sum(counts) FROM (
 _PLAYED: Final = f"""
 SELECT count(*), max(min(ts), :since) FROM rounds WHERE round >= :first AND status = 'played' AND round NOT IN ({_TAKEN_BACK})
 """  # noqa: S608 - literals
+_SHOES: Final = "SELECT count(DISTINCT shoe) FROM rounds WHERE round >= ?"
 _SEEN_TO: Final = f"""
 SELECT ts, game, record FROM rounds WHERE round >= ? AND (
     status IN ('void', 'correction') OR json_array_length(record, '$.corrections')
@@ -96,6 +98,8 @@ _HELLOS: Final = (
 )
 _OFFLINE: Final = "the shoe was offline"
 _RAISED: Final = frozenset({"alarm", "stop", "call"})
+_NOT_BY_AN_ORDER: Final = NOT_RESUMED | {OTHER_DECKS}
+"""The codes of stops that end by what the shoe reports, and not only by the order to resume play."""
 _CALLED: Final = str(CATALOGUE["call_supervisor"].report).format(reason=CALLED)
 
 
@@ -141,6 +145,12 @@ class RoundInputs(PastRound):
     titles: dict[str, str]
     inputs: tuple[Input, ...]
     earlier: int
+
+
+class Raised(Incident):
+    """An alarm, a stop, a call, or an order that dealt with one; `until` is when play was resumed after a stop, or null."""
+
+    until: Timestamp | None
 
 
 class WagerTotals(Part):
@@ -237,11 +247,12 @@ class Commission(Part):
 class GameMeters(Part):
     """The meters of a game in the shift and over the table's life; `rules` names its rules, as on the record.
 
-    `titles` are those of its wagers. A correction of a round before the shift does not count in the shift.
+    `game_titles` are its titles in other languages, and `titles` those of its wagers. A correction of a round before the shift does not count in the shift.
     """
 
     game: str
     title: str
+    game_titles: dict[str, str]
     titles: dict[str, str]
     rules: str
     shift: MeterReadings
@@ -252,6 +263,9 @@ class Shift(Part):
     """The last hours of the table of this name. `rounds` counts by status; lists are in order.
 
     `meters` has each game that was played, in order; if none was, the last game.
+
+    `shoes` is the number of shoes of which hands ended. `stopped_seconds` is how long play was stopped: two stops at a time count
+    once, and a stop of which the end is not known does not count.
 
     A hand that was voided after settlement is `void` and not `played`. The entry that took it back is a `correction`.
 
@@ -269,13 +283,15 @@ class Shift(Part):
     until: Timestamp
     rounds: dict[str, int]
     hands_an_hour: float | None
+    shoes: int
+    stopped_seconds: int
     wagers: tuple[WagerTotals, ...]
     commission: Commission | None
     meters: tuple[GameMeters, ...]
     voids: tuple[VoidCoup, ...]
     corrections: tuple[Correction, ...]
     raised: int
-    alarms: tuple[Incident, ...]
+    alarms: tuple[Raised, ...]
     keyed: tuple[KeyedCard, ...]
     refused: tuple[Incident, ...]
     devices: tuple[Incident, ...]
@@ -362,6 +378,7 @@ class Reports:
                 (game, records, expectations_of(connection, game))
                 for game, records in games_since(connection, round_)
             ]
+            (shoes,) = connection.execute(_SHOES, (round_,)).fetchone()
             totals = connection.execute(_TOTALS, {"first": round_}).fetchall()
             rows = connection.execute(_SEEN_TO, (round_,)).fetchall()
             commission, more_cleared = _commission(connection, seq, state)
@@ -377,8 +394,11 @@ class Reports:
         voids = [_void(each) for each in rounds if each.round.status == "void" or _takes_back(each.round)]
         corrections = [correction for each in rounds for correction in _corrections(each)]
         incidents = [incident for each in noted for incident in each.incidents()]
-        lists = {
-            "alarms": _each_call_once([each for each in incidents if each.what in _RAISED | {"order"}]),
+        alarms = _until_resumed(
+            _each_call_once([each for each in incidents if each.what in _RAISED | {"order"}])
+        )
+        lists: dict[str, Sequence[Incident]] = {
+            "alarms": alarms,
             "refused": [each for each in incidents if each.what == "refused"],
             "devices": _each_loss_once(
                 [each for each in incidents if each.what == "device" and each.text != LID_CLOSED], back
@@ -399,10 +419,13 @@ class Reports:
             until=timestamp(now),
             rounds=dict(counts),
             hands_an_hour=pace(hands, first, now),
+            shoes=shoes,
+            stopped_seconds=_stopped(alarms, now, stands=bool(state.waiting.stops)),
             meters=tuple(
                 GameMeters(
                     game=game.name,
                     title=game.title,
+                    game_titles=game.titles,
                     titles={wager.name: wager.title for wager in game.wagers},
                     rules=game.rules_digest,
                     shift=metered(meters_of(game, records), game, expectations),
@@ -424,8 +447,8 @@ class Reports:
             commission=commission,
             voids=tuple(voids[-MOST_LISTED:]),
             corrections=tuple(corrections[-MOST_LISTED:]),
-            raised=sum(each.what in _RAISED for each in lists["alarms"]),
-            alarms=tuple(lists["alarms"][-MOST_LISTED:]),
+            raised=sum(each.what in _RAISED for each in alarms),
+            alarms=tuple(alarms[-MOST_LISTED:]),
             keyed=tuple(keyed[-MOST_LISTED:]),
             refused=tuple(lists["refused"][-MOST_LISTED:]),
             devices=tuple(lists["devices"][-MOST_LISTED:]),
@@ -476,6 +499,33 @@ def _each_call_once(alarms: Sequence[Incident]) -> list[Incident]:
             waits = len(found)
         found.append(each)
     return found
+
+
+def _until_resumed(alarms: Sequence[Incident]) -> list[Raised]:
+    """The alarms, with the time at which play was resumed after each stop."""
+    found: list[Raised] = []
+    resumed: str | None = None
+    for each in reversed(alarms):
+        if each.kind == "resume_play":
+            resumed = each.ts
+        of_a_stop = each.what == "stop" and each.kind not in _NOT_BY_AN_ORDER
+        found.append(Raised(**dict(each), until=resumed if of_a_stop else None))
+    return found[::-1]
+
+
+def _stopped(alarms: Sequence[Raised], now: datetime, *, stands: bool) -> int:
+    """How many seconds play was stopped; if a stop `stands`, the last one goes on."""
+    seconds = 0.0
+    done: datetime | None = None
+    for each in alarms:
+        if each.what != "stop" or (each.until is None and not stands):
+            continue
+        began = datetime.fromisoformat(each.ts)
+        ended = now if each.until is None else datetime.fromisoformat(each.until)
+        began = began if done is None else max(began, done)
+        seconds += max(0.0, (ended - began).total_seconds())
+        done = ended if done is None else max(done, ended)
+    return round(seconds)
 
 
 def _each_loss_once(devices: Sequence[Incident], back: Sequence[int]) -> list[Incident]:

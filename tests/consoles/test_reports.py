@@ -274,6 +274,33 @@ async def shift_of(browser: Browser) -> dict[str, Any]:
     }
 
 
+async def test_a_shift_has_how_long_play_was_stopped_and_counts_two_stops_at_a_time_once(here, mei):
+    await deal(here, PLAYER_NATURAL)
+    shoe = here.table.state.link.expected
+    await mei.order("hold_play", reason="a break")
+    await here.table.shoe(ShoeFault(shoe, 17, "reader window dirty"))
+    await mei.order("resume_play", reason="checked")
+    await here.table.begin_shoe()
+    await mei.order("open_betting")
+    await deal(here, PLAYER_NATURAL)
+    await mei.order("hold_play", reason="a dispute")
+    now = datetime.now(UTC)
+    ago = {"hold_play": [1200, 60], "shoe_fault": [1140], "resume_play": [900]}
+    with edited(here.record) as record:
+        for kind, seconds in ago.items():
+            of_kind = f"json_extract(payload, '$.kind') = '{kind}'"
+            found = record.execute(f"SELECT seq FROM inputs WHERE {of_kind} ORDER BY seq").fetchall()  # noqa: S608 - literals
+            for (seq,), before in zip(found, seconds, strict=True):
+                then = timestamp(now - timedelta(seconds=before))
+                record.execute("UPDATE inputs SET ts = ? WHERE seq = ?", (then, seq))
+    shift = Reports(here.record).shift(1, now, here.table.state)
+
+    resumed = timestamp(now - timedelta(seconds=900))
+    stops = [each for each in shift.alarms if each.what == "stop"]
+    assert [each.until for each in stops] == [resumed, resumed, None]
+    assert (shift.stopped_seconds, shift.shoes) == (300 + 60, 2)
+
+
 async def test_a_shift_has_what_the_house_took_and_paid_however_often_a_round_was_corrected(here, mei):
     await deal(here, PLAYER_NATURAL, PLAYER_NATURAL, seats=1)  # both won
     lost = {"player": PLAYER_NATURAL.split()[1::2], "banker": PLAYER_NATURAL.split()[::2]}

@@ -64,6 +64,8 @@ FULL_TABLE = tuple(
 
 HAND = timedelta(seconds=51)
 """What a hand takes at a usual pace."""
+STOPPED = timedelta(minutes=4, seconds=12)
+"""How long it takes to check the cards."""
 NEVER_LIVE: Final = ("console-sign-on", "console-not-live")
 OF_A_WIN: Final = (
     *("console-aquarius-win", "console-nexus-win", "console-progressive-start"),
@@ -211,7 +213,7 @@ async def make_day(browser: Browser, folder: Path, picture: Picture) -> None:
             await at_work(page, here, "mei")
             await dealers_day(page, here, clock, picture)
             await at_work(page, here, "omar")
-            await supervisors_day(page, here, picture)
+            await supervisors_day(page, here, clock, picture)
 
 
 async def picture_on_every_screen(page: Page, name: str, picture: Picture) -> None:
@@ -268,13 +270,14 @@ async def dealers_day(page: Page, here: TableWithConsoles, clock: Clock, picture
     await page.wait_for_selector("#name:focus")  # its session ended with the service
 
 
-async def supervisors_day(page: Page, here: TableWithConsoles, picture: Picture) -> None:
+async def supervisors_day(page: Page, here: TableWithConsoles, clock: Clock, picture: Picture) -> None:
     """From a table that is stopped to the report of the shift."""
     await here.table.order(CallSupervisor("mei", "A dispute at the table"))
     await here.table.shoe(LidMoved(here.table.state.link.expected, open=True))
     await here.table.shoe(LidMoved(here.table.state.link.expected, open=False))
     await headline(page, "Stop: a supervisor is needed")
     await picture_on_every_screen(page, "console-supervisor", picture)
+    clock.now += STOPPED
     await here.table.order(ResumePlay("omar", "Lid closed, cards undisturbed"))
     await page.get_by_role("button", name="Void the hand").click()
     dialog = page.get_by_role("dialog")

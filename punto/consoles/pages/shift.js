@@ -1,9 +1,9 @@
 // The report of the shift, as the service writes it: on the page, on paper and as files.
 
 import { button, byId, element, facts, put, scrolling, table } from "/shared/elements.js";
-import { dayAndTime } from "/shared/words.js";
 import { t } from "./language.js";
 import { read } from "./service.js";
+import { dayAndClock } from "./words.js";
 
 /** @import { Report, Section, View } from "#sent/consoles" */
 
@@ -39,7 +39,7 @@ byId("shift-files").append(
   csv,
 );
 addEventListener("beforeprint", () =>
-  put("shift-printed", `${t("shift.printed")} ${dayAndTime(new Date().toISOString())}`),
+  put("shift-printed", `${t("shift.printed")} ${dayAndClock(new Date().toISOString())}`),
 );
 
 /** @param {"/words" | ".pdf" | ".csv"} form */

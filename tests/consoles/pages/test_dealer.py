@@ -16,6 +16,7 @@ from punto.baccarat.table.order_kinds import CorrectRound, OpenBetting, VoidCoup
 from punto.baccarat.table.state import Phase
 from punto.controller.orders.doors import Equipment
 from punto.drivers.base import LinkHealth
+from punto.messages.building import timestamp
 from tests.consoles.pages.parts import (
     NOTE_CHANGES,
     PLAYER_NATURAL,
@@ -27,7 +28,7 @@ from tests.consoles.pages.parts import (
     press_twice,
 )
 from tests.consoles.pages.test_reach import hold_up
-from tests.controller.table_in_this_process import eventually, rows
+from tests.controller.table_in_this_process import edited, eventually, rows
 from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -490,6 +491,10 @@ async def test_the_pace_is_shown_to_the_supervisor_in_hands_an_hour(page, here):
     await expect(page.locator("#hands-an-hour")).to_have_text("\N{EN DASH}")
 
     await here.table.play(5)
+    with edited(here.record) as record:
+        then = timestamp(datetime.now(UTC) - timedelta(minutes=20))
+        record.execute("UPDATE rounds SET ts = ?", (then,))
+    await here.table.play(1)
 
     await expect(page.locator("#hands-an-hour")).not_to_have_text("\N{EN DASH}")
 

@@ -4,7 +4,7 @@ import asyncio
 import csv
 import io
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pypdf
 import pytest
@@ -19,10 +19,13 @@ from punto.baccarat.table.order_kinds import (
     CorrectRound,
     HoldPlay,
     KeyCard,
+    ResumePlay,
     VoidRound,
 )
 from punto.baccarat.table.state import Phase
+from punto.messages.building import timestamp
 from punto.reports.shift import MOST_LISTED
+from punto.runtime.gaming_days import written_day
 from tests.consoles.pages.parts import (
     PASSWORD,
     PLAYER_NATURAL,
@@ -635,10 +638,10 @@ async def test_the_report_of_the_shift_has_the_money_by_wager_and_who_did_what(p
     assert await report.get_by_role("table", name="Wagers").locator("tbody tr").evaluate_all(
         "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
     ) == [
-        ["Banker", "1", "100.00", "0.00", "-100.00"],
-        ["Player", "1", "25.00", "50.00", "+25.00"],
-        ["Tie", "1", "5.00", "0.00", "-5.00"],
-        ["All", "3", "130.00", "50.00", "-80.00"],
+        ["Banker", "1", "100.00", "0.00", "+100.00", "100.0%"],
+        ["Player", "1", "25.00", "50.00", "-25.00", "-100.0%"],
+        ["Tie", "1", "5.00", "0.00", "+5.00", "100.0%"],
+        ["All", "3", "130.00", "50.00", "+80.00", "61.5%"],
     ]
     await expect(report.get_by_role("table", name="Void hands")).to_contain_text("Card exposed")
     await expect(report.get_by_role("table", name="Sign-ons and refusals")).to_contain_text("omar")
@@ -682,11 +685,46 @@ async def test_the_report_of_the_shift_has_each_rules_hits_beside_their_expectat
     assert ["Dragon Bonus Player", "Wins by 9", "0"] in [row[:3] for row in found]
     holds = report.get_by_role("table", name=f"{title}: handle and win")
     await expect(holds.get_by_role("row", name="Player")).to_have_text(
-        "Player25.00-25.00+0.31-1.0650.00-50.00+0.62-1.51"
+        "Player25.00-25.00-100.0%+0.31-1.0650.00-50.00-100.0%+0.62-1.51"
+    )
+    await expect(holds.locator("tbody tr").last).to_have_text(
+        "All130.00+80.0061.5%+2.08\N{EN DASH}260.00+160.0061.5%+4.17\N{EN DASH}"
     )
     assert await report.locator("table").evaluate_all(
         "all => all.every(each => each.scrollWidth <= each.parentElement.clientWidth)"
     )
+
+
+async def test_the_report_of_the_shift_has_the_length_of_each_stop_and_one_form_of_times(page, here):
+    await here.load()
+    await here.table.order(HoldPlay("mei", "A break"))
+    await here.table.order(ResumePlay("omar", "The last hand is disputed"))
+    await here.draw(PLAYER_NATURAL)
+    now = datetime.now(UTC).replace(second=30)
+    began, ended = now - timedelta(hours=23, minutes=5, seconds=12), now - timedelta(hours=23, minutes=1)
+    with edited(here.record) as record:
+        for kind, then in (("hold_play", began), ("resume_play", ended)):
+            record.execute(
+                "UPDATE inputs SET ts = ? WHERE json_extract(payload, '$.kind') = ?", (timestamp(then), kind)
+            )
+    await at_work(page, here, "omar")
+    await open_part(page, "shift")
+    await page.get_by_role("button", name="24 hours").click()
+
+    report = page.locator("#shift-report")
+    stop = report.get_by_role("table", name="Alarms, stops and calls").get_by_role("row", name="Held play")
+    day = f"(?:{written_day(began)}, )?"  # unless the report ends on the same day
+    lasted = f"{began:%H:%M}StopHeld play: A breakmei4 min 12 s"
+    await expect(stop).to_have_text(re.compile(f"^{day}{lasted}$"))
+    figures = report.locator(".figures > div")
+    for figure in ("Play stopped4 min 12 s", "Shoes1", "Hands an hour, average\N{EN DASH}"):
+        await expect(figures.filter(has_text=re.compile(f"^{figure}$"))).to_have_count(1)
+    access = report.get_by_role("table", name="Sign-ons and refusals").locator("tbody tr").last
+    await expect(access).to_have_text(re.compile(r"^\d\d:\d\domar"))
+    await expect(report.locator(".about")).to_contain_text(
+        re.compile(r"Period\d+ \w+ \d{4}, \d\d:\d\d to \d+ \w+ \d{4}, \d\d:\d\d")
+    )
+    await expect(page.locator("#shift-title")).to_have_css("font-size", "24px")
 
 
 @pytest.mark.soak
