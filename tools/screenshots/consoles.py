@@ -313,5 +313,5 @@ async def supervisors_day(page: Page, here: TableWithConsoles, clock: Clock, pic
     await here.table.order(CloseTable("omar"))
     await open_part(page, "games")
     await page.get_by_role("table", name="Limits").wait_for()
-    await expect(page.get_by_role("button", name="Change the game")).to_be_enabled()
+    await expect(page.get_by_role("button", name="Save for the next shoe")).to_be_enabled()
     await picture(page, "console-supervisor-game")

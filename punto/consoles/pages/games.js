@@ -2,7 +2,7 @@
 
 import { titled } from "/shared/catalogue.js";
 import { byId, element, one, scrolling, submitted, table } from "/shared/elements.js";
-import { decimal, moneyIn, readMoney } from "/shared/money.js";
+import { moneyIn, readMoney } from "/shared/money.js";
 import { askOrder } from "./dialogs.js";
 import { t, wagerTitle } from "./language.js";
 import { live, read } from "./service.js";
@@ -91,7 +91,7 @@ function showLimits() {
 }
 
 /** @param {number | null} minor */
-const amount = (minor) => (minor === null ? "" : decimal(minor, view.state.currency).replace(/\.0+$/u, ""));
+const amount = (minor) => (minor === null ? "" : moneyIn(view.state.currency, { bare: true })(minor));
 
 /** The limits as they are typed, where they are other than the file's. */
 function typed() {

@@ -52,7 +52,8 @@ export function pressedTwice(made, order, act) {
   function show() {
     const now = order();
     if (now === null || now.refused || armed !== now.order) armed = null;
-    relabel(made, now === null ? t("nothing_now") : armed ? now.again : now.label);
+    relabel(made, now === null ? "" : armed ? now.again : now.label);
+    made.ariaLabel = now === null ? t("nothing_now") : null;
     made.classList.toggle("armed", armed !== null);
     made.disabled = now === null || !live();
     made.setAttribute("aria-disabled", String(Boolean(now?.refused)));

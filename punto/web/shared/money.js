@@ -21,9 +21,9 @@ function decimals(number) {
 export const decimalsOf = (currency) => DECIMALS.get(currency) ?? 2;
 
 /**
- * Amounts of a currency, from minor units. `whole` leaves out decimals that are nothing.
+ * Amounts of a currency, from minor units. `whole` leaves out decimals that are nothing, `bare` the currency's sign.
  * @param {string} currency
- * @param {{ whole?: boolean, sign?: boolean }} [how]
+ * @param {{ whole?: boolean, sign?: boolean, bare?: boolean }} [how]
  * @returns {(minor: number) => string}
  */
 export function moneyIn(currency, how = {}) {
@@ -49,10 +49,10 @@ const kinds = new Map(); // a browser takes a tenth of a millisecond for each, a
 /**
  * @param {string} language
  * @param {string} currency
- * @param {{ whole?: boolean, sign?: boolean }} how
+ * @param {{ whole?: boolean, sign?: boolean, bare?: boolean }} how
  * @returns {(minor: number) => string}
  */
-function formatOf(language, currency, { whole = true, sign = false }) {
+function formatOf(language, currency, { whole = true, sign = false, bare = false }) {
   const digits = decimalsOf(currency);
   /**
    * @param {number} shown
@@ -65,6 +65,7 @@ function formatOf(language, currency, { whole = true, sign = false }) {
       maximumFractionDigits: shown,
       signDisplay: sign ? "exceptZero" : "auto",
     };
+    if (bare) return new Intl.NumberFormat(language, style);
     try {
       return new Intl.NumberFormat(language, {
         ...style,

@@ -591,12 +591,13 @@ async def test_game_and_limits_change_between_shoes_only(page, here):
     await here.load()
     await at_work(page, here, "omar")
     await open_part(page, "games")
-    change = page.get_by_role("button", name="Change the game")
+    change = page.get_by_role("button", name="Save for the next shoe")
     await expect(page.locator("#games-when")).to_contain_text("the table must be closed")
     await expect(change).to_be_disabled()
     await here.table.order(CloseTable("omar"))
     await expect(change).to_be_enabled()
 
+    await expect(page.get_by_label("Player: Maximum", exact=True)).to_have_value("10,000")
     await page.get_by_label("Game", exact=True).select_option(label="EZ Baccarat")
     await page.get_by_label("Player: Minimum").fill("fifty")
     await change.click()
@@ -608,12 +609,12 @@ async def test_game_and_limits_change_between_shoes_only(page, here):
     await change.click()
     dialog = page.get_by_role("dialog")
     await expect(dialog.locator(".fault").first).not_to_be_empty()
-    await expect(dialog.get_by_role("button", name="Change the game")).to_be_disabled()
+    await expect(dialog.get_by_role("button", name="Save for the next shoe")).to_be_disabled()
     await dialog.get_by_role("button", name="Cancel").click()
     await page.get_by_label("Player: Maximum").fill("2500")
     await change.click()
     await expect(dialog).to_contain_text("From the next shoe on, the table plays EZ Baccarat.")
-    await confirm(dialog, "Change the game")
+    await confirm(dialog, "Save for the next shoe")
 
     game = here.table.state.settings.game
     assert game.title == "EZ Baccarat"
