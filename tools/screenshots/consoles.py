@@ -86,7 +86,7 @@ NAMES: Final = (
     *(*NEVER_LIVE, "console-dealer-burn", "console-dealer-wagers", "console-dealer-next-card"),
     *("console-dealer-key-card", "console-dealer-call", "console-dealer-hands", "console-supervisor-void"),
     *("console-supervisor-correction", "console-supervisor-hands", "console-supervisor-shift"),
-    "console-supervisor-game",
+    *("console-supervisor-game", "console-supervisor-zh-Hant"),
 )
 
 
@@ -277,6 +277,10 @@ async def supervisors_day(page: Page, here: TableWithConsoles, clock: Clock, pic
     await here.table.shoe(LidMoved(here.table.state.link.expected, open=False))
     await headline(page, "Stop: a supervisor is needed")
     await picture_on_every_screen(page, "console-supervisor", picture)
+    await page.goto(f"{here.address}/supervisor?lang=zh-Hant")
+    await picture(page, "console-supervisor-zh-Hant")
+    await page.goto(f"{here.address}/supervisor?lang=en")
+    await headline(page, "Stop: a supervisor is needed")
     clock.now += STOPPED
     await here.table.order(ResumePlay("omar", "Lid closed, cards undisturbed"))
     await page.get_by_role("button", name="Void the hand").click()

@@ -1,7 +1,7 @@
 // The language of the consoles' pages. What imports this module is loaded by start.js once the language's catalogue is there.
 
 import { fillIn, speak, titleOfWager, t as words, orElse as wordsOr } from "/shared/catalogue.js";
-import { plain } from "/shared/words.js";
+import { plain, sentence } from "/shared/words.js";
 
 // Taken from here, so that no page asks for a word before it is there.
 export const t = words;
@@ -94,7 +94,15 @@ function translation(text) {
     if (values !== undefined || text === own)
       return t(key, Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, translated(value)])));
   }
-  return text;
+  // What begins a sentence is also said within one, and a usual reason was given in the language of another page.
+  const within = text && text[0].toLowerCase() + text.slice(1);
+  return within === text ? text : wordsOr(`usual.${text}`, otherwise(text, within));
+}
+
+/** @type {(text: string, within: string) => string} */
+function otherwise(text, within) {
+  const found = translated(within);
+  return found === within ? text : sentence(found);
 }
 
 /**

@@ -17,7 +17,7 @@ import { byWhom, showHands } from "./rounds.js";
 import { follow, live } from "./service.js";
 import { showShift } from "./shift.js";
 import { begin, isCall, pageLink, showTop } from "./top.js";
-import { dayAndClock, headline, remarks } from "./words.js";
+import { headline, remarks, whenItWas } from "./words.js";
 
 /** @import { CommissionOwed, LastRound, OrderOnOffer, Settlement, StandingAlarm, StandingStop, View } from "#sent/consoles" */
 /** @import { GameAtTable } from "./award.js" */
@@ -194,7 +194,7 @@ function raised(alarm, may) {
  * @param {string | null} ts
  * @param {string | null} by
  */
-const since = (ts, by) => [ts && t("since", { time: dayAndClock(ts) }), by].filter(Boolean).join(t("comma"));
+const since = (ts, by) => [ts && t("since", { time: whenItWas(ts, view.ts) }), by].filter(Boolean).join(t("comma"));
 
 // --- what was paid
 

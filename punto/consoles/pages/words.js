@@ -38,6 +38,21 @@ export const dayAndClock = (ts) =>
   });
 
 /**
+ * A moment in UTC by the house's clock to the minute, with its day if that is not today.
+ * @param {string} ts
+ * @param {string} now when the table was as it is shown, because the clock of a screen may be wrong
+ */
+export function whenItWas(ts, now) {
+  const [day, today] = [ts, now].map((each) =>
+    new Date(each).toLocaleDateString(t("locale"), {
+      dateStyle: "medium",
+      timeZone: document.documentElement.dataset.zone,
+    }),
+  );
+  return day === today ? hourAndMinute(ts) : t("shift.moment", { day, time: hourAndMinute(ts) });
+}
+
+/**
  * The hour and minute of a moment in UTC by the house's clock.
  * @param {string} ts
  */

@@ -5,11 +5,14 @@ import re
 import pytest
 from playwright.async_api import expect
 
+from punto.baccarat.table.events import LidMoved
+from punto.baccarat.table.order_kinds import CallSupervisor
 from punto.controller.engine import HouseRules
 from punto.runtime.gaming_days import Calendar
 from tests.consoles.pages.parts import (
     PASSWORD,
     PLAYER_NATURAL,
+    at_work,
     console_of,
     consoles,
     headline,
@@ -151,6 +154,19 @@ async def test_no_english_word_is_painted_while_a_chinese_page_is_on_its_way(bro
             await expect(page.locator("html")).to_have_attribute("lang", "zh-Hans")
             assert await latin(page) == set()
             assert await page.locator("[data-word]:empty").count() == 0
+
+
+async def test_a_chinese_supervisor_reads_the_stop_and_the_reason_of_a_call_in_chinese(browser, tmp_path):
+    async with consoles(tmp_path, lang="zh-Hant") as here, console_of(browser) as page:
+        await here.load()
+        await here.table.order(CallSupervisor("mei", "A dispute at the table"))
+        await here.table.shoe(LidMoved(here.table.state.link.expected, open=True))
+        await at_work(page, here, "omar")
+
+        for words in ("牌局進行時牌靴蓋已打開", "請檢查牌靴", "然後恢復牌局"):
+            await expect(page.locator(".stop p")).to_contain_text(words)
+        await expect(page.locator(".alarm p")).to_have_text("賭枱有爭議")
+        await expect(page.locator(".alarm small")).to_have_text(re.compile(r"^自 \d\d:\d\d\W由 mei 呼叫$"))
 
 
 async def test_times_are_those_of_the_houses_clock_wherever_the_screen_is(browser, tmp_path):
