@@ -30,7 +30,7 @@ CASES = [
     ([*ORDER, "change-game", "dragon-bonus-1", "--limit", "player.min=100"], "'player.min=100': there is no limit 'min' (did you mean minimum?); there are minimum, maximum, step"),
     ([*ORDER, "change-game", "dragon-bonus-1", "--limit", "player=100"], "'player=100' is not a limit: write it like player.minimum=2500"),
     ([*ORDER, "change-game", "dragon-bonus-1", "--limit", "player.minimum=2.5e0"], "is not a limit: write it like"),
-    ([*ORDER, "nonsense"], "argument ORDER: 'nonsense' is not one of status, sign-on, sign-off, "),
+    ([*ORDER, "nonsense"], "argument ORDER: 'nonsense' is not one of status, resume-play, sign-on, "),
     ([*ORDER, "open-beting"], "(did you mean open-betting?)"),
     ([*ORDER, "open-meter", "--approved-by", "Mei"], "unrecognized arguments: --approved-by Mei (write --approved-by before the first word that is not an option)"),
     (["odds", "--game", "mini-baccarat", "--remove", "9S"], "unrecognized arguments: --remove 9S (did you mean --removed?)"),
