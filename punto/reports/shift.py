@@ -15,7 +15,7 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.meters import of_game
 from punto.baccarat.table.order_kinds import CALLED
 from punto.baccarat.table.shoe_events import NOT_RESUMED, OTHER_DECKS
-from punto.baccarat.table.state import CommissionOwed, RoundRecord, TableState
+from punto.baccarat.table.state import CommissionOwed, RoundRecord, Stop, TableState
 from punto.controller.journal import out_of_the_ordinary, schema, store
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.journal.meters import expectations_of, game_at, games_since
@@ -247,7 +247,8 @@ class Commission(Part):
 class GameMeters(Part):
     """The meters of a game in the shift and over the table's life; `rules` names its rules, as on the record.
 
-    `game_titles` are its titles in other languages, and `titles` those of its wagers. A correction of a round before the shift does not count in the shift.
+    `game_titles` are its titles in other languages, and `titles` those of its wagers. A correction of a round before the shift does
+    not count in the shift.
     """
 
     game: str
@@ -420,7 +421,7 @@ class Reports:
             rounds=dict(counts),
             hands_an_hour=pace(hands, first, now),
             shoes=shoes,
-            stopped_seconds=_stopped(alarms, now, stands=bool(state.waiting.stops)),
+            stopped_seconds=_stopped(alarms, now, state.waiting.stops),
             meters=tuple(
                 GameMeters(
                     game=game.name,
@@ -513,12 +514,15 @@ def _until_resumed(alarms: Sequence[Incident]) -> list[Raised]:
     return found[::-1]
 
 
-def _stopped(alarms: Sequence[Raised], now: datetime, *, stands: bool) -> int:
-    """How many seconds play was stopped; if a stop `stands`, the last one goes on."""
+def _stopped(alarms: Sequence[Raised], now: datetime, standing: Sequence[Stop]) -> int:
+    """How many seconds play was stopped; what stops it now is `standing`, each since the last stop of its kind."""
     seconds = 0.0
     done: datetime | None = None
-    for each in alarms:
-        if each.what != "stop" or (each.until is None and not stands):
+    stops = [each for each in alarms if each.what == "stop"]
+    kinds = {"hold_play" if each.code == "held" else each.code for each in standing}
+    go_on = {each.kind: each for each in stops if each.kind in kinds}
+    for each in stops:
+        if each.until is None and go_on.get(each.kind) is not each:
             continue
         began = datetime.fromisoformat(each.ts)
         ended = now if each.until is None else datetime.fromisoformat(each.until)

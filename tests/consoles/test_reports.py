@@ -274,6 +274,17 @@ async def shift_of(browser: Browser) -> dict[str, Any]:
     }
 
 
+def happened(here: Here, now: datetime, ago: dict[str, list[int]]) -> None:
+    """Let the last inputs of each kind have come so many seconds ago."""
+    with edited(here.record) as record:
+        for kind, seconds in ago.items():
+            of_kind = f"json_extract(payload, '$.kind') = '{kind}'"
+            found = record.execute(f"SELECT seq FROM inputs WHERE {of_kind} ORDER BY seq").fetchall()  # noqa: S608 - literals
+            for (seq,), before in zip(found[-len(seconds) :], seconds, strict=True):
+                then = timestamp(now - timedelta(seconds=before))
+                record.execute("UPDATE inputs SET ts = ? WHERE seq = ?", (then, seq))
+
+
 async def test_a_shift_has_how_long_play_was_stopped_and_counts_two_stops_at_a_time_once(here, mei):
     await deal(here, PLAYER_NATURAL)
     shoe = here.table.state.link.expected
@@ -285,20 +296,29 @@ async def test_a_shift_has_how_long_play_was_stopped_and_counts_two_stops_at_a_t
     await deal(here, PLAYER_NATURAL)
     await mei.order("hold_play", reason="a dispute")
     now = datetime.now(UTC)
-    ago = {"hold_play": [1200, 60], "shoe_fault": [1140], "resume_play": [900]}
-    with edited(here.record) as record:
-        for kind, seconds in ago.items():
-            of_kind = f"json_extract(payload, '$.kind') = '{kind}'"
-            found = record.execute(f"SELECT seq FROM inputs WHERE {of_kind} ORDER BY seq").fetchall()  # noqa: S608 - literals
-            for (seq,), before in zip(found, seconds, strict=True):
-                then = timestamp(now - timedelta(seconds=before))
-                record.execute("UPDATE inputs SET ts = ? WHERE seq = ?", (then, seq))
+    happened(here, now, {"hold_play": [1200, 60], "shoe_fault": [1140], "resume_play": [900]})
     shift = Reports(here.record).shift(1, now, here.table.state)
 
     resumed = timestamp(now - timedelta(seconds=900))
     stops = [each for each in shift.alarms if each.what == "stop"]
     assert [each.until for each in stops] == [resumed, resumed, None]
     assert (shift.stopped_seconds, shift.shoes) == (300 + 60, 2)
+
+
+async def test_a_stop_that_the_shoe_ended_does_not_go_on_because_another_stop_stands(here, mei):
+    await deal(here, PLAYER_NATURAL)
+    next_ = expected(here)
+    for decks in (6, 8):
+        await here.table.shoe(ShoeHello("IS-1", 1, next_, next_, decks))
+    assert here.table.state.waiting.stops == ()
+    await mei.order("hold_play", reason="a dispute")
+    now = datetime.now(UTC)
+    happened(here, now, {"shoe_hello": [1200, 1190], "hold_play": [60]})
+
+    shift = Reports(here.record).shift(1, now, here.table.state)
+
+    assert [each.until for each in shift.alarms if each.what == "stop"] == [None, None]
+    assert shift.stopped_seconds == 60
 
 
 async def test_a_shift_has_what_the_house_took_and_paid_however_often_a_round_was_corrected(here, mei):
